@@ -42,7 +42,7 @@ def normal_quantile(level: float) -> float:
     return -NormalDist().inv_cdf((1.0 - level) / 2.0) if level < 1.0 else math.inf
 
 
-def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
+def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a proportion (Wilson 1927).
 
     >>> [round(end, 3) for end in wilson(8, 10)]
@@ -74,7 +74,7 @@ def newcombe(
     return max(-1.0, difference - below), min(1.0, difference + above)
 
 
-def mean_interval(mean: float, variance: float, n: int, level: float = 0.95) -> tuple[float, float]:
+def mean_interval(mean: float, variance: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Student's interval for the mean of numbers from 0 to 1; a single number says nothing.
 
     >>> [round(end, 3) for end in mean_interval(0.5, 0.04, 9)]

@@ -171,7 +171,8 @@ def test_more_than_two_arms_are_compared_where_nobody_took_a_third() -> None:
 def test_those_who_took_nothing_and_those_not_known_are_counted_in_the_note() -> None:
     rows = [(0, 0, 1.0, 30), (0, TOOK_NOTHING, 0.0, 70), (1, 1, 1.0, 50), (1, TOOK_NOTHING, 0.0, 50)]
     found = compliers(made([*rows, (1, NOT_KNOWN, 1.0, 3), (0, 0, MISSING, 2)]))
-    assert found.difference.value == pytest.approx((0.5 - 0.3) / 0.5)
+    assert found.difference.value == pytest.approx((53 / 103 - 32 / 102) / 0.5)
+    assert found.ratio.value == pytest.approx(1.0 / ((32 - 0) / 102 / 0.5))
     assert "took nothing or something else count as not taking new" in found.note
-    assert "Leaves out 3 of 205 assigned of whom it is not known what they took" in found.note
-    assert "Of 2 patients what they took is known but not the outcome" in found.note
+    assert "What 3 of 205 took is not known: the shares that took new" in found.note
+    assert "2 of 205 outcomes are missing: each counts as the mean of the known ones" in found.note

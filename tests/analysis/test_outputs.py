@@ -223,8 +223,12 @@ def test_estimands_say_what_each_view_answers(of_three: Analysis) -> None:
         "that arms were assigned at random, that assignment acts only through"
     )
     fixed = {one.view: one.assumes for one in made(2, adaptive=False).estimands}
-    assert fixed["compliers"].endswith("; and that those of whom a report is missing are like those known")
-    assert fixed["intention-to-treat"].endswith("; and that missing outcomes are like those known")
+    at_random = "; and that outcomes are missing at random given the arm assigned, what was taken and the stratum"
+    assert fixed["intention-to-treat"].endswith(at_random)
+    assert at_random in fixed["compliers"]
+    assert fixed["compliers"].endswith(
+        "; and that what was taken is missing at random given the arm assigned and the stratum"
+    )
     assert said["as-treated"].strategy == said["per-protocol"].strategy == "none"
     assert said["as-treated"].estimand.startswith("none without further assumptions")
     assert "any-time valid" in said["intention-to-treat"].says

@@ -110,11 +110,11 @@ def test_perfect_compliance() -> None:
     assert "Everybody of whom it is known took the arm they were assigned" in with_unknown
 
 
-def test_compliers_need_random_assignment_and_missing_reports_like_the_others() -> None:
+def test_compliers_need_random_assignment_and_reports_missing_at_random() -> None:
     assert "if arms were assigned at random, assignment acts only through" in text(analysed(made(PLAIN)))
-    assert "of whom a report is missing are like the others" not in text(analysed(made(PLAIN)))
+    assert "and reports are missing at random" not in text(analysed(made(PLAIN)))
     for row in [(0, 0, MISSING, 5), (0, NOT_KNOWN, 1.0, 5)]:
-        assert "of whom a report is missing are like the others" in text(analysed(made([*PLAIN, row])))
+        assert "and reports are missing at random" in text(analysed(made([*PLAIN, row])))
 
 
 def test_of_three_arms_each_has_its_reason() -> None:
@@ -261,10 +261,10 @@ def test_the_randomisation_test() -> None:
 
 def test_missing_outcomes() -> None:
     fixed = analysed(made([*PLAIN, (0, 0, MISSING, 1)]))
-    assert "It leaves out patients whose outcome is missing" in text(fixed)
+    assert "that is right only if they are missing at random given these" in text(fixed)
     adaptive = text(replace(fixed, adaptive=True, sequences=(sequence(n_pending=1),)))
     assert "Missing and pending outcomes enter the any-time valid set at their worst case" in adaptive
-    assert "It leaves out" not in adaptive
+    assert "missing at random given these" not in adaptive
 
 
 def test_arms_that_were_not_drawn_as_logged() -> None:

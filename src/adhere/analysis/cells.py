@@ -20,8 +20,8 @@ class Cells:
     """Patients and outcomes by stratum, arm assigned (k) and what was taken (k + 3, negative codes at the end).
 
     `n`, `total` and `squares` count patients with a known outcome, the sum of their outcomes and that of the squares;
-    `patients` counts all by arm assigned and what was taken. So `n[s, z, TOOK_NOTHING]` and `n[s, z, NOT_KNOWN]` mean
-    what they say. The last stratum holds those whose stratum is not known; without strata it is the only one.
+    `assigned` counts all patients. So `n[s, z, TOOK_NOTHING]` and `n[s, z, NOT_KNOWN]` mean what they say. The last
+    stratum holds those whose stratum is not known; without strata it is the only one.
     """
 
     arms: tuple[str, ...]
@@ -29,8 +29,19 @@ class Cells:
     n: Ints
     total: Floats
     squares: Floats
-    patients: Ints
+    assigned: Ints
     strata: tuple[str, ...] = ()
+
+    @cached_property
+    def patients(self) -> Ints:
+        """All patients by arm assigned and what was taken."""
+        patients: Ints = self.assigned.sum(axis=0)
+        return patients
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether every outcome is known."""
+        return bool((self.n == self.assigned).all())
 
     @cached_property
     def _flat(self) -> list[list[RewardSums]]:
@@ -85,12 +96,12 @@ def cells_of(records: Records) -> Cells:
     n_arms, columns = records.n_arms, records.n_arms + N_WITHOUT_ARM
     n_strata = len(records.strata) + 1
     place = records.chosen * columns + records.actual % columns
-    patients = _tally(place, records.patients.astype(np.float64), n_arms * columns).reshape(n_arms, columns)
     if records.stratum is not None:
         place = place + records.stratum % n_strata * (n_arms * columns)
+    shape = (n_strata, n_arms, columns)
+    assigned = _tally(place, records.patients.astype(np.float64), math.prod(shape)).reshape(shape)
     known = records.has_reward
     place, weight, reward = place[known], records.patients[known], records.reward[known]
-    shape = (n_strata, n_arms, columns)
     n = _tally(place, weight.astype(np.float64), math.prod(shape)).reshape(shape)
     total = _tally(place, weight * reward, math.prod(shape)).reshape(shape)
     squares = _tally(place, weight * reward * reward, math.prod(shape)).reshape(shape)
@@ -100,7 +111,7 @@ def cells_of(records: Records) -> Cells:
         n.astype(np.int64),
         total,
         squares,
-        patients.astype(np.int64),
+        assigned.astype(np.int64),
         records.strata,
     )
 

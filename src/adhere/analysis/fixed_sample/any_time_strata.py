@@ -47,10 +47,11 @@ def _with_one_and_zero(arm: Assigned, *, treated: bool, level: float) -> tuple[E
 
     Where outcomes are missing, they are the share who took it times that among those of them whose outcome is known.
     """
-    group, n_group = (arm.takers, arm.n_takers) if treated else (arm.others, arm.n_others)
+    group, n_group = (arm.known_takers, arm.n_takers) if treated else (arm.known_others, arm.n_others)
+    n = arm.n_reported
     if group.n == n_group:
-        return _limits(group.total, arm.n, level, 4), _limits(group.n - group.total, arm.n, level, 4)
-    share, mean = _limits(n_group, arm.n, level, 4), _limits(group.total, group.n, level, 4)
+        return _limits(group.total, n, level, 4), _limits(group.n - group.total, n, level, 4)
+    share, mean = _limits(n_group, n, level, 4), _limits(group.total, group.n, level, 4)
     return (share[0] * mean[0], share[1] * mean[1]), (share[0] * (1.0 - mean[1]), share[1] * (1.0 - mean[0]))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from adhere.analysis.cells import added
 from adhere.analysis.confidence_set import ConfidenceSet
 from adhere.analysis.fixed_sample.fieller import fieller
-from adhere.analysis.fixed_sample.means import variance_of
 from adhere.intervals import RewardSums
 
 Weights = tuple[float, float, float]  # of Y, D and Y·D
@@ -23,78 +22,131 @@ ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
 
 @dataclass(frozen=True)
 class Assigned:
-    """Those assigned one arm of whom it is known what they took: who took the treatment, and who did not.
+    """Those assigned one arm: who took the treatment, who did not, and of whom it is not known.
 
-    `takers` and `others` have the outcomes that are known, `n_takers` and `n_others` count everybody. An outcome that
-    is missing counts as the mean of those who took the same: missing at random, given arm assigned and taken.
+    `takers`, `others` and `unknown` have an outcome of everybody, completed where it is missing (see `Completed`);
+    `known` has the outcomes of the three that are known. The share that took the treatment is of those of whom it is
+    known what they took, and Y·D is that share times the takers' mean. `lost` is what missing outcomes add to the
+    variance of the mean of Y, to its covariance with that of Y·D, and to the variance of the latter. `information`
+    is the part of the patients that the known outcomes are worth for the mean of Y.
     """
 
     takers: RewardSums
     others: RewardSums
-    n_takers: int
-    n_others: int
+    unknown: RewardSums = field(default_factory=RewardSums)
+    known: tuple[RewardSums, RewardSums, RewardSums] | None = None
+    lost: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    information: float = 1.0
 
     @cached_property
     def everyone(self) -> RewardSums:
-        """The outcomes of all of them that are known."""
-        return added((self.takers, self.others))
+        """The outcomes of all of them."""
+        return added((self.takers, self.others, self.unknown))
 
     @cached_property
     def smoothed(self) -> Assigned:
         """With a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
         takers, others = added((self.takers, MORE.takers)), added((self.others, MORE.others))
-        return Assigned(takers, others, self.n_takers + MORE.n_takers, self.n_others + MORE.n_others)
+        return replace(self, takers=takers, others=others)
 
     @property
     def n(self) -> int:
         """How many they are."""
-        return self.n_takers + self.n_others
+        return self.n_reported + self.unknown.n
+
+    @property
+    def n_takers(self) -> int:
+        """How many took the treatment."""
+        return self.takers.n
+
+    @property
+    def n_others(self) -> int:
+        """How many are known not to have taken it."""
+        return self.others.n
+
+    @property
+    def n_reported(self) -> int:
+        """Of how many it is known what they took."""
+        return self.takers.n + self.others.n
+
+    @property
+    def known_takers(self) -> RewardSums:
+        """The known outcomes of takers."""
+        return self.takers if self.known is None else self.known[0]
+
+    @property
+    def known_others(self) -> RewardSums:
+        """The known outcomes of those who did not take it."""
+        return self.others if self.known is None else self.known[1]
+
+    @property
+    def n_known(self) -> int:
+        """How many of them have a known outcome."""
+        return self.n if self.known is None else sum(one.n for one in self.known)
 
     @property
     def has_outcomes(self) -> bool:
         """Whether an outcome is known of takers, if there are any, and of others."""
-        return bool((self.takers.n or not self.n_takers) and (self.others.n or not self.n_others))
+        takers, others = self.known_takers.n, self.known_others.n
+        return bool((takers or not self.n_takers) and (others or not self.n_others))
 
     def mean(self, weights: Weights) -> float:
         """The mean of a weighted sum of Y, D and Y·D."""
-        takers, others = self._means(weights)
-        return (self.n_takers * takers + self.n_others * others) / self.n
-
-    def _means(self, weights: Weights) -> tuple[float, float]:
-        """The same of takers and of others."""
         y, d, yd = weights
-        return (y + yd) * _mean(self.takers) + d, y * _mean(self.others)
+        return y * _mean(self.everyone) + self._share * (d + yd * _mean(self.takers))
+
+    @property
+    def _share(self) -> float:
+        return self.n_takers / self.n_reported if self.n_reported else 0.0
 
     def covariance(self, first: Weights, second: Weights) -> float:
-        """The covariance of the means of two weighted sums, times n: by the delta method where outcomes are missing.
+        """The covariance of the means of two weighted sums, times n, as if all outcomes were known.
 
-        It is that of the shares, plus that of each group's mean of known outcomes.
+        It is that of the influence of each patient: of the kind of patient (took it, did not, not known), and of the
+        outcome around the mean of the kind.
         """
-        share = self.n_takers / self.n
-        (takers, others), (more_takers, more_others) = self._means(first), self._means(second)
-        between = share * (1.0 - share) * (takers - others) * (more_takers - more_others)
-        of_takers = (first[0] + first[2]) * (second[0] + second[2]) * share * _spread(self.takers, self.n_takers)
-        of_others = first[0] * second[0] * (1.0 - share) * _spread(self.others, self.n_others)
-        found = between + of_takers + of_others
-        return found if abs(found) > ROUNDING else 0.0
+        reported = self.n_reported / self.n
+        total = 0.0
+        pairs = zip(self._influences(first), self._influences(second), strict=True)
+        for kind, (one, two) in zip((self.takers, self.others, self.unknown), pairs, strict=True):
+            total += kind.n / self.n * one * two
+        (y, _, yd), (other_y, _, other_yd) = first, second
+        of_takers = (y + yd / reported) * (other_y + other_yd / reported) if reported else 0.0
+        total += of_takers * self.n_takers / self.n * _spread(self.takers)
+        for kind in (self.others, self.unknown):
+            total += y * other_y * kind.n / self.n * _spread(kind)
+        return total if abs(total) > ROUNDING else 0.0
+
+    def _influences(self, weights: Weights) -> tuple[float, float, float]:
+        """How far a taker, another and one of whom it is not known move the mean, n times, by their kind alone."""
+        (y, d, yd), share, mean = weights, self._share, _mean(self.everyone)
+        taking = (d + yd * _mean(self.takers)) * (self.n / self.n_reported if self.n_reported else 0.0)
+        return (
+            y * (_mean(self.takers) - mean) + (1.0 - share) * taking,
+            y * (_mean(self.others) - mean) - share * taking,
+            y * (_mean(self.unknown) - mean),
+        )
+
+    def lost_covariance(self, first: Weights, second: Weights) -> float:
+        """What missing outcomes add to the covariance of the means of two weighted sums."""
+        of_y, of_both, of_yd = self.lost
+        (y, _, yd), (other_y, _, other_yd) = first, second
+        return y * other_y * of_y + (y * other_yd + yd * other_y) * of_both + yd * other_yd * of_yd
 
 
 def _mean(known: RewardSums) -> float:
     return known.total / known.n if known.n else 0.0
 
 
-def _spread(known: RewardSums, n: int) -> float:
-    """The variance of the mean of those of n outcomes that are known, times n; where one is, its variance is 1/4."""
+def _spread(known: RewardSums) -> float:
+    """The variance of the outcomes, divided by n."""
     if not known.n:
         return 0.0
     variance = known.squares / known.n - _mean(known) ** 2
-    variance = variance if variance > ROUNDING else 0.0
-    if n == known.n:
-        return variance
-    return variance + (n / known.n - 1.0) * (variance_of(known) if known.n > 1 else 0.25)
+    return variance if variance > ROUNDING else 0.0
 
 
-MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0), 2, 2)  # a patient of each kind
+MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0))  # a patient of each kind
 
 
 class Contrasts(ABC):
@@ -104,6 +156,11 @@ class Contrasts(ABC):
     @abstractmethod
     def n_assigned(self) -> tuple[int, int]:
         """How many were assigned treatment, and control."""
+
+    @property
+    @abstractmethod
+    def n_reported(self) -> tuple[int, int]:
+        """Of how many of them it is known what they took."""
 
     @property
     @abstractmethod
@@ -175,6 +232,11 @@ class TwoAssigned(Contrasts):
         return self.treatment.n, self.control.n
 
     @property
+    def n_reported(self) -> tuple[int, int]:
+        """Of how many of them it is known what they took."""
+        return self.treatment.n_reported, self.control.n_reported
+
+    @property
     def n_takers(self) -> tuple[int, int]:
         """How many of them took the treatment."""
         return self.treatment.n_takers, self.control.n_takers
@@ -182,12 +244,7 @@ class TwoAssigned(Contrasts):
     @property
     def has_variances(self) -> bool:
         """Whether each arm has two patients at least whose outcome is known."""
-        return min(self.treatment.everyone.n, self.control.everyone.n) > 1
-
-    @property
-    def n_without_outcome(self) -> int:
-        """How many of them have no known outcome."""
-        return self.n - self.treatment.everyone.n - self.control.everyone.n
+        return min(self.treatment.n_known, self.control.n_known) > 1
 
     def means(self, weights: Weights) -> tuple[float, float]:
         """The means of a weighted sum of Y, D and Y·D in each arm."""
@@ -197,9 +254,14 @@ class TwoAssigned(Contrasts):
         """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
         return sum(
             (arm.smoothed if smoothed else arm).covariance(first, second) / (arm.n - 1)
+            + arm.lost_covariance(first, second)
             for arm in (self.treatment, self.control)
         )
 
     def residual_variance(self, weights: Weights) -> float:
         """The robust variance that two-stage least squares gives a contrast that is 0: not corrected for few."""
-        return max(0.0, sum(arm.covariance(weights, weights) / arm.n for arm in (self.treatment, self.control)))
+        found = (
+            arm.covariance(weights, weights) / arm.n + arm.lost_covariance(weights, weights)
+            for arm in (self.treatment, self.control)
+        )
+        return max(0.0, sum(found))

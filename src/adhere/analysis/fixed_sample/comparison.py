@@ -14,6 +14,8 @@ class Comparison:
     """A treatment against a control; effects are treatment − control, and more is better.
 
     `adjusted` has the p-value corrected for several comparisons, by the name of the correction and its family.
+    `at_random` says that outcomes are missing, and that the comparison assumes them missing at random given the arm
+    assigned, what was taken and the stratum.
     """
 
     view: View
@@ -26,3 +28,4 @@ class Comparison:
     adjusted: Mapping[str, float] = field(default_factory=dict)
     stratified: bool = False
     note: str = ""
+    at_random: bool = False

@@ -21,6 +21,7 @@ from adhere.analysis.fixed_sample.assigned_moments import (
 from adhere.analysis.fixed_sample.comparison import Comparison
 from adhere.analysis.fixed_sample.mantel_haenszel import NO_STRATUM, alone_note, compare_strata
 from adhere.analysis.fixed_sample.means import View
+from adhere.analysis.fixed_sample.missing_at_random import Completed
 from adhere.analysis.fixed_sample.number_needed import number_needed
 from adhere.analysis.fixed_sample.score_interval import two_sided
 from adhere.analysis.fixed_sample.stratified_moments import StratifiedAssigned, stratified_pair
@@ -35,14 +36,9 @@ ASSUMES = (
     "does the opposite of what they are assigned (no defiers)."
 )
 _NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
-_LEFT_OUT = " Leaves out {n} of {total} assigned of whom it is not known what they took."
-_MISSING = (
-    " Of {n} patients what they took is known but not the outcome: it counts as the mean of those who were assigned "
-    "the same and took the same (missing at random given both)."
-)
-_COMPLETE = (
-    " Uses the {n} of {total} assigned of whom both what was taken and the outcome are known, which is right if they "
-    "are like the others of their stratum and arm assigned."
+_NOT_REPORTED = (
+    " What {n} of {total} took is not known: the shares that took {treatment}, means of compliers and their ratio "
+    "are those of the others."
 )
 NO_OUTCOMES = (
     "of none of those who were assigned one arm and took one thing is the outcome known, so that their mean is not"
@@ -57,7 +53,7 @@ _MIXTURE = (
 
 
 def complier_comparison(
-    cells: Cells, treatment: int, control: int, level: float = 0.95, *, stratified: bool = False
+    filled: Completed, treatment: int, control: int, level: float = 0.95, *, stratified: bool = False
 ) -> Comparison:
     """Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) of one pair of arms, its robust Anderson–Rubin set, then the delta method.
 
@@ -71,55 +67,86 @@ def complier_comparison(
     Kirkeboen, Leuven and Mogstad (2016), Quarterly Journal of Economics 131.
 
     """
+    cells = filled.known
     names = cells.arms[treatment], cells.arms[control]
-    pair = (stratified_pair if stratified else assigned_pair)(cells, treatment, control)
+    make_pair = stratified_pair if stratified else assigned_pair
+    pair = make_pair(filled, treatment, control)
+    reported = pair if filled.reported is filled else make_pair(filled.reported, treatment, control)
     note = ASSUMES
     if any(cells.cell(arm, taken).n for arm in (treatment, control) for taken in (TOOK_NOTHING, TOOK_OTHER)):
         note += _NOT_TAKING.format(treatment=names[0])
-    total = int(cells.patients[[treatment, control]].sum())
+    arms = [treatment, control]
+    total, n_unknown = (
+        int(table[:, arms].sum()) for table in (cells.assigned, filled.cells.assigned[..., NOT_KNOWN])
+    )
     n_alone = pair.n_alone if isinstance(pair, StratifiedAssigned) else 0
-    if isinstance(pair, TwoAssigned):
-        note += _LEFT_OUT.format(n=total - pair.n, total=total) if pair.n < total else ""
-        note += _MISSING.format(n=pair.n_without_outcome) if pair.n_without_outcome else ""
-    elif pair.n + n_alone < total:
-        note += _COMPLETE.format(n=pair.n + n_alone, total=total)
+    note += _NOT_REPORTED.format(n=n_unknown, total=total, treatment=names[0]) if n_unknown else ""
+    note += filled.note(*arms)
+    is_missing = bool(filled.n_missing(*arms) or filled.n_left_out(*arms))
     note += alone_note(n_alone)
-    reason = _obstacle(cells, pair, treatment, control)
+    reason = _obstacle(cells, reported, treatment, control) or filled.why_no_mean(*arms)
     if reason:
         nothing = Quantity(None, n=pair.n, reason=reason)
-        return Comparison(View.COMPLIERS, *names, nothing, nothing, nothing, stratified=stratified, note=note)
+        return Comparison(
+            View.COMPLIERS,
+            *names,
+            nothing,
+            nothing,
+            nothing,
+            stratified=stratified,
+            note=note,
+            at_random=is_missing,
+        )
     difference, p_value = _effect(pair, level)
     if difference.value is None:
         difference = Quantity(None, difference.sets, pair.n, first_stage_reason(pair, *names))
+    ratio = Quantity(None, (), pair.n, difference.reason)
+    if difference.value is not None:
+        ratio = _ratio(reported, level)
+    if filled.n_borrowed(*arms):
+        difference, ratio = _approximate(difference), _approximate(ratio)
     return Comparison(
         View.COMPLIERS,
         *names,
         difference,
-        _ratio(pair, level) if difference.value is not None else Quantity(None, (), pair.n, difference.reason),
+        ratio,
         number_needed(difference),
         p_value,
         stratified=stratified,
         note=note,
+        at_random=is_missing,
     )
 
 
-def assigned_pair(cells: Cells, treatment: int, control: int) -> TwoAssigned:
-    """Those assigned either arm, as far as it is known what they took; takers took the treatment."""
-    treated, controls = (
-        Assigned(
-            cells.cell(arm, treatment),
-            cells.others(arm, treatment),
-            int(cells.patients[arm, treatment]),
-            int(np.delete(cells.patients[arm], [treatment, NOT_KNOWN]).sum()),
-        )
-        for arm in (treatment, control)
+def _approximate(given: Quantity) -> Quantity:
+    return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets))
+
+
+def assigned_pair(filled: Completed, treatment: int, control: int) -> TwoAssigned:
+    """Those assigned either arm; takers took the treatment."""
+    return TwoAssigned(*(_assigned(filled, arm, treatment) for arm in (treatment, control)))
+
+
+def _assigned(filled: Completed, arm: int, treatment: int) -> Assigned:
+    kinds, known = (
+        (cells.cell(arm, treatment), cells.others(arm, treatment), cells.cell(arm, NOT_KNOWN))
+        for cells in (filled.cells, filled.known)
     )
-    return TwoAssigned(treated, controls)
+    if filled.known.is_complete:
+        return Assigned(*kinds)
+    outcomes, taking = filled.shares(arm), np.zeros_like(filled.shares(arm))
+    n = filled.cells.n[:, arm, treatment]
+    taking[:, treatment] = n / max(1, kinds[0].n + kinds[1].n)
+    lost = tuple(
+        filled.lost(arm, first, second)
+        for first, second in ((outcomes, outcomes), (outcomes, taking), (taking, taking))
+    )
+    return Assigned(*kinds, known, (lost[0], lost[1], lost[2]), filled.information(arm))
 
 
 def complied_fully(pair: Contrasts) -> bool:
     """Whether everybody took the treatment if and only if assigned to it."""
-    return pair.n_takers == (pair.n_assigned[0], 0)
+    return pair.n_takers == (pair.n_reported[0], 0)
 
 
 def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
@@ -133,10 +160,10 @@ def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
 def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> str:
     if isinstance(pair, StratifiedAssigned) and not pair.n:
         return NO_STRATUM
-    assigned = pair.n_assigned
+    n_known = pair.n_assigned
     if isinstance(pair, TwoAssigned):
-        assigned = pair.treatment.everyone.n, pair.control.everyone.n
-    for arm, n in zip((treatment, control), assigned, strict=True):
+        n_known = pair.treatment.n_known, pair.control.n_known
+    for arm, n in zip((treatment, control), n_known, strict=True):
         if not n:
             return f"of nobody assigned {cells.arms[arm]} both what was taken and the outcome are known"
     third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
@@ -152,9 +179,10 @@ def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> st
 def _everyone(pair: Contrasts, level: float) -> Contrast:
     """The arms compared as intention-to-treat does."""
     if isinstance(pair, StratifiedAssigned):
-        return compare_strata(pair.outcomes, level)
+        return compare_strata(pair.outcomes, level, lost=pair.lost_variances)
     assert isinstance(pair, TwoAssigned)
-    return compare_groups(pair.treatment.everyone, pair.control.everyone, level)
+    information = pair.treatment.information, pair.control.information
+    return compare_groups(pair.treatment.everyone, pair.control.everyone, level, information=information)
 
 
 def _effect(pair: Contrasts, level: float) -> tuple[Quantity, float | None]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from adhere.analysis.cells import Cells, cells_of
-from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.confidence_set import Quantity, Validity
 from adhere.analysis.fixed_sample.comparison import Comparison as Comparison
 from adhere.analysis.fixed_sample.compliers import assigned_pair, complier_comparison
-from adhere.analysis.fixed_sample.mantel_haenszel import alone_note, compare_strata
+from adhere.analysis.fixed_sample.mantel_haenszel import alone_note, compare_strata, stratum_weights
 from adhere.analysis.fixed_sample.means import ArmMean as ArmMean
 from adhere.analysis.fixed_sample.means import View as View
 from adhere.analysis.fixed_sample.means import means_of, validity_of
+from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
 from adhere.analysis.fixed_sample.multiplicity import adjusted
 from adhere.analysis.fixed_sample.number_needed import number_needed
 from adhere.analysis.fixed_sample.principal_strata import complier_means
@@ -20,7 +23,6 @@ from adhere.analysis.fixed_sample.two_arms import Contrast, compare_groups
 from adhere.analysis.records import MAX_COMPARED, NOT_KNOWN, Records, pairs_of
 from adhere.intervals import RewardSums
 
-_USES = "all views but compliers without strata use the others (complete cases), intention-to-treat by arm assigned."
 NO_ESTIMAND = "no estimand without further assumptions"
 _NOT_BINARY = "a number needed to treat counts successes, and outcomes here are not all 0 or 1"
 _WHO = {
@@ -42,9 +44,9 @@ class Effects:
 def effects(records: Records, level: float = 0.95) -> Effects:
     """Compare each pair of arms by every view.
 
-    Missing outcomes and what is not known to have been taken are left out (complete cases; the notes count them), but
-    for compliers without strata a missing outcome counts as the mean of those assigned the same who took the same.
-    As-treated and per-protocol say what the groups differ by, not what the treatment does.
+    By intention-to-treat and for compliers outcomes are missing at random given the arm assigned, what was taken and
+    the stratum (see `Completed`); as-treated and per-protocol leave out whoever lacks a report (complete cases), and
+    say what the groups differ by, not what the treatment does. The notes count what is missing.
 
     >>> import numpy as np
     >>> chosen, taken = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
@@ -67,10 +69,11 @@ def effects(records: Records, level: float = 0.95) -> Effects:
 
 def effects_from(cells: Cells, level: float = 0.95) -> Effects:
     """Compare each pair of arms by every view, from counts and sums alone (about a millisecond for two arms)."""
-    found = means_of(cells, level)
+    filled = completed(cells)
+    found = means_of(filled, level)
     if len(cells.arms) == 2:
         treatment = 1 - cells.control
-        pair = assigned_pair(cells, treatment, cells.control)
+        pair = assigned_pair(filled.reported, treatment, cells.control)
         treated, untreated = complier_means(pair, level)
         found += (
             ArmMean(View.COMPLIERS, cells.arms[cells.control], untreated),
@@ -79,29 +82,86 @@ def effects_from(cells: Cells, level: float = 0.95) -> Effects:
     is_binary = bool((cells.total == cells.squares).all())
     comparisons = tuple(
         one if is_binary else replace(one, number_needed=Quantity(None, n=one.difference.n, reason=_NOT_BINARY))
-        for family in _families(cells, level)
+        for family in _families(filled, level)
         for one in adjusted(family, cells.arms[cells.control])
     )
     return Effects(found, comparisons, tuple(_notes(cells)))
 
 
-def _families(cells: Cells, level: float) -> Iterator[list[Comparison]]:
+def _families(filled: Completed, level: float) -> Iterator[list[Comparison]]:
     """The comparisons of all pairs, view by view."""
+    cells = filled.known
     every = pairs_of(len(cells.arms), cells.control)
-    assigned, taken, as_assigned = cells.by_chosen(), cells.by_actual(), cells.as_assigned()
+    taken, as_assigned = cells.by_actual(), cells.as_assigned()
     if cells.strata:
-        strata = [cells.by_stratum(arm) for arm in range(len(cells.arms))]
-        yield [_stratified(cells, strata, *pair, level) for pair in every]
-    yield [_unstratified(View.INTENTION_TO_TREAT, cells.arms, assigned, *pair, level) for pair in every]
+        strata = [filled.cells.by_stratum(arm) for arm in range(len(cells.arms))]
+        yield [_stratified(filled, strata, *pair, level) for pair in every]
+    yield [_assigned(filled, *pair, level) for pair in every]
     if cells.strata:
-        yield [complier_comparison(cells, *pair, level, stratified=True) for pair in every]
-    yield [complier_comparison(cells, *pair, level) for pair in every]
+        yield [complier_comparison(filled, *pair, level, stratified=True) for pair in every]
+    yield [complier_comparison(filled, *pair, level) for pair in every]
     yield [_unstratified(View.AS_TREATED, cells.arms, taken, *pair, level) for pair in every]
     yield [_unstratified(View.PER_PROTOCOL, cells.arms, as_assigned, *pair, level) for pair in every]
 
 
+def _assigned(filled: Completed, treatment: int, control: int, level: float) -> Comparison:
+    """Intention-to-treat over all patients, whatever their stratum."""
+    information = filled.information(treatment), filled.information(control)
+    found = _unstratified(
+        View.INTENTION_TO_TREAT,
+        filled.known.arms,
+        filled.cells.by_chosen(),
+        treatment,
+        control,
+        level,
+        information=information,
+    )
+    return at_random(found, filled, treatment, control)
+
+
+def at_random(found: Comparison, filled: Completed, treatment: int, control: int) -> Comparison:
+    """An intention-to-treat comparison of completed outcomes: with its note, and how many outcomes are known."""
+    arms = [treatment, control]
+    n = int(filled.known.n[:, arms].sum())
+    is_missing = bool(filled.n_missing(*arms) or filled.n_left_out(*arms))
+    note = (found.note + filled.note(*arms)).strip()
+    if why := filled.why_no_mean(*arms):
+        nothing = Quantity(None, n=n, reason=why)
+        return Comparison(
+            found.view,
+            found.treatment,
+            found.control,
+            nothing,
+            nothing,
+            nothing,
+            stratified=found.stratified,
+            note=note,
+            at_random=is_missing,
+        )
+    validity = Validity.APPROXIMATE if filled.n_borrowed(*arms) else Validity.FIXED
+
+    def marked(one: Quantity) -> Quantity:
+        return replace(one, sets=tuple(replace(each, validity=validity) for each in one.sets), n=n)
+
+    return replace(
+        found,
+        difference=marked(found.difference),
+        ratio=marked(found.ratio),
+        number_needed=marked(found.number_needed),
+        note=note,
+        at_random=is_missing,
+    )
+
+
 def _unstratified(
-    view: View, arms: Sequence[str], sums: Sequence[RewardSums], treatment: int, control: int, level: float
+    view: View,
+    arms: Sequence[str],
+    sums: Sequence[RewardSums],
+    treatment: int,
+    control: int,
+    level: float,
+    *,
+    information: tuple[float, float] = (1.0, 1.0),
 ) -> Comparison:
     note = "" if view is View.INTENTION_TO_TREAT else NO_ESTIMAND
     for arm in (treatment, control):
@@ -109,18 +169,23 @@ def _unstratified(
             who = _WHO[view].format(arm=arms[arm])
             nothing = Quantity(None, reason=f"no outcome is known of patients {who}")
             return Comparison(view, arms[treatment], arms[control], nothing, nothing, nothing, note=note)
-    contrast = compare_groups(sums[treatment], sums[control], level, validity_of(view))
+    contrast = compare_groups(sums[treatment], sums[control], level, validity_of(view), information=information)
     return _comparison(view, arms[treatment], arms[control], contrast, note=note)
 
 
 def _stratified(
-    cells: Cells, strata: Sequence[Sequence[RewardSums]], treatment: int, control: int, level: float
+    filled: Completed, strata: Sequence[Sequence[RewardSums]], treatment: int, control: int, level: float
 ) -> Comparison:
     inside = list(zip(strata[treatment], strata[control], strict=True))
-    contrast = compare_strata(inside, level)
+    weights = np.array(stratum_weights(inside))
+    shares = [filled.within_strata(arm, weights) for arm in (treatment, control)]
+    lost = tuple(max(0.0, filled.lost(arm, one, one)) for arm, one in zip((treatment, control), shares, strict=True))
+    contrast = compare_strata(inside, level, lost=(lost[0], lost[1]))
     alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
-    arms = cells.arms[treatment], cells.arms[control]
-    return _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=alone_note(alone).strip())
+    arms = filled.known.arms[treatment], filled.known.arms[control]
+    note = alone_note(alone).strip()
+    found = _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=note)
+    return at_random(found, filled, treatment, control)
 
 
 def _comparison(
@@ -144,8 +209,8 @@ def _notes(cells: Cells) -> Iterator[str]:
         yield f"With more than {MAX_COMPARED} arms each is compared with control alone."
     total, known = int(cells.patients.sum()), int(cells.n.sum())
     if known < total:
-        views = "intention-to-treat, as-treated and per-protocol"
+        views = "as-treated and per-protocol"
         yield f"{total - known} of {total} outcomes are missing; {views} use the others (complete cases)."
     unknown = int(cells.patients[:, NOT_KNOWN].sum())
     if unknown:
-        yield f"What {unknown} of {total} patients took is not known; only intention-to-treat counts them."
+        yield f"What {unknown} of {total} patients took is not known; as-treated and per-protocol leave them out."

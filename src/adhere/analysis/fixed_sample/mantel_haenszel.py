@@ -23,8 +23,17 @@ def alone_note(n: int) -> str:
     return f" {n} patients are in strata that have one of the arms only; they do not count here." if n else ""
 
 
-def compare_strata(strata: Strata, level: float = 0.95) -> Contrast:
+def stratum_weights(strata: Strata) -> list[float]:
+    """Weights n₁n₀/(n₁ + n₀) of the strata, summing to one; 0 for strata with one arm alone."""
+    found = [one.n * two.n / (one.n + two.n) if one.n and two.n else 0.0 for one, two in strata]
+    whole = sum(found)
+    return [weight / whole for weight in found] if whole else found
+
+
+def compare_strata(strata: Strata, level: float = 0.95, *, lost: tuple[float, float] = (0.0, 0.0)) -> Contrast:
     """Compare treatment and control within strata, given as pairs (treated, controls).
+
+    If some outcomes are not known but completed, `lost` is what that adds to the variances of the two weighted means.
 
     The weight of a stratum is n₁n₀/(n₁ + n₀); strata with one arm alone have none. Outcomes 0 or 1: the difference
     with Sato's variance, which holds for few large and many small strata; the ratio with Greenland and Robins'; the
@@ -42,10 +51,10 @@ def compare_strata(strata: Strata, level: float = 0.95) -> Contrast:
     if not used:
         return Contrast(Quantity(None, reason=NO_STRATUM), Quantity(None, reason=NO_STRATUM), None)
     binary = all(treated.binary and controls.binary for treated, controls in used)
-    return _binary(used, level) if binary else _general(used, level)
+    return _binary(used, level, lost) if binary else _general(used, level, lost)
 
 
-def _binary(strata: Strata, level: float) -> Contrast:
+def _binary(strata: Strata, level: float, lost: tuple[float, float]) -> Contrast:
     # In the formulas a of n are treated successes, b of m those of controls.
     counts = [(one.total, one.n, two.total, two.n, one.n + two.n) for one, two in strata]
     weight = sum(n * m / total for _, n, _, m, total in counts)
@@ -54,12 +63,15 @@ def _binary(strata: Strata, level: float) -> Contrast:
     difference = (treated - control) / weight
     sato = sum((n * n * b - m * m * a + n * m * (m - n) / 2) / total**2 for a, n, b, m, total in counts)
     discordant = sum((a * (m - b) + b * (n - a)) / (2 * total) for a, n, b, m, total in counts)
-    variance = (difference * sato + discordant) / weight**2
+    variance = (difference * sato + discordant) / weight**2 + sum(lost)
     pooled = sum((n * m * (a + b) - a * b * total) / total**2 for a, n, b, m, total in counts)
     log_variance = pooled / (treated * control) if treated and control else 0.0
+    if any(lost) and treated and control:
+        log_variance += weight**2 * (lost[0] / treated**2 + lost[1] / control**2)
     hypergeometric = sum(
         n * m * (a + b) * (total - a - b) / (total**2 * (total - 1)) for a, n, b, m, total in counts if total > 1
     )
+    hypergeometric += weight**2 * sum(lost)
     p_value = two_sided((treated - control) / math.sqrt(hypergeometric)) if hypergeometric > 0.0 else 1.0
     n_used = sum(total for *_, total in counts)
     return Contrast(
@@ -81,7 +93,7 @@ def _ratio(treated: float, control: float, log_variance: float, n: int, level: f
     return Quantity(ratio, (found,), n)
 
 
-def _general(strata: Strata, level: float) -> Contrast:
+def _general(strata: Strata, level: float, lost: tuple[float, float]) -> Contrast:
     spreads = [_variances([pair[arm] for pair in strata]) for arm in (0, 1)]
     n_used = sum(one.n + two.n for one, two in strata)
     weights = [one.n * two.n / (one.n + two.n) for one, two in strata]
@@ -93,6 +105,7 @@ def _general(strata: Strata, level: float) -> Contrast:
         ],
         [
             sum((weight / whole) ** 2 * spread for weight, spread in zip(weights, spreads[arm], strict=True))
+            + lost[arm]
             for arm in (0, 1)
         ],
     )

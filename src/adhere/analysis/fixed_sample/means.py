@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.cells import cells_of
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
 from adhere.analysis.records import Records
 from adhere.analysis.view import View as View
 from adhere.intervals import RewardSums, mean_interval, wilson
@@ -28,8 +29,13 @@ def validity_of(view: View) -> Validity:
     return Validity.APPROXIMATE if view in (View.AS_TREATED, View.PER_PROTOCOL) else Validity.FIXED
 
 
-def mean_of(sums: RewardSums, level: float = 0.95, validity: Validity = Validity.FIXED) -> Quantity:
+def mean_of(
+    sums: RewardSums, level: float = 0.95, validity: Validity = Validity.FIXED, *, information: float = 1.0
+) -> Quantity:
     """The mean with Wilson's interval, or Student's where outcomes are not 0 or 1.
+
+    If some outcomes are not known but completed, `information` is the part of the patients that the known ones are
+    worth.
 
     Where they do not vary, or there is one alone, their variance cannot be estimated; it is at most that of outcomes
     0 or 1 with the same mean, for which Wilson's interval is taken then.
@@ -41,10 +47,11 @@ def mean_of(sums: RewardSums, level: float = 0.95, validity: Validity = Validity
         return Quantity(None, reason="no outcome is known")
     mean = min(1.0, sums.total / sums.n)
     spread = variance_of(sums)
+    n = max(1.0, sums.n * information)
     if sums.binary or spread == 0.0:
-        method, (low, high) = "Wilson", wilson(min(sums.total, float(sums.n)), sums.n, level)
+        method, (low, high) = "Wilson", wilson(min(sums.total * (n / sums.n), n), n, level)
     else:
-        method, (low, high) = "Student", mean_interval(mean, spread, sums.n, level)
+        method, (low, high) = "Student", mean_interval(mean, spread, n, level)
     return Quantity(mean, (ConfidenceSet(low, high, method, validity, level=level),), sums.n)
 
 
@@ -64,16 +71,28 @@ def arm_means(
     return tuple(ArmMean(view, arm, mean_of(one, level, validity)) for arm, one in zip(arms, sums, strict=True))
 
 
-def means_of(cells: Cells, level: float = 0.95) -> tuple[ArmMean, ...]:
-    """The means of all arms by intention-to-treat, as-treated and per-protocol, from counts and sums."""
-    views = {
-        View.INTENTION_TO_TREAT: cells.by_chosen(),
-        View.AS_TREATED: cells.by_actual(),
-        View.PER_PROTOCOL: cells.as_assigned(),
-    }
-    return tuple(one for view, sums in views.items() for one in arm_means(view, cells.arms, sums, level))
+def means_of(filled: Completed, level: float = 0.95) -> tuple[ArmMean, ...]:
+    """The means of all arms by intention-to-treat, as-treated and per-protocol, from counts and sums.
+
+    By intention-to-treat outcomes are missing at random (see `Completed`); the other views use those that are known.
+    """
+    cells = filled.known
+    views = {View.AS_TREATED: cells.by_actual(), View.PER_PROTOCOL: cells.as_assigned()}
+    assigned = tuple(assigned_mean(filled, arm, level) for arm in range(len(cells.arms)))
+    return assigned + tuple(one for view, sums in views.items() for one in arm_means(view, cells.arms, sums, level))
+
+
+def assigned_mean(filled: Completed, arm: int, level: float = 0.95) -> ArmMean:
+    """The mean of those assigned an arm; its `n` counts the outcomes that are known."""
+    if why := filled.why_no_mean(arm):
+        nothing = Quantity(None, n=filled.known.by_chosen()[arm].n, reason=why)
+        return ArmMean(View.INTENTION_TO_TREAT, filled.known.arms[arm], nothing)
+    validity = Validity.APPROXIMATE if filled.n_borrowed(arm) else Validity.FIXED
+    known, sums = filled.known.by_chosen()[arm], filled.cells.by_chosen()[arm]
+    found = mean_of(sums, level, validity, information=filled.information(arm))
+    return ArmMean(View.INTENTION_TO_TREAT, filled.known.arms[arm], replace(found, n=known.n))
 
 
 def means(records: Records, level: float = 0.95) -> tuple[ArmMean, ...]:
     """The means of all arms by intention-to-treat, as-treated and per-protocol."""
-    return means_of(cells_of(records), level)
+    return means_of(completed(cells_of(records)), level)

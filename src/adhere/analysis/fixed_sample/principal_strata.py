@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +19,7 @@ from adhere.analysis.fixed_sample.any_time_strata import (
 from adhere.analysis.fixed_sample.assigned_moments import TAKEN, TREATED, UNTREATED, TwoAssigned, Weights
 from adhere.analysis.fixed_sample.compliers import ASSUMES, NO_OUTCOMES, SINGLE, assigned_pair
 from adhere.analysis.fixed_sample.means import mean_of
+from adhere.analysis.fixed_sample.missing_at_random import completed
 from adhere.analysis.fixed_sample.two_arms import compare_groups
 from adhere.analysis.records import TOOK_OTHER, Records
 from adhere.intervals import RewardSums
@@ -97,7 +99,7 @@ def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
 def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalStrata:
     control, treatment = cells.control, 1 - cells.control
     took = _taking(cells, treatment, treatment), _taking(cells, control, treatment)
-    pair = assigned_pair(cells, treatment, control)
+    pair = assigned_pair(completed(cells).reported, treatment, control)
     shares, means = found.shares, found.means
     return replace(
         found,
@@ -107,8 +109,8 @@ def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalSt
             COMPLIERS: any_time_difference(shares[COMPLIERS], took, level),
         },
         means={
-            ALWAYS: any_time_mean(means[ALWAYS], pair.control.takers, level),
-            NEVER_TAKERS: any_time_mean(means[NEVER_TAKERS], pair.treatment.others, level),
+            ALWAYS: any_time_mean(means[ALWAYS], pair.control.known_takers, level),
+            NEVER_TAKERS: any_time_mean(means[NEVER_TAKERS], pair.treatment.known_others, level),
             TREATED_COMPLIERS: any_time_complier_mean(means[TREATED_COMPLIERS], pair, treated=True, level=level),
             UNTREATED_COMPLIERS: any_time_complier_mean(means[UNTREATED_COMPLIERS], pair, treated=False, level=level),
         },
@@ -135,7 +137,7 @@ def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str
     for name in (ALWAYS, NEVER_TAKERS):
         if found[name].value is None:
             found[name] = Quantity(None, reason=f"no outcome of {name} is known")
-    pair = assigned_pair(cells, treatment, control)
+    pair = assigned_pair(completed(cells).reported, treatment, control)
     found[TREATED_COMPLIERS], found[UNTREATED_COMPLIERS] = complier_means(pair, level)
     return found
 
@@ -156,18 +158,25 @@ def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Qu
     Where nobody assigned the control took the treatment, those who took it are compliers, so that Wilson's (or
     Student's) interval holds; likewise for the untreated where everybody assigned the treatment took it.
     """
-    if min(pair.treatment.everyone.n, pair.control.everyone.n) == 0:
+    if not min(pair.treatment.n_known, pair.control.n_known, *pair.n_reported):
         nothing = Quantity(None, reason="what was taken and the outcome are known of nobody in one of the arms")
         return nothing, nothing
     if pair.contrast(TAKEN) <= 0.0:
         nothing = Quantity(None, n=pair.n, reason="assignment did not make more people take the treatment")
         return nothing, nothing
-    treated = mean_of(pair.treatment.takers, level) if not pair.control.n_takers else None
-    untreated = mean_of(pair.control.others, level) if not pair.treatment.n_others else None
+    treated = _plain_mean(pair.treatment.takers, pair.treatment.known_takers, pair.control.n_takers, level)
+    untreated = _plain_mean(pair.control.others, pair.control.known_others, pair.treatment.n_others, level)
     if not pair.treatment.has_outcomes or not pair.control.has_outcomes:
         nothing = Quantity(None, n=pair.n, reason=NO_OUTCOMES)
         return treated or nothing, untreated or nothing
     return treated or _complier_mean(pair, TREATED, level), untreated or _complier_mean(pair, UNTREATED, level)
+
+
+def _plain_mean(group: RewardSums, known: RewardSums, n_others: int, level: float) -> Quantity | None:
+    """The mean of a group that consists of compliers; None if there are others, or strata move the mean."""
+    if n_others or not known.n or not math.isclose(group.total * known.n, known.total * group.n, abs_tol=1e-9):
+        return None
+    return mean_of(known, level)
 
 
 def _complier_mean(pair: TwoAssigned, weights: Weights, level: float) -> Quantity:

@@ -26,12 +26,12 @@ _NEAR = 1e-12  # of the estimate itself, where the variance may vanish, and with
 
 @dataclass(frozen=True)
 class TwoProportions:
-    """Successes (fractional ones too) of those treated and of controls; neither is without patients."""
+    """Successes of those treated and of controls (either may be fractional); neither is without patients."""
 
     treated: float
-    n_treated: int
+    n_treated: float
     controls: float
-    n_controls: int
+    n_controls: float
 
     @property
     def difference(self) -> float:

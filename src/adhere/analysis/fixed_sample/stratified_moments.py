@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from adhere.analysis.cells import Cells, sums
+from adhere.analysis.cells import sums
 from adhere.analysis.fixed_sample.assigned_moments import MORE, ROUNDING, Contrasts, Weights
-from adhere.analysis.records import NOT_KNOWN, Floats
+from adhere.analysis.fixed_sample.missing_at_random import Completed
+from adhere.analysis.records import NOT_KNOWN, Floats, Ints
 from adhere.intervals import RewardSums
 
 _VARIABLES: tuple[Weights, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -17,40 +18,54 @@ _VARIABLES: tuple[Weights, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedAssigned(Contrasts):
-    """Those assigned treatment (0) and control (1) in each stratum that has both, outcome and what was taken known.
+    """Those assigned treatment (0) and control (1) in each stratum where of both it is known what some took.
 
-    `totals[arm, stratum]` are the numbers of all and of takers, and the sums of y and y² of both: n, n of takers,
-    Σy, Σy of takers, Σy², Σy² of takers. The weight of a stratum is n₁n₀/(n₁ + n₀), as Mantel and Haenszel's and as
-    that of two-stage least squares with a constant for each stratum.
+    `kinds[arm, stratum]` has a row for takers, one for others and one for patients of whom it is not known what they
+    took, each with n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts
+    the outcomes that are known, and `lost[arm]` is what the missing ones add to the covariances of the weighted means
+    of Y, D and Y·D. The weight of a stratum is n₁n₀/(n₁ + n₀), as Mantel and Haenszel's and as that of two-stage
+    least squares with a constant for each stratum.
     """
 
-    totals: Floats
+    kinds: Floats
+    n_known: Ints
+    lost: Floats
     n_alone: int  # patients in strata with one of the arms only
 
     @property
     def n_assigned(self) -> tuple[int, int]:
         """How many were assigned treatment, and control."""
-        return int(self.totals[0, :, 0].sum()), int(self.totals[1, :, 0].sum())
+        return int(self._n[0].sum()), int(self._n[1].sum())
+
+    @property
+    def n_reported(self) -> tuple[int, int]:
+        """Of how many of them it is known what they took."""
+        return int(self._reported[0].sum()), int(self._reported[1].sum())
 
     @property
     def n_takers(self) -> tuple[int, int]:
         """How many of them took the treatment."""
-        return int(self.totals[0, :, 1].sum()), int(self.totals[1, :, 1].sum())
+        return int(self.kinds[0, :, 0, 0].sum()), int(self.kinds[1, :, 0, 0].sum())
 
     @property
     def has_variances(self) -> bool:
-        """Whether each arm has two patients at least in some stratum."""
-        return bool((self.totals[:, :, 0].max(axis=1, initial=0.0) > 1).all())
+        """Whether each arm has two known outcomes at least in some stratum."""
+        return bool((self.n_known.max(axis=1, initial=0) > 1).all())
 
     @property
     def outcomes(self) -> list[tuple[RewardSums, RewardSums]]:
         """The outcomes of both arms in each stratum."""
-        treated, controls = ([sums(int(n), y, yy) for n, y, yy in arm[:, [0, 2, 4]].tolist()] for arm in self.totals)
+        treated, controls = ([sums(int(n), y, yy) for n, y, yy in arm.sum(axis=1).tolist()] for arm in self.kinds)
         return list(zip(treated, controls, strict=True))
+
+    @property
+    def lost_variances(self) -> tuple[float, float]:
+        """The variances that missing outcomes add to the weighted mean outcomes of the two arms."""
+        return max(0.0, float(self.lost[0, 0, 0])), max(0.0, float(self.lost[1, 0, 0]))
 
     def means(self, weights: Weights) -> tuple[float, float]:
         """The means of a weighted sum of Y, D and Y·D in each arm, strata weighted alike in both."""
-        treatment, control = (self._shares @ self._means @ np.array(weights)).tolist()
+        treatment, control = (self.shares @ self._means @ np.array(weights)).tolist()
         return treatment, control
 
     def covariance(self, first: Weights, second: Weights, *, smoothed: bool = False) -> float:
@@ -64,36 +79,56 @@ class StratifiedAssigned(Contrasts):
         means = self._means @ vector
         around = means - (n * means).sum(axis=0) / n.sum(axis=0)
         spread = np.einsum("asij,i,j->as", self._within, vector, vector) + around**2
-        return float((self._shares**2 * spread / n).sum())
-
-    @property
-    def _n(self) -> Floats:
-        return self.totals[:, :, 0]
+        return float((self.shares**2 * spread / n).sum() + vector @ self.lost.sum(axis=0) @ vector)
 
     @cached_property
-    def _shares(self) -> Floats:
+    def _n(self) -> Floats:
+        n: Floats = self.kinds[..., 0].sum(axis=2)
+        return n
+
+    @cached_property
+    def _reported(self) -> Floats:
+        reported: Floats = self.kinds[:, :, :2, 0].sum(axis=2)
+        return reported
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Weights of the strata, summing to one."""
         weight = self._n[0] * self._n[1] / self._n.sum(axis=0)
         shares: Floats = weight / weight.sum()
         return shares
 
     @cached_property
+    def _kind_means(self) -> Floats:
+        """By arm, stratum and kind, of Y."""
+        means: Floats = self.kinds[..., 1] / np.maximum(1.0, self.kinds[..., 0])
+        return means
+
+    @cached_property
     def _means(self) -> Floats:
         """By arm and stratum, of Y, D and Y·D."""
-        means: Floats = self.totals[:, :, [2, 1, 3]] / self._n[:, :, None]
+        share = self.kinds[:, :, 0, 0] / self._reported
+        outcome = self.kinds[..., 1].sum(axis=2) / self._n
+        means: Floats = np.stack([outcome, share, share * self._kind_means[:, :, 0]], axis=2)
         return means
 
     @cached_property
     def _within(self) -> Floats:
-        """Their covariances by arm and stratum, divided by n."""
-        n, takers, _, y_takers, squares, squares_takers = np.moveaxis(self.totals, 2, 0)
-        products = np.array(
-            [
-                [squares, y_takers, squares_takers],
-                [y_takers, takers, y_takers],
-                [squares_takers, y_takers, squares_takers],
-            ]
-        )
-        found = np.moveaxis(products / n, (0, 1), (2, 3)) - self._means[..., :, None] * self._means[..., None, :]
+        """Their covariances by arm and stratum, divided by n: by kind, and of the outcomes within each kind."""
+        n, means = self.kinds[..., 0], self._kind_means
+        spread = np.maximum(0.0, self.kinds[..., 2] / np.maximum(1.0, n) - means**2)
+        outcome, share, _ = np.moveaxis(self._means, 2, 0)
+        scale = self._n / self._reported
+        by_kind = np.zeros((*n.shape, 3))  # how far a patient of each kind moves the means of Y, D and Y·D
+        by_kind[..., 0] = means - outcome[:, :, None]
+        by_kind[:, :, 0, 1], by_kind[:, :, 1, 1] = scale * (1.0 - share), -scale * share
+        by_kind[..., 2] = by_kind[..., 1] * means[:, :, :1]
+        of_outcome = np.zeros((*n.shape, 3))
+        of_outcome[..., 0] = 1.0
+        of_outcome[:, :, 0, 2] = scale
+        each = np.einsum("aski,askj->askij", by_kind, by_kind)
+        each += np.einsum("aski,askj->askij", of_outcome, of_outcome) * spread[..., None, None]
+        found = np.einsum("ask,askij->asij", n / self._n[:, :, None], each)
         within: Floats = np.where(np.abs(found) > ROUNDING, found, 0.0)
         return within
 
@@ -108,7 +143,7 @@ class StratifiedAssigned(Contrasts):
     @cached_property
     def _of_means(self) -> Floats:
         """By arm: the covariances of the means over strata."""
-        found: Floats = np.einsum("s,asij->aij", self._shares**2, self._unbiased)
+        found: Floats = np.einsum("s,asij->aij", self.shares**2, self._unbiased)
         return found
 
     @cached_property
@@ -118,18 +153,18 @@ class StratifiedAssigned(Contrasts):
         Two-stage least squares' robust variance has it too; here it is net of what chance makes contrasts differ by.
         """
         contrasts = self._means[0] - self._means[1]
-        apart = contrasts - self._shares @ contrasts
+        apart = contrasts - self.shares @ contrasts
         differ = apart[:, :, None] * apart[:, None, :] - self._unbiased.sum(axis=0)
         differ = np.where(np.abs(differ) > ROUNDING, differ, 0.0)
         n = self._n.sum(axis=0)
-        factor = self._shares**2 * ((self._n[1] / n) ** 2 / self._n[0] + (self._n[0] / n) ** 2 / self._n[1])
+        factor = self.shares**2 * ((self._n[1] / n) ** 2 / self._n[0] + (self._n[0] / n) ** 2 / self._n[1])
         values, vectors = np.linalg.eigh(np.einsum("s,sij->ij", factor, differ))
         found: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return found
 
     @cached_property
     def _covariance(self) -> Floats:
-        found: Floats = self._of_means.sum(axis=0) + self._between
+        found: Floats = self._of_means.sum(axis=0) + self._between + self.lost.sum(axis=0)
         return found
 
     @cached_property
@@ -137,22 +172,44 @@ class StratifiedAssigned(Contrasts):
         """With four patients more in each arm: whoever took it or not, with an outcome of 0 or 1."""
         mean = np.array([MORE.mean(one) for one in _VARIABLES])
         covariance = np.array([[MORE.covariance(one, two) for two in _VARIABLES] for one in _VARIABLES])
-        whole = self._between
+        whole: Floats = self._between + self.lost.sum(axis=0)
         for arm, n in enumerate(self.n_assigned):
-            apart = self._shares @ self._means[arm] - mean
+            apart = self.shares @ self._means[arm] - mean
             more = MORE.n * covariance + n * MORE.n / (n + MORE.n) * np.outer(apart, apart)
-            of_mean = (self._shares**2 / np.maximum(1.0, self._n[arm] - 1)).sum()  # its variance, if one has 1
+            of_mean = (self.shares**2 / np.maximum(1.0, self._n[arm] - 1)).sum()  # its variance, if one has 1
             whole = whole + (n * self._of_means[arm] + of_mean * more) / (n + MORE.n)
         return whole
 
 
-def stratified_pair(cells: Cells, treatment: int, control: int) -> StratifiedAssigned:
+def stratified_pair(filled: Completed, treatment: int, control: int) -> StratifiedAssigned:
     """Those assigned either arm, stratum by stratum; takers took the treatment."""
-    arms = [treatment, control]
-    columns = []
-    for table in (cells.n, cells.total, cells.squares):
-        known = table[:, arms].sum(axis=2) - table[:, arms, NOT_KNOWN]
-        columns += [known, table[:, arms, treatment]]
-    totals = np.moveaxis(np.array(columns, dtype=np.float64), (0, 1, 2), (2, 1, 0))
-    has_both = (totals[:, :, 0] > 0).all(axis=0)
-    return StratifiedAssigned(totals[:, has_both], int(totals[:, ~has_both, 0].sum()))
+    arms, cells = [treatment, control], filled.cells
+    others = np.ones(cells.n.shape[2], dtype=np.bool_)
+    others[[treatment, NOT_KNOWN]] = False
+    columns = [
+        [table[:, arms, treatment], table[:, arms][..., others].sum(axis=2), table[:, arms, NOT_KNOWN]]
+        for table in (cells.n, cells.total, cells.squares)
+    ]
+    kinds = np.moveaxis(np.array(columns, dtype=np.float64), (0, 1, 2, 3), (3, 2, 1, 0))
+    has_both = (kinds[:, :, :2, 0].sum(axis=2) > 0).all(axis=0)
+    kept = kinds[:, has_both]
+    n_known = filled.known.n[:, arms].sum(axis=2).T[:, has_both]
+    found = StratifiedAssigned(kept, n_known, np.zeros((2, 3, 3)), int(kinds[:, ~has_both, :, 0].sum()))
+    if filled.known.is_complete or not has_both.any():
+        return found
+    weights = np.zeros(len(has_both))
+    weights[has_both] = found.shares
+    return replace(found, lost=np.array([_lost(filled, arm, treatment, weights) for arm in arms]))
+
+
+def _lost(filled: Completed, arm: int, treatment: int, weights: Floats) -> Floats:
+    """The covariances that missing outcomes add to an arm's weighted means of Y, D and Y·D."""
+    n = filled.cells.n[:, arm]
+    outcomes, taking = filled.within_strata(arm, weights), np.zeros(n.shape)
+    reported = n.sum(axis=1) - n[:, NOT_KNOWN]
+    taking[:, treatment] = weights * n[:, treatment] / np.maximum(1, reported)
+    found = np.zeros((3, 3))
+    for row, first in ((0, outcomes), (2, taking)):
+        for column, second in ((0, outcomes), (2, taking)):
+            found[row, column] = filled.lost(arm, first, second)
+    return found

@@ -22,35 +22,53 @@ class Contrast(NamedTuple):
 
 
 def compare_groups(
-    treated: RewardSums, controls: RewardSums, level: float = 0.95, validity: Validity = Validity.FIXED
+    treated: RewardSums,
+    controls: RewardSums,
+    level: float = 0.95,
+    validity: Validity = Validity.FIXED,
+    *,
+    information: tuple[float, float] = (1.0, 1.0),
 ) -> Contrast:
     """Compare two groups, neither of them empty.
+
+    If some outcomes of a group are not known but completed, `information` is the part of the patients that the known
+    outcomes are worth: the group counts as so many fewer, with the same mean and variance.
 
     Outcomes 0 or 1: Miettinen–Nurminen intervals and score test. Others: Welch's t for the difference, Fieller for
     the ratio. Where outcomes do not vary, or a group has one alone, their variance cannot be estimated; it is at most
     that of outcomes 0 or 1 with the same mean, so the intervals for those are taken.
     """
     n = treated.n + controls.n
-    pair = TwoProportions(
-        min(treated.total, float(treated.n)), treated.n, min(controls.total, float(controls.n)), controls.n
-    )
-    spread, control_spread = variance_of(treated) / treated.n, variance_of(controls) / controls.n
+    pair = TwoProportions(*_worth(treated, information[0]), *_worth(controls, information[1]))
+    spread, control_spread = variance_of(treated) / pair.n_treated, variance_of(controls) / pair.n_controls
     binary = treated.binary and controls.binary
     as_binary = binary or min(treated.n, controls.n) < 2 or spread + control_spread == 0.0
     if as_binary:
         low, high = score_difference(pair, level)
         method, p_value = "Miettinen–Nurminen", score_p_value(pair)
     else:
-        low, high, p_value = _welch(pair.difference, spread, treated.n, control_spread, controls.n, level)
+        low, high, p_value = _welch(pair.difference, spread, pair.n_treated, control_spread, pair.n_controls, level)
         method = "Welch"
     difference = Quantity(pair.difference, (ConfidenceSet(low, high, method, validity, level=level),), n)
-    return Contrast(difference, _ratio(pair, spread, control_spread, as_binary, level, validity), p_value)
+    return Contrast(difference, _ratio(n, pair, spread, control_spread, as_binary, level, validity), p_value)
+
+
+def _worth(group: RewardSums, information: float) -> tuple[float, float]:
+    """The sum and the number of so many outcomes as the group is worth, one at least."""
+    n = max(1.0, group.n * information)
+    return min(group.total * (n / group.n), n), n
 
 
 def _ratio(
-    pair: TwoProportions, spread: float, control_spread: float, as_binary: bool, level: float, validity: Validity
+    n: int,
+    pair: TwoProportions,
+    spread: float,
+    control_spread: float,
+    as_binary: bool,
+    level: float,
+    validity: Validity,
 ) -> Quantity:
-    n, mean = pair.n_treated + pair.n_controls, pair.treated / pair.n_treated
+    mean = pair.treated / pair.n_treated
     if not pair.treated and not pair.controls:
         return Quantity(None, n=n, reason="the mean outcome is 0 in both groups: their ratio is not defined")
     if as_binary or not pair.treated or not pair.controls:
@@ -74,13 +92,13 @@ def not_negative(given: ConfidenceSet) -> ConfidenceSet:
 
 
 def _welch(
-    difference: float, spread: float, n: int, control_spread: float, n_controls: int, level: float
+    difference: float, spread: float, n: float, control_spread: float, n_controls: float, level: float
 ) -> tuple[float, float, float]:
     """Ends and p-value by Welch's t (Welch 1947, Biometrika 34); a difference of such means is from -1 to 1."""
     from scipy.special import stdtr, stdtrit
 
     variance = spread + control_spread
-    freedom = variance**2 / (spread**2 / (n - 1) + control_spread**2 / (n_controls - 1))
+    freedom = variance**2 / (spread**2 / max(1.0, n - 1) + control_spread**2 / max(1.0, n_controls - 1))
     error = math.sqrt(variance)
     half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
     p_value = 2.0 * float(stdtr(freedom, -abs(difference) / error))

@@ -173,6 +173,8 @@ def _effects_result(analysis: Analysis) -> str:
 
 def _effects_uncertainty(analysis: Analysis) -> str:
     level = tables.level_text(analysis)
+    if any(analysis.missing.outcomes.values()):
+        return _uncertainty_with_missing(analysis)
     if analysis.adaptive:
         return (
             f"The allocation adapted: only sets marked any-time valid keep their {level} whenever one stops, and "
@@ -183,6 +185,25 @@ def _effects_uncertainty(analysis: Analysis) -> str:
     if analysis.fixed_allocation:
         return f"Fixed-sample sets keep their {level}, as the allocation was declared fixed and this the only look."
     return f"Fixed-sample sets keep their {level} if arms were drawn with fixed probabilities, and for one look."
+
+
+def _uncertainty_with_missing(analysis: Analysis) -> str:
+    """What the sets promise where outcomes are missing: none keeps its level whatever these are, but at the worst."""
+    level, n_missing = tables.level_text(analysis), sum(analysis.missing.outcomes.values())
+    missing = "One outcome is missing" if n_missing == 1 else f"{n_missing:,} outcomes are missing"
+    at_random = "if they are missing at random given the arm assigned, what was taken and the stratum"
+    worst = "Worst-case bounds assume nothing of them."
+    if analysis.sequences:
+        fixed = "fixed-sample ones do not hold for an adaptive allocation, and assume" if analysis.adaptive else ""
+        others = f"; {fixed} that they are missing at random" if fixed else f", fixed-sample ones {at_random}"
+        return (
+            f"{missing}: any-time valid sets take them at their worst, AIPW leaves them out as if they were like the "
+            f"others of their arm{others}. {worst}"
+        )
+    look = (
+        "" if analysis.fixed_allocation else ", arms were drawn with fixed probabilities, and this is the only look"
+    )
+    return f"{missing}: fixed-sample sets reach {level} {at_random}{look}. {worst}"
 
 
 def _estimands(analysis: Analysis) -> Listing:

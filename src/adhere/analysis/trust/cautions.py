@@ -90,8 +90,9 @@ def _missing(analysis: Analysis) -> Iterator[str]:
     if share > _SOME_MISSING:
         much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
         yield (
-            f"{100 * share:.0f}% of outcomes are missing: {much}. Estimates leave these patients out; the "
-            "analysis' extreme cases under missing values say how far they could move an effect."
+            f"{100 * share:.0f}% of outcomes are missing: {much}. Intention-to-treat and compliers take them to be "
+            "missing at random given the arm assigned, what was taken and the stratum; the worst-case bounds say how "
+            "far they could move an effect."
         )
     yield from _differential(analysis)
     n_imputed = sum(analysis.missing.imputed_outcomes.values()) + sum(analysis.missing.imputed_taken.values())
@@ -110,8 +111,9 @@ def _differential(analysis: Analysis) -> Iterator[str]:
         pending = analysis.adaptive and analysis.sequences
         yield (
             f"Outcomes are missing for {100 * high:.0f}% of those assigned {most}, and for {100 * low:.0f}% of those "
-            f"assigned {fewest}. Loss that differs between arms can bias every estimate that leaves the missing out; "
-            + ("any-time valid sets take them at their worst case." if pending else "read the extreme cases.")
+            f"assigned {fewest}. Loss that differs between arms can bias every estimate that assumes anything of "
+            "missing outcomes; "
+            + ("any-time valid sets take them at their worst case." if pending else "read the worst-case bounds.")
         )
 
 

@@ -88,10 +88,13 @@ def estimands(
     found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
     if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case
         outcomes, reports = any(missing.outcomes.values()), any(missing.taken.values())
+        at_random = "outcomes are missing at random given the arm assigned, what was taken and the stratum"
+        taken_at_random = "what was taken is missing at random given the arm assigned and the stratum"
         if outcomes:
-            _assume(found, View.INTENTION_TO_TREAT, "missing outcomes are like those known")
-        if outcomes or reports:
-            _assume(found, View.COMPLIERS, "those of whom a report is missing are like those known")
+            _assume(found, View.INTENTION_TO_TREAT, at_random)
+            _assume(found, View.COMPLIERS, at_random)
+        if reports:
+            _assume(found, View.COMPLIERS, taken_at_random)
     return tuple(found.values())
 
 

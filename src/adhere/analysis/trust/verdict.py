@@ -110,10 +110,11 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
     if analysis.adaptive and analysis.sequences:
         yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
     else:
-        extreme = "" if analysis.mixes_strata else "; the extreme cases under missing values need no such assumption"
         yield (
-            "It leaves out patients whose outcome is missing, which is right only if they would have fared like the "
-            f"others of their arm{extreme}."
+            "Outcomes are missing. This view and compliers take each as the mean of the known ones of those who were "
+            f"assigned and took the same{' in the same stratum' * bool(analysis.subgroups)}: that is right only if "
+            "they are missing at random given these. Complete cases, worst-case bounds and tipping points beside it "
+            "say what depends on that."
         )
 
 
@@ -164,9 +165,7 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
         is_missing = any((*analysis.missing.outcomes.values(), *analysis.missing.taken.values()))
         is_worst = analysis.adaptive and bool(analysis.sequences)  # which take what is missing at its worst
-        like = (
-            ", and that those of whom a report is missing are like the others" if is_missing and not is_worst else ""
-        )
+        like = ", and reports are missing at random" if is_missing and not is_worst else ""
         yield (
             f"The effect among {who} can be read if arms were assigned at random, assignment acts only through what "
             f"is taken and nobody does the opposite of what they are assigned{like}; the data cannot prove it.{said}"
