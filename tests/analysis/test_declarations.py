@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from adhere import Trial
+from adhere.analysis.output.notes import notes_of
 from adhere.analysis.output.page import _lead
 from adhere.analysis.output.to_json import json_text
 from adhere.errors import InputError
@@ -63,7 +64,7 @@ def test_lower_is_better_of_a_trial_and_its_log(tmp_path: Path) -> None:
         -(plain.effects.comparisons[0].difference.value or 0.0)
     )
     assert turned.digest == plain.digest
-    with pytest.raises(InputError, match=r"fixed_allocation: got True, expected .* did not change"):
+    with pytest.raises(InputError, match=r"^fixed_allocation: .* changed from patient to patient.* leave it out$"):
         analyse(trial, redraws=0, fixed_allocation=True)
 
 
@@ -74,9 +75,17 @@ def test_a_fixed_allocation_can_be_declared() -> None:
     assert declared.warnings == ()
     assert declared.fixed_allocation
     assert declared.verdict[1] == (
-        "It was declared that the probabilities of arms were fixed in advance and that this is the only look; if so, "
-        "its interval holds."
+        "It was declared (--fixed-allocation) that the probabilities of arms were fixed in advance and that this is "
+        "the only look; if so, its interval holds."
     )
+    undeclared = analyse(DEATHS)
+    (warning,) = (one for one in undeclared.warnings if one.startswith(unknown))
+    assert warning.endswith("declare it: --fixed-allocation (in Python fixed_allocation=True).")
+    no_interval = "there is no interval that holds for adaptive allocation"
+    assert any(no_interval in one for one in notes_of(undeclared))
+    assert not any(no_interval in one for one in notes_of(declared))
+    for shown in (declared.summary(), declared.to_html()):
+        assert no_interval not in " ".join(shown.split())
     with pytest.raises(InputError, match="lower_is_better: got 'no', expected True or False"):
         analyse(DEATHS, lower_is_better="no")  # type: ignore[arg-type]
     assert "allocation declared fixed" in declared.summary(200).replace("\n", " ")
@@ -91,3 +100,18 @@ def test_the_command_takes_both(
     assert done.status == 0, done.err
     said = json.loads(done.out)
     assert (said["lower_is_better"], said["fixed_allocation"], said["warnings"]) == (True, True, [])
+
+
+def test_the_command_calls_the_declaration_by_its_flag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    columns = {"chosen": ["a", "b"] * 20, "actual": ["a", "b"] * 20, "reward": [0, 1, 1, 0] * 10}
+    odds = [0.5, 0.5, 0.4, 0.6] * 10
+    pl.DataFrame({**columns, "propensity": odds}).write_csv("adaptive.csv")
+    done = in_this_process(capsys, "analyse", "adaptive.csv", "--fixed-allocation")
+    assert done.status == 2
+    assert "--fixed-allocation: the logged probabilities of arms changed from patient to patient" in done.err
+    pl.DataFrame(columns).write_csv("plain.csv")
+    done = in_this_process(capsys, "analyse", "plain.csv")
+    assert "--fixed-allocation" in done.out

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adhere.analysis.analyse import analyse_records
 from adhere.analysis.confidence_set import Validity
+from adhere.analysis.output.tables import mediation_table
 from adhere.analysis.records import TOOK_NOTHING, Records
 from adhere.analysis.trust.mediation import ArmMediation, mediation
 from adhere.analysis.trust.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
@@ -224,3 +226,28 @@ def test_flat_priors_are_not_called_evidence_where_nothing_is_decided() -> None:
     assert "(very strong evidence)" in many.sentence
     for said in (few, mediation(of_counts(stroke_heparin()), adaptive=False)):
         assert "evidence)" not in said.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "favours"),
+    [
+        (RICH_AND_POOR, "dependence on the arm assigned"),
+        ([(c, 1, y, 100) for c in (0, 1) for y in (0.0, 1.0)], "no dependence on the arm assigned"),
+        ([(0, 1, 1.0, 1), (1, 1, 0.0, 1)], "dependence on the arm assigned"),  # 1.5: next to nothing
+    ],
+)
+def test_a_bayes_factor_says_what_it_is_in_favour_of_wherever_it_stands(rows: list[Row], favours: str) -> None:
+    analysis = analyse_records(made(rows))
+    found = analysis.mediation
+    assert found.bayes_factor.endswith(f" in favour of {favours}")
+    assert f"The Bayes factor is {found.bayes_factor}" in found.sentence
+    written = analysis.to_json()["mediation"]
+    assert written["bayes_factor"] == found.bayes_factor
+    assert written["arms"][1]["bayes_factor"] == found.arms[1].bayes_factor != ""
+    column = mediation_table(analysis).header.index("Bayes factor")
+    cells = [row[column] for row in mediation_table(analysis).rows]
+    short = "that it does not" if favours.startswith("no ") else "that it does"
+    assert cells[1].endswith(short)
+    assert cells[-1].endswith(short)
+    for shown in (analysis.summary(), analysis.to_html()):
+        assert short in " ".join(shown.split())

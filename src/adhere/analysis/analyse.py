@@ -51,7 +51,8 @@ def analyse_records(
     if lower_is_better:
         records = replace(records, reward=1.0 - records.reward)
     if fixed_allocation and is_adaptive(records):
-        raise InputError("fixed_allocation", True, "records in which the probabilities of arms did not change")
+        sentence = "fixed_allocation: the logged probabilities of arms changed from patient to patient; leave it out"
+        raise InputError("fixed_allocation", True, "records with constant probabilities", sentence)
     tests = [_turned(one) if lower_is_better else one for one in randomisation()]
     has_sequences = not why_not(records)
     draft = _drafted(records, confidence_sequences(records, level) if has_sequences else (), level, margin)

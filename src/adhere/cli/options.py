@@ -22,6 +22,7 @@ _RENAMED = {
     "n_threads": "threads",
     "n_processes": "processes",
     "executor": "cluster",
+    "fixed_allocation": "fixed-allocation",
 }
 _OPTIONS = (
     "patients",
@@ -37,6 +38,7 @@ _OPTIONS = (
     "family",
     "trial",
     "control",
+    "fixed-allocation",
     "level",
     "margin",
     "redraws",

@@ -25,8 +25,8 @@ WORDS: Final = {
     "fixed-sample": "Holds for arms drawn with fixed probabilities, and one look at the end.",
     "asymptotic": "Holds in large samples, at one time fixed in advance.",
     "e-value": "What a bet against a hypothesis has won, per unit staked: 20 is as strong as p = 0.05, at any time.",
-    "Bayes factor": "How much likelier the data are if the outcome depends on what was assigned, given what was "
-    "taken, than if it does not.",
+    "Bayes factor": "How much likelier the data are under one hypothesis than under the other. It stands with the "
+    "one that it favours: that the outcome depends on what was assigned, given what was taken, or that it does not.",
     "number needed to treat": "How many are to be treated for one more to benefit, or to be harmed.",
     "principal stratum": "Patients alike in what they would take under each assignment.",
     "extreme cases": "Effects with every missing value at its worst, and at its best, for the treatment.",

@@ -32,7 +32,8 @@ def notes_of(analysis: Analysis) -> list[str]:
         "AIPW": analysis.aipw,
     }
     said = [_STAR, *(note for part, found in parts.items() for note in _of_pairs(part, found))]
-    said += [*analysis.effects.notes, analysis.why_no_sequences, *analysis.bounds.notes, *analysis.flow.notes]
+    said += [*analysis.effects.notes, *analysis.bounds.notes, *analysis.flow.notes]
+    said += [analysis.why_no_sequences] * (not analysis.fixed_allocation)
     said += [sentence(one.reason) for one in analysis.randomisation if one.reason]
     said += [analysis.strata.note, *_reasons(analysis)]
     known = {*analysis.warnings, *analysis.verdict, analysis.strata.reason}

@@ -79,7 +79,7 @@ def outcome_words(analysis: Analysis) -> str:
 def allocation_words(analysis: Analysis) -> str:
     """What is known of how arms were drawn."""
     if not analysis.has_probabilities:
-        declared = "allocation declared fixed in advance"
+        declared = "allocation declared fixed (--fixed-allocation)"
         return declared if analysis.fixed_allocation else "probabilities of arms not given"
     how = "adaptive allocation" if analysis.adaptive else "probabilities of arms fixed"
     return f"{how}, order: {analysis.order}"

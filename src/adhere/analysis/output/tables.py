@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.confidence_set import Quantity
 from adhere.analysis.output.effect_rows import NOT_ADAPTIVE
-from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, from_log, p_value, percent, quantity, signed
+from adhere.analysis.output.texts import (
+    ASSUMPTIONS,
+    UNKNOWN,
+    bayes_factor_words,
+    from_log,
+    p_value,
+    percent,
+    quantity,
+    signed,
+)
 from adhere.analysis.reading.names import apart_from
 from adhere.analysis.view import View
 from adhere.report.section import Listing
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_ARMS = 6  # with a column of their own
 STARRED = "*"  # a view without an estimand
+_FAVOURS = "that it does", "that it does not"  # depend on what was assigned, as the caption asks
 
 
 def level_text(analysis: Analysis) -> str:
@@ -148,7 +158,7 @@ def mediation_table(analysis: Analysis) -> Listing:
             one.arm,
             f"{sum(one.n.values()):,}",
             UNKNOWN if one.largest_difference.value is None else quantity(one.largest_difference),
-            from_log(one.log_bayes_factor),
+            bayes_factor_words(one.log_bayes_factor, _FAVOURS),
             from_log(one.log_e),
             p_value(one.p_value),
             said[one.within_margin],
@@ -157,7 +167,8 @@ def mediation_table(analysis: Analysis) -> Listing:
     ]
     if len(rows) > 1:
         every = analysis.mediation
-        evidence = [from_log(every.log_bayes_factor), from_log(every.log_e), p_value(every.p_value)]
+        factor = bayes_factor_words(every.log_bayes_factor, _FAVOURS)
+        evidence = [factor, from_log(every.log_e), p_value(every.p_value)]
         rows.append([apart_from(analysis.arms, "all arms"), "", "", *evidence, said[every.equivalent]])
     header = [
         "arm taken",

@@ -139,6 +139,15 @@ def from_log(log: float | None) -> str:
     return f"10^{power:.1f}" if abs(power) >= 3 else f"{math.exp(log):.3g}"
 
 
+def bayes_factor_words(log: float | None, words: tuple[str, str]) -> str:
+    """A Bayes factor, at least 1, and words for the hypothesis it favours: the first if its logarithm is above 0.
+
+    >>> bayes_factor_words(math.log(0.01), ("for a change", "for no change"))
+    '100 for no change'
+    """
+    return UNKNOWN if log is None else f"{from_log(abs(log))} {words[log <= 0.0]}"
+
+
 def unique(sentences: Sequence[str]) -> list[str]:
     """Each sentence once, in order of first appearance, without empty ones."""
     return list(dict.fromkeys(" ".join(one.split()) for one in sentences if one.strip()))

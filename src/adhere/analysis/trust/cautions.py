@@ -63,7 +63,9 @@ def _allocation(analysis: Analysis) -> Iterator[str]:
     if not analysis.has_probabilities and not analysis.fixed_allocation:
         yield (
             "The records do not say with which probability each arm was assigned. Intervals are those of a fixed "
-            "allocation looked at once; if arms were assigned by earlier outcomes, they do not hold."
+            "allocation looked at once; if arms were assigned by earlier outcomes, they do not hold. If the "
+            "probabilities were fixed in advance and this is the only look, declare it: --fixed-allocation (in "
+            "Python fixed_allocation=True)."
         )
     elif analysis.adaptive and not analysis.sequences:
         yield f"The allocation was adaptive: fixed-sample intervals do not hold for it. {analysis.why_no_sequences}"

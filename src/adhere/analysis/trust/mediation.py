@@ -12,6 +12,7 @@ from adhere.analysis.records import NOT_KNOWN, Records
 from adhere.analysis.trust.mediation_evidence import any_time_limits, evidence_of, largest_difference
 from adhere.analysis.trust.mediation_words import (
     arm_sentence,
+    bayes_factor,
     overall_sentence,
     untested_arm_sentence,
     untested_sentence,
@@ -30,11 +31,13 @@ class ArmMediation:
     """Of those who took one arm: does their outcome depend on what they were assigned?
 
     `n` and `means` are by the arm chosen. `log_bayes_factor` is that of confounded (a mean for each arm chosen) over
-    mediated (one mean). `log_e` is the logarithm of an any-time valid e-value against mediated: refuted at
-    e ≥ 1/(1 - level). `p_value` is that of a fixed sample (Pearson's χ², or the F test where outcomes are not 0 or 1;
-    None where allocation was adaptive), and the outcome `differs` where it is at most 1 - level: that holds for one
-    look at the data. `largest_difference` is the largest between the means of two arms chosen, in absolute value; it
-    is `within_margin` if its whole confidence set is. All are None where nobody took the arm under two arms chosen.
+    mediated (one mean): above 0 it favours that the outcome depends on the arm assigned. `bayes_factor` says the
+    factor and what it favours in words. `log_e` is the logarithm of an any-time valid e-value against mediated:
+    refuted at e ≥ 1/(1 - level). `p_value` is that of a fixed sample (Pearson's χ², or the F test where outcomes are
+    not 0 or 1; None where allocation was adaptive), and the outcome `differs` where it is at most 1 - level: that
+    holds for one look at the data. `largest_difference` is the largest between the means of two arms chosen, in
+    absolute value; it is `within_margin` if its whole confidence set is. All are None where nobody took the arm under
+    two arms chosen.
     """
 
     arm: str
@@ -48,6 +51,7 @@ class ArmMediation:
     largest_difference: Quantity
     within_margin: bool | None
     sentence: str
+    bayes_factor: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class Mediation:
     differs: bool | None
     equivalent: bool | None
     sentence: str
+    bayes_factor: str = ""
 
 
 def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: float = 0.95) -> Mediation:
@@ -107,6 +112,7 @@ def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: 
         evidence.differs(level),
         equivalent,
         sentence,
+        bayes_factor(evidence.log_bayes_factor),
     )
 
 
@@ -137,6 +143,7 @@ def _arm_mediation(
         Quantity(max(shares) - min(shares), (limits,), sum(n.values())),
         within_margin,
         arm_sentence(name, means, evidence, limits.high, margin, level),
+        bayes_factor(evidence.log_bayes_factor),
     )
 
 

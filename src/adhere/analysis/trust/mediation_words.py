@@ -6,27 +6,36 @@ import math
 from collections.abc import Mapping, Sequence
 
 from adhere.analysis.confidence_set import Quantity
-from adhere.analysis.output.texts import from_log, p_value
+from adhere.analysis.output.texts import bayes_factor_words, from_log, p_value
 from adhere.analysis.trust.mediation_evidence import Evidence
 
 _STRENGTHS = ((150.0, "very strong"), (20.0, "strong"), (3.0, "positive"))  # Kass & Raftery (1995)
 
 
 def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool = True) -> str:
-    """Which hypothesis the Bayes factor speaks for; how much, unless that is no dependence and not `alike` is found.
+    """Which hypothesis the Bayes factor favours; how much, unless that is no dependence and not `alike` is found.
 
     >>> bayes_factor_sentence(math.log(0.01), alike=True)
-    'The Bayes factor is 100 to 1 that the outcome does not depend on the arm assigned (strong evidence).'
+    'The Bayes factor is 100 in favour of no dependence on the arm assigned (strong evidence).'
     """
     strength = next((word for least, word in _STRENGTHS if abs(log_factor) >= math.log(least)), "")
     rough = "" if binary else ", which is rough where outcomes are not all 0 or 1,"
-    factor = f"The Bayes factor{rough} is {from_log(abs(log_factor))} to 1"
+    factor = f"The Bayes factor{rough} is {bayes_factor(log_factor)}"
     if not strength:
         return f"{factor}, which says next to nothing either way."
-    what = "depends" if log_factor > 0.0 else "does not depend"
     if log_factor < 0.0 and not alike:
-        return f"{factor} that the outcome {what} on the arm assigned; with few patients it leans that way by itself."
-    return f"{factor} that the outcome {what} on the arm assigned ({strength} evidence)."
+        return f"{factor}; with few patients it leans that way by itself."
+    return f"{factor} ({strength} evidence)."
+
+
+def bayes_factor(log_factor: float | None) -> str:
+    """A Bayes factor with the hypothesis that it favours; empty where there is none.
+
+    >>> bayes_factor(math.log(3.2))
+    '3.2 in favour of dependence on the arm assigned'
+    """
+    hypotheses = "in favour of dependence on the arm assigned", "in favour of no dependence on the arm assigned"
+    return "" if log_factor is None else bayes_factor_words(log_factor, hypotheses)
 
 
 def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:

@@ -80,6 +80,7 @@ def _mediation(given: Mediation, sentence: str) -> Mediation:
         differs=None,
         equivalent=None,
         sentence=sentence,
+        bayes_factor="",
     )
 
 

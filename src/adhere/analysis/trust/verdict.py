@@ -95,8 +95,8 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
         yield "But arms were not drawn as logged, so even this view can be biased: find out why before using any."
     elif analysis.fixed_allocation:
         yield (
-            "It was declared that the probabilities of arms were fixed in advance and that this is the only look; if "
-            "so, its interval holds."
+            "It was declared (--fixed-allocation) that the probabilities of arms were fixed in advance and that this "
+            "is the only look; if so, its interval holds."
         )
     elif not analysis.has_probabilities:
         yield "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
