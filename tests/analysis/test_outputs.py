@@ -20,6 +20,7 @@ from adhere.analysis.output.tables import means_table
 from adhere.analysis.output.texts import estimate, needed, p_value, percent
 from adhere.analysis.output.to_json import SCHEMA_VERSION, json_text, to_json
 from adhere.analysis.view import View
+from adhere.report.page import _classes
 from analysis.made_analysis import made
 from analysis.made_records import made as made_of
 from report.html_reader import Reader
@@ -60,7 +61,7 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
         "Flow: patients",
         "Compliance: ",
         "Missing values",
-        "Mean outcome [95%], patients (fixed-sample, not adaptive)",
+        "Mean outcome [95%] (n: patients) (fixed-sample, not adaptive)",
         "arm 2 against arm 0: difference in mean outcome",
         "arm 2 against arm 0: ratio of means",
         "Intention-to-treat, pair by pair",
@@ -123,10 +124,10 @@ def test_means_of_compliers_come_without_a_number_of_patients() -> None:
     table = means_table(replace(whole, effects=replace(whole.effects, means=(*whole.effects.means, compliers))))
     assert dict(zip(table.header, table.rows[0], strict=True)) == {
         "arm": "arm 0",
-        "intention-to-treat": "0.500 [0.450, 0.550] 1,000",
+        "intention-to-treat": "0.500 [0.450, 0.550] (n=1,000)",
         "compliers": "0.500 [0.450, 0.550]",
-        "as-treated *": "0.500 [0.450, 0.550] 1,000",
-        "per-protocol *": "0.500 [0.450, 0.550] 1,000",
+        "as-treated *": "0.500 [0.450, 0.550] (n=1,000)",
+        "per-protocol *": "0.500 [0.450, 0.550] (n=1,000)",
     }
 
 
@@ -252,3 +253,14 @@ def test_numbers_too_small_to_print_are_not_printed_as_something_else() -> None:
     for text in (summary(found), analysis_page(found)):
         assert not re.search(r"[-−+]0\.0+(?![\d.])", text)
         assert not re.search(r"\d{20}|(,\d{3}){5}", re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
+
+
+def test_the_number_of_patients_is_apart_from_the_interval() -> None:
+    analysis = made()
+    (row, *_) = means_table(analysis).rows
+    assert row[1] == "0.500 [0.450, 0.550] (n=1,000)"
+    assert means_table(analysis).caption.startswith("Mean outcome [95%] (n: patients)")
+    for shown in (analysis.summary(), analysis.to_html()):
+        assert "(n=1,000)" in shown
+        assert "] 1,000" not in shown
+    assert _classes(means_table(analysis)) == ["text", "number", "number", "number"]

@@ -99,6 +99,17 @@ def test_forest_plot_cuts_sets_that_end_beyond_the_axis() -> None:
     assert "Two slashes: it ends beyond the axis" in marks_in_words(far)
 
 
+def test_the_legend_of_a_forest_plot_leaves_out_what_is_withheld() -> None:
+    withheld = NARROW._replace(kind="withheld", value=None, pieces=[], text="withheld")
+    with matplotlib.rc_context(SETTINGS):
+        figure: Any = forest_plot(
+            [NARROW, withheld], kinds=["fixed-sample", "withheld"], x_label="x", heading="numbers", zero="none"
+        )
+        check_inside(figure)
+    (legend,) = (one for part in figure.subfigs for one in part.legends)
+    assert [text.get_text() for text in legend.get_texts()] == ["fixed-sample", "none (zero)"]
+
+
 def test_axis_keeps_the_narrowest_interval_in_sight() -> None:
     low, high = axis_limits([NARROW, NARROW._replace(pieces=[(-40.0, 50.0)])])
     assert low <= 0.0 < 0.05 <= high < 2.0

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from adhere.errors import InputError
 from adhere.report.dot_rows import Reference, common_limits
@@ -228,6 +230,19 @@ def test_looks_of_24_styles_differ() -> None:
     (panel,) = drawn(a_table(entries)).axes
     assert len({found[1:] for found in points(panel, "os^DvPX*").values()}) == 24
     assert len({marker for _, _, marker in list(points(panel, "os^DvPX*").values())[:5]}) == 5
+
+
+def test_the_legend_shows_a_reference_without_width_as_the_line_that_it_is() -> None:
+    references = [Reference("95%", "pooled", 0.95, 0.95, 0.95), Reference("the paper", "pooled", 7.2, 8.7, 7.9)]
+    figure = drawn(a_table(stroke()), references=references)
+    (line,) = (one for cell in figure.axes for one in cell.lines if list(one.get_xdata()) == [0.95, 0.95])
+    (legend,) = (one for part in figure.subfigs for one in part.legends)
+    swatches = dict(zip([text.get_text() for text in legend.get_texts()], legend.legend_handles, strict=True))
+    assert isinstance(swatches["95%"], Line2D)
+    for what in ("get_linestyle", "get_color", "get_linewidth"):
+        assert getattr(swatches["95%"], what)() == getattr(line, what)()
+    assert swatches["95%"].is_dashed() == line.is_dashed() is True
+    assert isinstance(swatches["the paper"], Patch)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_REFERENCE_LINE: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (2, 1))}
 _HATCHES = ("", "/////", "\\" * 5, ".....")
 _ACROSS = 3  # panels, before they go on below
 _LEAST_PANEL = {1: 2.2, 2: 1.3, 3: 0.9}  # inches of width, by the number of panels across
@@ -63,7 +64,7 @@ def dots(
     caption = broken(x_label, WIDTH - label_width - 0.2, TITLE)
     spans = {panel: limits.get(panel) or span(panel, chart, references, bool(zero)) for panel in panels}
     bands = list(dict.fromkeys(one.label for one in references))
-    key = _key(styles if any(styles) else [], zero, bands)
+    key = _key(styles if any(styles) else [], zero, references)
     estimates = [(one, row.level(one.style)) for row in chart for one in row.estimates]
     scales = {panel: 72 * panel_width / (high - low) for panel, (low, high) in spans.items()}  # points per unit
     some_unseen = any(one.low is not None and one.reach * scales[one.panel] < _COVERED for one, _ in estimates)
@@ -139,7 +140,7 @@ def _shade(cell: Axes, one: Reference, chart: Sequence[Row], number: int) -> Non
         raise InputError("reference", one.group, "a group of the table")
     top, bottom = rows[0].top, rows[-1].top + rows[-1].height
     cell.fill_betweenx([top, bottom], one.low, one.high, **_band_look(number), zorder=0.5)
-    cell.plot([one.mean, one.mean], [top, bottom], color=GREY, linewidth=0.8, linestyle=(0, (2, 1)), zorder=1)
+    cell.plot([one.mean, one.mean], [top, bottom], **_REFERENCE_LINE, zorder=1)
 
 
 def _band_look(number: int) -> dict[str, Any]:
@@ -164,8 +165,8 @@ def _scatter(cell: Axes, points: Sequence[tuple[float, float]], **look: Any) -> 
         cell.plot([x for x, _ in points], [y for _, y in points], linestyle="none", clip_on=False, **look)
 
 
-def _key(styles: Sequence[str], zero: str, bands: Sequence[str]) -> dict[str, Artist]:
-    """What the legend explains, by its labels."""
+def _key(styles: Sequence[str], zero: str, references: Sequence[Reference]) -> dict[str, Artist]:
+    """What the legend explains, by its labels; a reference without width is the line through its mean."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -173,8 +174,9 @@ def _key(styles: Sequence[str], zero: str, bands: Sequence[str]) -> dict[str, Ar
     for number, style in enumerate(styles):
         colour, marker = look(number, _MARKERS)
         key[style] = Line2D([], [], color=colour, marker=marker, linewidth=1, **_DOT)
-    for number, label in enumerate(bands):
-        key[label] = Patch(**_band_look(number))
+    for number, label in enumerate(dict.fromkeys(one.label for one in references)):
+        is_band = any(one.low < one.high for one in references if one.label == label)
+        key[label] = Patch(**_band_look(number)) if is_band else Line2D([], [], **_REFERENCE_LINE)
     if zero:
         key[f"{zero} (zero)"] = Line2D([], [], color=GREY, linewidth=0.8)
     return key

@@ -95,7 +95,8 @@ def forest_plot(
     headings = {name: broken(name, WIDTH - right, TEXT, "bold") for name, _ in groups if name}
     above = {name: _HEADING + LINE * (len(lines) - 1) for name, lines in headings.items()}
     depth = sum(heights) + sum(above[name] + _ABOVE_HEADING for name, _ in groups if name)
-    used = [kind for kind in kinds if any(row.kind == kind for row in rows)]
+    drawn = {row.kind for row in rows if row.value is not None or row.pieces or row.bar}
+    used = [kind for kind in kinds if kind in drawn]
     axis = WIDTH - left - right - 0.2
     caption = broken(x_label, axis + 0.8, TITLE)
     below = _BELOW + 0.15 * len(caption)

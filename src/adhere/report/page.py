@@ -14,7 +14,7 @@ from adhere.report.section import SYMBOLS, VERDICTS, Listing, Section
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_NUMBER = re.compile(r"[-+−±<≤>≥≈]?\s*\d[\de\s.,%×·^⁻⁰¹²³⁴-⁹+−–±\[\]()/-]*")
+_NUMBER = re.compile(r"[-+−±<≤>≥≈]?\s*\d[\de\s.,%×·^⁻⁰¹²³⁴-⁹+−–±\[\]()/-]*(\(n=[\d,]+\))?")
 _LONG_WORD = re.compile(r"\S{20,}")
 _BREAK = re.compile(r"(?<=[\w)\]][(\[,/_])(?=\w)")  # within a long word, such as a policy; not where one opens it
 _MINUS = re.compile(r"(?<![^\s(\[])-(?=\d)")

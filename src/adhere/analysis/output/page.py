@@ -178,7 +178,8 @@ def _effects_uncertainty(analysis: Analysis) -> str:
     if analysis.adaptive:
         return (
             f"The allocation adapted: only sets marked any-time valid keep their {level} whenever one stops, and "
-            "those of AIPW at a time fixed in advance; fixed-sample ones may miss more often."
+            "those of AIPW at a time fixed in advance; fixed-sample ones "
+            f"{'are withheld' if analysis.mixes_strata else 'may miss more often'}."
         )
     if analysis.has_probabilities:
         return f"Fixed-sample sets keep their {level} for one look at the end, any-time valid ones at any time."

@@ -108,14 +108,14 @@ def means_table(analysis: Analysis) -> Listing:
     views = [view for view in View if any(view in means for means in found.values())]
     heads = [view.value + (f" {STARRED}" if view in (View.AS_TREATED, View.PER_PROTOCOL) else "") for view in views]
     rows = [[arm, *(_mean(means.get(view), view) for view in views)] for arm, means in found.items()]
-    return Listing(f"Mean outcome [{level_text(analysis)}], patients{promise(analysis)}", ["arm", *heads], rows)
+    return Listing(f"Mean outcome [{level_text(analysis)}] (n: patients){promise(analysis)}", ["arm", *heads], rows)
 
 
 def _mean(one: Quantity | None, view: View) -> str:
     """With the number of patients; not of compliers, whose mean follows from both arms and who cannot be counted."""
     if one is None or one.value is None:
         return UNKNOWN
-    return quantity(one) if view is View.COMPLIERS else f"{quantity(one)} {one.n:,}"
+    return quantity(one) if view is View.COMPLIERS else f"{quantity(one)} (n={one.n:,})"
 
 
 def bounds_table(analysis: Analysis) -> Listing:

@@ -66,7 +66,7 @@ def _coverage(points: Sequence[dict[str, Any]], left_out: str) -> ReportFigure |
     if not points:
         return None
     panels = {point["panel"] for point in points}
-    target = [Reference("95% (dashed)", panel, 0.95, 0.95, 0.95) for panel in VIEWS if panel in panels]
+    target = [Reference("95%", panel, 0.95, 0.95, 0.95) for panel in VIEWS if panel in panels]
     return ReportFigure(
         "coverage",
         f"Coverage: how often 95% intervals hold the true effect.{left_out} Bars: 95% Monte Carlo intervals.",
