@@ -24,36 +24,36 @@ FREEDOMS = (0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0, 29.0, *(float(f"{one}.7") fo
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_student_quantile(level):
+def test_student_quantile(level: float) -> None:
     found = [student_quantile(freedom, level) for freedom in FREEDOMS]
     assert found == pytest.approx(stats.t.isf((1.0 - level) / 2.0, FREEDOMS).tolist(), rel=1e-9, abs=1e-12)
 
 
-def test_student_quantile_of_many_degrees_of_freedom_is_the_normal_one():
+def test_student_quantile_of_many_degrees_of_freedom_is_the_normal_one() -> None:
     assert [round(t95(10.0**power), 6) for power in (7, 8, 10, 15, 300)] == [1.959964] * 5
     assert t95(math.inf) == pytest.approx(normal_quantile(0.95))
 
 
-def test_student_quantile_falls_with_the_degrees_of_freedom():
+def test_student_quantile_falls_with_the_degrees_of_freedom() -> None:
     found = [student_quantile(freedom, 0.95) for freedom in np.geomspace(1.0, 1e10, 201).tolist()]
     assert found == sorted(found, reverse=True)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_normal_quantile(level):
+def test_normal_quantile(level: float) -> None:
     assert normal_quantile(level) == pytest.approx(stats.norm.isf((1.0 - level) / 2.0), rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("n", DECADES)
-def test_wilson(n, level):
+def test_wilson(n: int, level: float) -> None:
     for successes in sorted({0, 1, n // 3, n // 2, n - 1, n}):
         exact = stats.binomtest(successes, n).proportion_ci(level, "wilson")
         assert wilson(successes, n, level) == pytest.approx((exact.low, exact.high), rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("n", DECADES[1:])
-def test_newcombe(n):
+def test_newcombe(n: int) -> None:
     for successes, controls, n_control in [(n // 3, 4, 10), (n // 3, n // 4, n), (n, 0, n), (n, n, n), (1, 0, 7)]:
         wilsons = [
             stats.binomtest(x, m).proportion_ci(0.95, "wilson") for x, m in ((successes, n), (controls, n_control))
@@ -66,7 +66,7 @@ def test_newcombe(n):
 
 
 @pytest.mark.parametrize("n", DECADES[1:])
-def test_mean_interval_and_that_of_summed_rewards(n):
+def test_mean_interval_and_that_of_summed_rewards(n: int) -> None:
     sums = RewardSums()
     sums.add(0.25, n // 2)
     sums.add(0.5, n - n // 2)
@@ -76,5 +76,5 @@ def test_mean_interval_and_that_of_summed_rewards(n):
     assert sums.estimate()[1:] == pytest.approx(exact, rel=1e-12)
 
 
-def test_one_outcome_says_nothing_about_the_mean():
+def test_one_outcome_says_nothing_about_the_mean() -> None:
     assert mean_interval(0.5, 0.0, 1) == (0.0, 1.0)

@@ -90,7 +90,7 @@ def analyse(
     control: str | float | None = None,
     level: float = 0.95,
     margin: float = 0.05,
-    lower_is_better: bool = False,
+    lower_is_better: bool | None = None,
     fixed_allocation: bool = False,
     redraws: int = N_REDRAWS,
     seed: int = 0,
@@ -108,7 +108,8 @@ def analyse(
     margin
         The difference up to which outcomes given the arm taken count as not depending on the arm chosen.
     lower_is_better
-        Whether a lower outcome is better, as where 1 is a death: an outcome y is then read as 1 − y.
+        Whether a lower outcome is better, as where 1 is a death: an outcome y is then read as 1 − y. Left out, it is
+        what the design of a live trial says, and otherwise False.
     fixed_allocation
         Declares that arms were assigned with probabilities fixed in advance, and that this is the only look: then
         nothing warns that the records do not say it.

@@ -53,6 +53,18 @@ DESIGNS: dict[str, dict[str, Any]] = {
         "missing": Missing(outcome=Rate(after_failure=0.3, after_success=0.1), taken=Rate(rate=0.2)),
         "impute": Imputation(after_days=5, reward=0.0, actual="arm-0"), "delay": Delay(days=2.0),
     },
+    "lower is better, posterior, imputed": {
+        "lower_is_better": True, "looks": Looks(at=(8, 16, 24)), "stopping": POSTERIOR, "delay": Delay(days=3.0),
+        "missing": Missing(outcome=Rate(rate=0.1)), "impute": Imputation(after_days=5, reward=1.0),
+    },
+    "lower is better, belief": {
+        "lower_is_better": True, "looks": Looks(days=(6.0, 12.0)),
+        "stopping": Stopping(by="belief", superiority=0.95, inferiority=0.05), "enrolment": Enrolment(per_day=2.0),
+    },
+    "lower is better, wealth": {
+        "lower_is_better": True, "policy": "uniform", "population": compliers(0.95, 0.1), "n_patients": 60,
+        "looks": Looks(every=10), "stopping": Stopping(by="wealth", alpha=0.5), "delay": Delay(days=2.0),
+    },
     "strata, z-test": {
         "population": THREE, "policy": "burn-in(uniform, patients=24)", "n_patients": 48,
         "looks": Looks(at=(12, 24, 36)), "strata": ("young", "old"), "delay": Delay(days=1.0, by_arm={"arm-1": 4.0}),
@@ -83,5 +95,9 @@ def test_a_live_trial_is_the_simulated_one(name: str, monkeypatch: pytest.Monkey
         assert last.selected == (population.arms[found.superior_arm[run]] if found.superior_arm[run] >= 0 else None)
     # Each of them does what it is here for.
     assert any(trial.looks[-1].decision != "go on" for trial in live)
+    if "lower is better" in name:  # and the arm that is better has the lower mean
+        best = population.arms[int(np.argmin(population.mean_given_chosen()))]
+        assert {trial.looks[-1].selected for trial in live} <= {best, None}
+        assert any(trial.looks[-1].selected == best for trial in live)
     if "dropped" in name:
         assert any("inferior" in [one.status for one in trial.looks[-2].arms] for trial in live)

@@ -221,4 +221,39 @@ def test_a_trial_in_permuted_blocks_is_never_worse_than_randomisation(
     chosen = found.kept_trials["effect 0.3, compliance 100%", design].chosen
     assert (chosen[:, 0] > chosen[:, -1]).any()  # so a block of some trials was cut to their harm
     risk = found["effect 0.3, compliance 100%", design].find("worse_than_randomisation")
+    assert risk.estimate is not None
     assert risk.estimate.mean == 0.0
+
+
+LOWER = msgspec.structs.replace(SHORTER, lower_is_better=True)
+
+
+def test_lower_outcomes_may_be_the_better_ones() -> None:
+    """The arm with the lower mean is found superior, and everything is of 1 − the outcome."""
+    found = evaluate(LOWER, {"baseline": 0.7, "effect": [-0.4], "compliance": [0.8]}, 300, progress=False)
+    lowered = found["effect -0.4, compliance 80%"]
+    np.testing.assert_allclose(lowered.truth.means, 1.0 - np.array([0.66, 0.34]))
+    np.testing.assert_allclose(lowered.truth.effects[1], [0.32, 0.4])
+    turned = evaluate(SHORTER, {"baseline": 0.3, "effect": [0.4], "compliance": [0.8]}, 300, progress=False)
+    same = turned["effect 0.4, compliance 80%"]
+    for name in ("power", "wrong_claim", "superior", "outcome", "surplus", "recommended_inferior", "sample_size"):
+        one, other = (each.find(name).estimate for each in (lowered, same))
+        assert one is not None
+        assert other is not None
+        assert one.mean == pytest.approx(other.mean, abs=4.0 * (one.se or 0.0) + 4.0 * (other.se or 0.0) + 1e-9)
+    superior = lowered.find("superior", "new").estimate
+    assert superior is not None
+    assert superior.mean > 0.5
+    assert found.notes[0].startswith("lower outcomes are better: every outcome y is read as 1 − y")
+    assert "lower outcomes are better" in found.summary()
+
+
+def test_default_effects_are_benefits_also_where_lower_is_better() -> None:
+    found = evaluate(LOWER, None, 20, progress=False)
+    assert {one.effect for one in found.scenarios} == {0.0, -0.1, -0.2}
+
+
+def test_designs_that_read_outcomes_differently_are_not_compared() -> None:
+    other = msgspec.structs.replace(ADAPTIVE, name="other")
+    with pytest.raises(InputError, match=r"lower_is_better of other: got False, expected true, as in shorter"):
+        evaluate([LOWER, other], GRID, 20, progress=False)

@@ -144,6 +144,7 @@ def test_duplicates_and_order_change_only_the_places(reports: list[tuple[int | N
 def test_changed_lessons_are_those_to_learn_again() -> None:
     class FakeEngine:
         n_arms, memo_size, sees_both_arms, n_changing = K, 0, False, 0
+        benefit = staticmethod(float)
 
     def changed(before: History, after: History) -> Mapping[int, Any]:
         return changed_lessons(FakeEngine, before, after)  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from adhere.trial.log.export import write_table
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
 from adhere.trial.log.replay_schedule import logged_allocation
+from adhere.trial.look_state import look_plan
 from adhere.trial.look_wealth import decisions_of
 from adhere.trial.look_wealth import read_patients as patients_of
 from adhere.trial.results import results_of
@@ -157,7 +158,7 @@ def test_it_is_counted_apart_and_in_no_analysis_set(live: Live, tmp_path: Path) 
         write_table(view, 1, live.design, path, "csv")
         engine: Engine = live.engine()
         results = results_of(view, 1, live.design, engine)
-        decisions = decisions_of(patients_of(view, 1, 10, view.head(1).position))
+        decisions = decisions_of(look_plan(live.design), patients_of(view, 1, 10, view.head(1).position))
     found = flow(records)
     assert dict(found.left_out) == {"entered in error": 2}
     assert (found.total.assigned, found.total.lost, found.total.not_reported) == (8, 1, 1)

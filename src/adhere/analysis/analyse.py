@@ -31,16 +31,18 @@ def analyse_records(
     level: float = 0.95,
     margin: float = 0.05,
     randomisation: Callable[[], tuple[RandomisationTest, ...]] = tuple,
-    lower_is_better: bool = False,
+    lower_is_better: bool | None = None,
     fixed_allocation: bool = False,
 ) -> Analysis:
     """Every view of the records; `randomisation` runs the test by replay, for which a trial's log is needed.
 
     `level` is that of all confidence sets, `margin` the difference up to which outcomes given the arm taken count as
-    not depending on the arm chosen. With `lower_is_better` an outcome y is read as 1 − y; the digest stays that of
-    the data. `fixed_allocation` declares the probabilities of arms fixed in advance, and this the only look.
+    not depending on the arm chosen. With `lower_is_better`, by default if the design of a live trial says so, an
+    outcome y is read as 1 − y; the digest stays that of the data. `fixed_allocation` declares the probabilities of
+    arms fixed in advance, and this the only look.
     """
     check_options(level, margin)
+    lower_is_better = records.lower_is_better if lower_is_better is None else lower_is_better
     for name, value in (("lower_is_better", lower_is_better), ("fixed_allocation", fixed_allocation)):
         if not isinstance(value, bool):
             raise InputError(name, value, "True or False")
@@ -48,8 +50,7 @@ def analyse_records(
     from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
 
     records = records if records.digest else replace(records, digest=digest_of(records))
-    if lower_is_better:
-        records = replace(records, reward=1.0 - records.reward)
+    records = as_benefit(records, lower_is_better)
     if fixed_allocation and is_adaptive(records):
         sentence = "fixed_allocation: the logged probabilities of arms changed from patient to patient; leave it out"
         raise InputError("fixed_allocation", True, "records with constant probabilities", sentence)
@@ -68,14 +69,24 @@ def analyse_records(
 
 
 def analyse_running(
-    records: Records, sequences: tuple[ConfidenceSequence, ...], *, level: float = 0.95, margin: float = 0.05
+    records: Records,
+    sequences: tuple[ConfidenceSequence, ...],
+    *,
+    level: float = 0.95,
+    margin: float = 0.05,
+    lower_is_better: bool = False,
 ) -> Analysis:
     """The records of a trial that goes on, with confidence sequences that were kept up to date with them.
 
     As `analyse_records`, without what takes longer or holds for one look only: no AIPW, no subgroups, no
-    randomisation test.
+    randomisation test. `lower_is_better` says that the records were made by `as_benefit`.
     """
-    return _judged(_drafted(records, sequences, level, margin))
+    return _judged(replace(_drafted(records, sequences, level, margin), lower_is_better=lower_is_better))
+
+
+def as_benefit(records: Records, lower_is_better: bool) -> Records:
+    """Return the records with outcomes that are better when higher: an outcome y as 1 − y if lower is better."""
+    return replace(records, reward=1.0 - records.reward) if lower_is_better else records
 
 
 def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level: float, margin: float) -> Analysis:

@@ -51,6 +51,7 @@ class Records:
     decision. Entries with the same number in `batch`, which does not decrease, were decided in an order that is not
     known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can use, by
     the reason. `digest` is that of the data, `head` the hash of the last record of a log. A `rehearsal` is no trial.
+    `lower_is_better` says that a trial's design reads an outcome y as 1 − y; `reward` is y.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Records:
     head: str = ""
     digest: str = ""
     rehearsal: bool = False
+    lower_is_better: bool = False
 
     def __post_init__(self) -> None:
         for name, column in checked_columns(vars(self), NOT_KNOWN).items():

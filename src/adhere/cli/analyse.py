@@ -97,7 +97,8 @@ def analyse(
         bool,
         typer.Option(
             "--lower-is-better",
-            help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.",
+            help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as the "
+            "design of a live trial says]",
         ),
     ] = False,
     fixed_allocation: Annotated[
@@ -152,7 +153,7 @@ def analyse(
             control=control,
             level=level,
             margin=margin,
-            lower_is_better=lower_is_better,
+            lower_is_better=lower_is_better or None,
             fixed_allocation=fixed_allocation,
             redraws=redraws,
             on_progress=on_progress,

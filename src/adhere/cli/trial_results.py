@@ -78,7 +78,8 @@ def _show(found: Results, policy: str, status: str, estimated: bool) -> None:
     sets = (found.intention_to_treat, found.as_treated, found.per_protocol)
     rows = [["", "intention-to-treat", "as-treated *", "per-protocol *"]]
     rows += [[arms[0].arm, *map(_estimate, arms)] for arms in zip(*sets, strict=True)]
-    typer.echo(f"Mean reward [95% interval], patients\n{_aligned(rows)}\n")
+    better = " (lower is better)" if found.lower_is_better else ""
+    typer.echo(f"Mean reward{better} [95% interval], patients\n{_aligned(rows)}\n")
     typer.echo(f"What was taken, by the arm chosen\n{_aligned(_taken(found.compliance))}\n")
     if status != "closed":
         probabilities = ", ".join(f"{arm} {_probability(p)}" for arm, p in found.probabilities.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -62,11 +62,12 @@ class ErrorRates:
 
 def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
     """Each scenario's rate with its upper limit, its lower limit or its interval, as the bound's heading says."""
-    shown = {
+    shown_by: dict[str, Callable[[Estimate], str]] = {
         AT_MOST: lambda rate: f"{rate.high:.4f}",
         AT_LEAST: lambda rate: f"{rate.low:.4f}",
         INTERVAL: lambda rate: f"[{rate.low:.4f}, {rate.high:.4f}]",
-    }[bound]
+    }
+    shown = shown_by[bound]
     rows = [(one.name, f"{rate.mean:.4f}", shown(rate)) for one, rate in zip(scenarios, rates, strict=True)]
     return text_table([("scenario", heading, bound), *rows], width, "lr")
 

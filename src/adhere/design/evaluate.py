@@ -13,8 +13,14 @@ from adhere.design.evaluation import Evaluation
 from adhere.design.kept_trials import KeptTrials
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
-from adhere.design.scenario_grid import USUAL_GRID
-from adhere.design.scenarios import given_or_own, note_on_default, note_on_nulls, read_scenarios
+from adhere.design.scenarios import (
+    given_or_own,
+    note_on_default,
+    note_on_nulls,
+    note_on_outcomes,
+    read_scenarios,
+    usual_grid,
+)
 from adhere.design.task_runner import DesignRunner
 from adhere.errors import InputError
 from adhere.memory import available_memory, bytes_text
@@ -114,7 +120,7 @@ def evaluate(
     ]
     outcomes = tuple(totals.outcomes for totals in sums.totals.values())
     kept = KeptTrials(given, plan.scenarios, outcomes) if keep_trials else None
-    notes = [*note_on_default(scenarios, USUAL_GRID), *note_on_nulls(found)]
+    notes = [*note_on_outcomes(given[0]), *note_on_default(scenarios, usual_grid(given[0])), *note_on_nulls(found)]
     notes += [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
     return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
 
@@ -130,6 +136,9 @@ def _as_designs(given: list[Any]) -> tuple[Design, ...]:
         if design.arms != first.arms:
             expected = f"those of {first.name}, {', '.join(first.arms)}, to compare them"
             raise InputError(f"arms of {design.name}", ", ".join(design.arms), expected)
+        if design.lower_is_better != first.lower_is_better:
+            expected = f"{str(first.lower_is_better).lower()}, as in {first.name}, to compare them"
+            raise InputError(f"lower_is_better of {design.name}", design.lower_is_better, expected)
     return designs
 
 

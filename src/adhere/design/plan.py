@@ -50,6 +50,11 @@ class DesignPlan:
         """Those of the designs."""
         return tuple(as_policy(design.policy) for design in self.designs)
 
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether a lower outcome is better, which all designs agree in."""
+        return self.designs[0].lower_is_better
+
     @cached_property
     def columns(self) -> tuple[Columns, ...]:
         """What is measured of a trial of each design."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -187,6 +187,7 @@ def usual_average(baseline: float) -> float:
 
 # Where no scenarios are given.
 USUAL_GRID = ScenarioGrid(effect=(0.1, 0.2), compliance=(1.0, 0.7), confounding=(0.2,))
+LOWERING_GRID = replace(USUAL_GRID, effect=(-0.1, -0.2))  # if lower outcomes are better
 USUAL_NULLS = ScenarioGrid(compliance=(1.0, 0.8, 0.6), confounding=(0.2,))  # to calibrate
 
 

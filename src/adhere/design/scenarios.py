@@ -10,7 +10,7 @@ from typing import Any
 
 from adhere.decoding import read_json
 from adhere.design.scenario import Scenario
-from adhere.design.scenario_grid import USUAL_GRID, ScenarioGrid, usual_average
+from adhere.design.scenario_grid import LOWERING_GRID, USUAL_GRID, ScenarioGrid, usual_average
 from adhere.design.truth import null_of
 from adhere.errors import InputError
 from adhere.populations import Population, as_population
@@ -35,7 +35,7 @@ def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
     ['sharp null, compliance 70%', 'average null, compliance 70%', 'effect 0.1, compliance 70%']
 
     """
-    found = tuple(_each(USUAL_GRID if given is None else given, design, Path()))
+    found = tuple(_each(usual_grid(design) if given is None else given, design, Path()))
     if not found:
         raise InputError("scenarios", given, "at least one scenario")
     names = set()
@@ -72,7 +72,7 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
     rest = {name: value for name, value in table.items() if name != "populations"}
     found: list[Scenario] = []
     if rest or "populations" not in table:
-        found += _each(ScenarioGrid.read(rest) if rest else USUAL_GRID, design, folder)
+        found += _each(ScenarioGrid.read(rest) if rest else usual_grid(design), design, folder)
     named = table.get("populations", [])
     if not isinstance(named, (list, tuple)):
         raise InputError("scenarios.populations", named, "a list of names, files or populations")
@@ -84,6 +84,20 @@ def given_or_own(scenarios: object, design: object) -> object:
     if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
         return design
     return scenarios
+
+
+def usual_grid(design: Design) -> ScenarioGrid:
+    """Return the default grid for a design, whose effects are benefits: below 0 if lower outcomes are better."""
+    return LOWERING_GRID if design.lower_is_better else USUAL_GRID
+
+
+def note_on_outcomes(design: Design) -> tuple[str, ...]:
+    """Return how outcomes are read, unless 1 is the better end of their scale."""
+    said = (
+        "lower outcomes are better: every outcome y is read as 1 − y, in means and effects alike, so that an effect "
+        "above 0 is good; scenarios give y itself"
+    )
+    return (said,) if design.lower_is_better else ()
 
 
 def note_on_default(scenarios: object, grid: ScenarioGrid) -> tuple[str, ...]:

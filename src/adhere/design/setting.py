@@ -79,7 +79,7 @@ def setting_of(design: Design, n_patients: int, grid: Ints) -> Setting:
         missing_outcome=_rates(design.missing.outcome, design),
         missing_taken=_rates(design.missing.taken, design),
         impute_after=math.nan if impute is None else float(impute.after_days),
-        impute_reward=math.nan if impute is None or impute.reward is None else float(impute.reward),
+        impute_reward=_imputed_reward(design),
         impute_taken=_imputed_taken(design),
         sees_both_arms=float(any(isinstance(one, ComplianceAwareLearner) for one in policy.learners())),
         look_counts=counts,
@@ -132,6 +132,13 @@ def _rates(rate: Rate, design: Design) -> Floats:
         if own is not None:
             table[:, :, outcome] = own
     return table
+
+
+def _imputed_reward(design: Design) -> float:
+    impute = design.impute
+    if impute is None or impute.reward is None:
+        return math.nan
+    return 1.0 - float(impute.reward) if design.lower_is_better else float(impute.reward)
 
 
 def _imputed_taken(design: Design) -> float:

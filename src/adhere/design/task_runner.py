@@ -14,7 +14,7 @@ from adhere.design.accumulate import TaskResult, bytes_per_trial, found_in
 from adhere.design.measure import measure_rows, most_cut
 from adhere.design.outcomes import VIEWS, Floats, TrialOutcomes
 from adhere.design.plan import DesignPlan, Task, max_patients
-from adhere.design.trial_runner import TrialRunner
+from adhere.design.trial_runner import TrialRunner, as_benefit
 from adhere.design.truth import Truth, truth_of
 from adhere.populations import PatientTables
 from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers
@@ -36,7 +36,8 @@ class DesignRunner:
         self._launching = BoundedSemaphore(_LAUNCHES) if plan.device == "cuda" else nullcontext()
         self._most_cut = [most_cut(design) for design in plan.designs]
         self.truths = [
-            [truth_of(scenario, _control(design)) for design in plan.designs] for scenario in plan.scenarios
+            [truth_of(scenario, _control(design), design.lower_is_better) for design in plan.designs]
+            for scenario in plan.scenarios
         ]
         self.trial_runners = [
             [
@@ -76,7 +77,8 @@ class DesignRunner:
             size = plan.block_size * max(1, MAX_BLOCK_SIZE // plan.block_size)
             for first in range(0, len(runs), size):
                 some = slice(first, first + size)
-                means = tables.means if len(tables.means) == 1 else tables.means[some]
+                means = as_benefit(tables, plan.lower_is_better).means
+                means = means if len(means) == 1 else means[some]
                 measured = [
                     (own := one.of_runs(some), measure_rows(own, truth, columns, means, n_cut))
                     for one, truth, columns, n_cut in zip(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -55,6 +56,9 @@ class Processors:
 class TrialRunner:
     """Plays trials of one design on one population, on processors or on a GPU: the same rules and random numbers.
 
+    If the design says that lower outcomes are better, an outcome y of the population becomes 1 − y before a trial
+    meets it.
+
     `grid` has the numbers of patients at which allocation so far is noted, in increasing order. With `true_effects`
     (by arm and view, NaN where not known) the confidence sequence of each pair is computed too, and whether it has
     them; without, nothing of it is compiled.
@@ -68,8 +72,10 @@ class TrialRunner:
             raise InputError("n_patients", None, "the largest number of patients, to simulate trials")
         self.n_patients, self._population = n_patients, population
         resolved = as_policy(design.policy).resolved(n_arms, n_patients)
-        values = sorted({*design.reward_values, *population.reward_values})
-        self._assemble = partial(resolved.assemble, TrialShape(n_arms, tuple(values)))
+        self._lower_is_better = design.lower_is_better
+        values = {*design.reward_values, *population.reward_values}
+        values = {1.0 - value for value in values} if design.lower_is_better else values
+        self._assemble = partial(resolved.assemble, TrialShape(n_arms, tuple(sorted(values))))
         with postponing() as later:
             assembled = self._assemble()
         self._lacks_tables = bool(later)
@@ -132,7 +138,7 @@ class TrialRunner:
     def _fixed(self, keys: Any, tables: PatientTables) -> Any:
         """What a kernel takes first."""
         own = self.rule, self._sizes, self._setting, self._allocation, self._rules, self._state
-        return *own, keys, Patients.of(tables)
+        return *own, keys, Patients.of(as_benefit(tables, self._lower_is_better))
 
     def _example(self) -> Any:
         """Arguments of the right types, for no trials."""
@@ -141,6 +147,11 @@ class TrialRunner:
 
     def _blank(self, n_runs: int) -> TrialOutcomes:
         return TrialOutcomes.zeros(n_runs, self._sizes.arms.number, len(self._setting.grid))
+
+
+def as_benefit(tables: PatientTables, lower_is_better: bool) -> PatientTables:
+    """Return tables whose rewards are better when higher: an outcome y as 1 − y if lower is better."""
+    return replace(tables, reward=1.0 - tables.reward, means=1.0 - tables.means) if lower_is_better else tables
 
 
 def _device(name: str) -> Device:

@@ -78,8 +78,8 @@ def best_arms(means: Floats) -> Bools:
     return best
 
 
-def truth_of(scenario: Scenario, control: int | None = None) -> Truth:
-    """What is true in a scenario, for a design with this control."""
+def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bool = False) -> Truth:
+    """What is true in a scenario, for a design with this control; of 1 − the outcome if lower is better."""
     population = scenario.population
     n_arms = population.n_arms
     nothing = np.full(n_arms, np.nan)
@@ -89,8 +89,10 @@ def truth_of(scenario: Scenario, control: int | None = None) -> Truth:
         if_taken, complier_effects = _if_taken(population), np.array(effects)
     else:
         if_taken = complier_effects = nothing
-    varies = population.tables(0, 0, 2).means.shape[0] > 1
-    return Truth(population.mean_given_chosen(), if_taken, complier_effects, control, scenario.null, varies)
+    varies, means = population.tables(0, 0, 2).means.shape[0] > 1, population.mean_given_chosen()
+    if lower_is_better:
+        means, if_taken, complier_effects = 1.0 - means, 1.0 - if_taken, -complier_effects
+    return Truth(means, if_taken, complier_effects, control, scenario.null, varies)
 
 
 def null_of(population: Population) -> Null | None:

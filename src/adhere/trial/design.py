@@ -30,8 +30,9 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     `n_patients` is the largest number of patients. With `blinded`, sites get a kit code instead of the arm. With
     `repeats`, a subject may get another recommendation while one is open; `entries` says whether there is another
     after that: never ("once"), if the site confirms it ("ask"), or always. Without `impute`, a missing report stays
-    missing. `outcome_words` are what sites read for each of the `reward_values`. A `rehearsal` is there to try things
-    out: its data are not those of a trial. `make_design` makes one that is valid.
+    missing. `outcome_words` are what sites read for each of the `reward_values`. With `lower_is_better` an outcome y
+    is read as 1 − y wherever one is learned from, looked at or analysed; reports and the log have y itself. A
+    `rehearsal` is there to try things out: its data are not those of a trial. `make_design` makes one that is valid.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     missing: Missing = Missing()
     rehearsal: bool = False
     outcome_words: dict[str, float] = {}
+    lower_is_better: bool = False
 
     @property
     def digest(self) -> str:
@@ -76,6 +78,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             keys,
             n_patients=self.n_patients,
             reward_values=self.reward_values,
+            lower_is_better=self.lower_is_better,
         )
 
     def recorded_engine(self, keys: TrialKeys) -> Engine:

@@ -19,6 +19,7 @@ _CREDITS: Final = {
     "actual": "the arm taken",
     "comply": "the arm recommended, if it was taken",
 }
+LOWER_IS_BETTER: Final = "Lower outcomes are better: an outcome y is read as 1 − y."
 _ENTRIES: Final = {
     "once": "A patient is entered once, and gets no second recommendation.",
     "ask": "A patient is entered a second time only if the site confirms it.",
@@ -73,6 +74,8 @@ def _patients(design: Design) -> Iterator[str]:
     if design.outcome_words or design.reward_values != (0.0, 1.0):
         words = [f"{word} ({value:g})" for word, value in design.outcome_words.items()]
         yield f"An outcome is {listed(words or [f'{value:g}' for value in design.reward_values], 'or')}."
+    if design.lower_is_better:
+        yield LOWER_IS_BETTER
     if design.blinded:
         yield "Sites get kit codes instead of arms."
     if design.repeats:

@@ -86,7 +86,7 @@ def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
     """All lessons of a recommendation: the choice where it changes the policy's state, then what was reported."""
     if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
         return ()
-    lessons = history.lessons(engine.n_arms, engine.sees_both_arms)
+    lessons = history.lessons(engine.n_arms, engine.sees_both_arms, engine.benefit)
     if history.recommendation_index >= engine.n_changing or history.refuses_choice():
         return lessons
     return ((history.position, history.recommendation_index, history.chosen, CHOICE, 0.0, history.memo), *lessons)

@@ -7,7 +7,7 @@ reported then. An imputed value has a place like a reported one, and keeps it wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -88,18 +88,20 @@ class History(msgspec.Struct, frozen=True, gc=False):
         """Whether the rule for missing reports applies: once, and not after a retraction."""
         return self.is_open and not self.was_imputed and not self.was_retracted
 
-    def lessons(self, n_arms: int, sees_both_arms: bool = False) -> tuple[Row, ...]:
+    def lessons(
+        self, n_arms: int, sees_both_arms: bool = False, benefit: Callable[[float], float] = float
+    ) -> tuple[Row, ...]:
         """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
 
         A policy that sees both arms is also taught that none of the arms was taken. A lesson that the policy refused
-        is left out for as long as it says the same.
+        is left out for as long as it says the same. `benefit` makes of a reward the one that is learned.
 
         >>> from datetime import datetime
         >>> history = History(0, "", 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
         >>> history.lessons(2)
         ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
         """
-        rows = self._reported_lessons(n_arms, sees_both_arms)
+        rows = self._reported_lessons(n_arms, sees_both_arms, benefit)
         if not self.refused:
             return rows
         said = (_said(row) for row in self._reported_lessons(MAX_ARMS, sees_both_arms))
@@ -110,10 +112,12 @@ class History(msgspec.Struct, frozen=True, gc=False):
         """Whether the policy refused to repeat the choice itself."""
         return Refused(self.position) in self.refused
 
-    def _reported_lessons(self, n_arms: int, sees_both_arms: bool) -> tuple[Row, ...]:
+    def _reported_lessons(
+        self, n_arms: int, sees_both_arms: bool, benefit: Callable[[float], float] = float
+    ) -> tuple[Row, ...]:
         if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
             return ()
-        reward, place = self.reward.value, self.reward.place
+        reward, place = benefit(self.reward.value), self.reward.place
         arm = -1 if self.actual is None else int(self.actual.value)
         if self.actual is None or (arm < 0 and not sees_both_arms):
             # Learners that need an arm wait, for good if none of ours was taken.

@@ -40,6 +40,7 @@ class LookPlan(NamedTuple):
     n_strata: int
     is_frozen: bool  # between looks
     may_drop: bool  # arms, and go on without them
+    lower_is_better: bool = False  # so that an outcome y counts as 1 − y
 
     @property
     def prescribes(self) -> bool:
@@ -93,6 +94,7 @@ def look_plan(design: Design) -> LookPlan:
         n_strata=len(design.strata),
         is_frozen=design.update == "at looks",
         may_drop=design.stopping is not None and n_arms > 2,
+        lower_is_better=design.lower_is_better,
     )
 
 
@@ -142,8 +144,7 @@ def evolve_looks(
         )
     elif awaited != looks.n_awaited:
         looks = replace(looks, n_awaited=awaited)
-    old = None if before is None or before.reward is None else before.reward.value
-    new = None if after.reward is None else after.reward.value
+    old, new = (None if one is None else benefit_of(plan, one) for one in (before, after))
     return looks if old == new else _with_outcome(looks, after.chosen, old, new)
 
 
@@ -158,6 +159,13 @@ def after_look(looks: LookState, event: Looked) -> LookState:
         shares=event.shares,
         stop_at=event.position if stops and looks.stop_at is None else looks.stop_at,
     )
+
+
+def benefit_of(plan: LookPlan, history: History) -> float | None:
+    """Return a recommendation's outcome as looks count it, higher for the better; None while it is not known."""
+    if history.reward is None:
+        return None
+    return 1.0 - history.reward.value if plan.lower_is_better else history.reward.value
 
 
 def _is_awaited(history: History | None) -> bool:

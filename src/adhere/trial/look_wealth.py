@@ -11,6 +11,7 @@ from adhere.store import ReadTransaction
 from adhere.trial.engine import Floats
 from adhere.trial.events import Recommended, decode
 from adhere.trial.history import History, history_of
+from adhere.trial.look_state import LookPlan, benefit_of
 from adhere.trial.looks import WealthRules
 
 _AT_ONCE = 2000  # recommendations
@@ -29,7 +30,7 @@ def read_patients(
             yield events[0], history_of(events)
 
 
-def decisions_of(patients: Iterable[tuple[Recommended, History]]) -> Decisions:
+def decisions_of(plan: LookPlan, patients: Iterable[tuple[Recommended, History]]) -> Decisions:
     """The recommendations of a trial in order, but for slips, and the order in which their outcomes came."""
     known = [one for one in patients if not one[1].in_error]
     made = np.array([event.position for event, _ in known], np.int64)
@@ -38,16 +39,18 @@ def decisions_of(patients: Iterable[tuple[Recommended, History]]) -> Decisions:
     return Decisions(
         chosen=np.array([event.chosen for event, _ in known], np.int64),
         probabilities=np.array([event.probabilities for event, _ in known], float),
-        rewards=np.array([np.nan if one.reward is None else one.reward.value for _, one in known], float),
+        rewards=np.array([benefit_of(plan, history) for _, history in known], float),  # None becomes NaN
         actual=np.zeros(0, np.int64),  # intention-to-treat has no need of it
         order=order,
         known_before=np.searchsorted(places, made),
     )
 
 
-def wealth_of(rules: WealthRules, patients: Iterable[tuple[Recommended, History]]) -> tuple[Floats, Floats]:
+def wealth_of(
+    rules: WealthRules, plan: LookPlan, patients: Iterable[tuple[Recommended, History]]
+) -> tuple[Floats, Floats]:
     """The logarithms of the most that the bets on each arm, better or worse than the control, ever had."""
-    decisions = decisions_of(patients)
+    decisions = decisions_of(plan, patients)
     up, down = np.zeros(rules.n_arms), np.zeros(rules.n_arms)
     n_patients = len(decisions.chosen)
     scores = np.zeros(n_patients)

@@ -60,7 +60,9 @@ class Looker:
     def find(self, number: int, looks: LookState, beliefs: Sequence[float], patients: Patients) -> Finding:
         """What a look, counted from 0, finds in the outcomes so far."""
         n_arms, rules = self.plan.n_arms, self._rules
-        up, down = wealth_of(rules, patients) if isinstance(rules, WealthRules) else (np.zeros(0), np.zeros(0))
+        up, down = (
+            wealth_of(rules, self.plan, patients) if isinstance(rules, WealthRules) else (np.zeros(0), np.zeros(0))
+        )
         n, sums, squares = (np.array(numbers, float) for numbers in (looks.n, looks.sums, looks.squares))
         evidence = Evidence(n, sums, squares, np.array(beliefs, float), up, down, np.zeros(work_size(n_arms)))
         status, values = np.array(looks.status, np.int64), np.full(n_arms * N_VALUES, np.nan)

@@ -53,6 +53,7 @@ def make_design(
     missing: Missing | None = None,
     rehearsal: bool = False,
     outcome_words: Mapping[str, float] | None = None,
+    lower_is_better: bool = False,
 ) -> Design:
     """A valid design.
 
@@ -94,7 +95,7 @@ def _checked(design: Design) -> Design:
         arms=names,
         reward_values=values,
         impute=impute,
-        outcome_words=_check_outcome_words(design.outcome_words, values),
+        outcome_words=_check_outcome_words(design.outcome_words, values, design.lower_is_better),
     )
     engine = valid.engine()
     if impute is not None and impute.reward is not None:
@@ -119,7 +120,9 @@ def _check_reward_values(values: object) -> tuple[float, ...]:
     return tuple(sorted({check_reward("reward", value) for value in values}))
 
 
-def _check_outcome_words(words: Mapping[str, float], values: tuple[float, ...]) -> dict[str, float]:
+def _check_outcome_words(
+    words: Mapping[str, float], values: tuple[float, ...], lower_is_better: bool
+) -> dict[str, float]:
     """The words for rewards, the worst first: none, or one for each reward that can occur."""
     said = {check_text("outcome_words", word): check_reward("outcome_words", words[word]) for word in words}
     expected = f"one word for each of reward_values ({', '.join(f'{value:g}' for value in values)})"
@@ -127,7 +130,7 @@ def _check_outcome_words(words: Mapping[str, float], values: tuple[float, ...]) 
         raise InputError("outcome_words", dict(words), expected)
     if len({word.casefold() for word in said}) < len(words):
         raise InputError("outcome_words", dict(words), "words that look different")
-    return dict(sorted(said.items(), key=lambda item: item[1]))
+    return dict(sorted(said.items(), key=lambda item: item[1], reverse=lower_is_better))
 
 
 def _check_impute(impute: Imputation, arms: tuple[str, ...]) -> Imputation:

@@ -57,12 +57,15 @@ class PolicySteps:
         *,
         n_patients: int | None = None,
         reward_values: Sequence[float] = (0.0, 1.0),
+        lower_is_better: bool = False,
     ) -> None:
         if n_patients is not None and (not is_integer(n_patients) or n_patients < 1):
             raise InputError("n_patients", n_patients, "a whole number of patients, at least 1")
         if not isinstance(reward_values, Sequence) or not reward_values:
             raise InputError("reward_values", reward_values, "every reward that can occur, e.g. (0, 0.5, 1)")
-        values = tuple(sorted({check_reward("reward", value) for value in reward_values}))
+        self._lower_is_better = lower_is_better
+        reported = {check_reward("reward", value) for value in reward_values}
+        values = tuple(sorted(map(self.benefit, reported)))
         self.n_arms = n_arms
         self.policy: Policy = as_policy(policy).resolved(n_arms, n_patients)
         self._assemble = partial(self.policy.assemble, TrialShape(n_arms, values))
@@ -79,7 +82,7 @@ class PolicySteps:
         burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
         self.n_changing = MAX_DECISIONS if self.recycles else max(burn_ins, default=0)
         self._rule = compiled.rule
-        self._values = values if self.recycles else None
+        self._reported = sorted(reported) if self.recycles else None
         self.keys = keys or TrialKeys(seed=0)
         public = np.zeros(STREAM_SIZE, np.uint64)
         set_keys(public, *self.keys.public)
@@ -192,11 +195,15 @@ class PolicySteps:
         buffers.memo[: self.memo_size] = memo
         return self._deciders[decider(self._rule, buffers.named_memo)]
 
+    def benefit(self, reward: float) -> float:
+        """Return the reward that the policy learns from: the one reported, or 1 − it if lower is better."""
+        return 1.0 - reward if self._lower_is_better else reward
+
     def check_reward(self, value: object) -> float:
-        """A reward this policy can learn from."""
+        """A reward, as it is reported, that this policy can learn from."""
         reward = check_reward("reward", value)
-        if self._values is not None and reward not in self._values:
-            values = listed(f"{known:g}" for known in self._values)
+        if self._reported is not None and reward not in self._reported:
+            values = listed(f"{known:g}" for known in self._reported)
             expected = f"one of {values}: a policy that recycles must know every value (reward_values=…)"
             raise InputError("reward", value, expected)
         return reward

@@ -75,6 +75,7 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str
     entered_in_error: int = 0
     rehearsal: bool = False
+    lower_is_better: bool = False
 
 
 @dataclass
@@ -168,6 +169,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
         probabilities=dict(zip(design.arms, next_probabilities(state), strict=True)),
         rehearsal=design.rehearsal,
+        lower_is_better=design.lower_is_better,
         note=NOTE + _IMPUTED * bool(tally.imputed),
     )
 

@@ -76,7 +76,8 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
         "one word for each of the values an outcome can have"
         in page.locator("[id='problem-outcome_words']").inner_text()
     )
-    page.get_by_label("Words for them").fill("alive = 1\ndied = 0")
+    page.get_by_label("Words for them").fill("alive = 0\ndied = 1")
+    page.get_by_label("Lower is better").check()
     page.get_by_label("Burn-in").fill("8")
     send(page, "Check the design")
     assert "patients are randomised in permuted blocks of 4, 6 or 8." in page.locator("#review").inner_text()
@@ -91,7 +92,8 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page.wait_for_url("**/app/trials/by%20form")
     made = empty.client().trial("by form")
     assert (made.policy, made.n_patients, made.blinded) == ("thompson/actual", 40, False)
-    assert made.outcome_words == {"died": 0, "alive": 1}
+    assert made.outcome_words == {"died": 1, "alive": 0}
+    assert made.lower_is_better
     assert digest is not None
     assert made.design_digest == digest.group()
     assert admin.faults == []

@@ -9,7 +9,7 @@ from adhere.service.pages.forms.operating_characteristics import claims_chart, l
 def scenario(effect: float, confounding: float, baseline: float = 0.5, **found: float) -> ScenarioView:
     characteristics = [CharacteristicView(name, mean, 0.01, mean, mean) for name, mean in found.items()]
     null = None if effect else "sharp"
-    return ScenarioView(f"{effect}", null, baseline, effect, 0.7, confounding, [0.5, 0.5], characteristics)
+    return ScenarioView(f"{effect}", null, effect, 0.7, confounding, [0.5, 0.5], characteristics, baseline)
 
 
 def simulation(*scenarios: ScenarioView) -> SimulationView:

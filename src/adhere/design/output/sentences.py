@@ -173,10 +173,14 @@ def estimates_result(evaluation: Evaluation) -> str:
 
 def outcomes_said(evaluation: Evaluation) -> list[str]:
     """What an outcome may be in the scenarios: simulated trials have these values, with the means given."""
+    lower = evaluation.designs[0].lower_is_better
     values = sorted({value for one in evaluation.scenarios for value in one.population.reward_values})
     if set(values) <= {0.0, 1.0}:
-        return ["An outcome is 0 or 1 (1 the better), so that a mean outcome is the share of patients with a 1."]
-    return [f"An outcome is one of {', '.join(f'{value:g}' for value in values)}; higher is better."]
+        better = "0 the better, read as 1 − the outcome" if lower else "1 the better"
+        whose = "0" if lower else "1"
+        return [f"An outcome is 0 or 1 ({better}), so that a mean outcome is the share of patients with a {whose}."]
+    better = "lower is better, read as 1 − the outcome" if lower else "higher is better"
+    return [f"An outcome is one of {', '.join(f'{value:g}' for value in values)}; {better}."]
 
 
 def precision(evaluation: Evaluation) -> str:

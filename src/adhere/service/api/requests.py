@@ -112,6 +112,9 @@ class NewTrial(Body, frozen=True, kw_only=True):
         dict[str, float] | None,
         Meta(description="What sites read for each of the reward_values.", examples=[{"died": 0, "alive": 1}]),
     ] = None
+    lower_is_better: Annotated[
+        bool, Meta(description="A lower reward is better, as where 1 is a death: a reward y is read as 1 - y.")
+    ] = False
     seed: Annotated[
         Seed | None,
         Meta(description="For rehearsals only, which can be run again with it. As text if 2**53 or more."),

@@ -131,6 +131,7 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     outcome_words: Annotated[
         dict[str, float], Meta(description="What sites read for each of the reward_values.")
     ] = {}
+    lower_is_better: Annotated[bool, Meta(description="A reward y is read as 1 - y.")] = False
 
 
 class SiteList(Struct, frozen=True):

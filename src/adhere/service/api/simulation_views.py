@@ -28,12 +28,14 @@ class ScenarioView(Struct, frozen=True):
 
     name: str
     null: Annotated[str | None, Meta(description="sharp, average, or none.")]
-    baseline: Annotated[float | None, Meta(description="The mean outcome of those who comply without an effect.")]
     effect: Annotated[float | None, Meta(description="null where arms have effects of their own.")]
     compliance: float | None
     confounding: float | None
     mean_given_chosen: Annotated[list[float], Meta(description="The mean outcome if an arm is recommended.")]
     characteristics: list[CharacteristicView]
+    baseline: Annotated[float | None, Meta(description="The mean outcome of those who comply without an effect.")] = (
+        None
+    )
 
 
 class SimulationLine(Struct, frozen=True):

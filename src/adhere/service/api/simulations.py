@@ -12,7 +12,6 @@ import msgspec
 from starlette.responses import Response
 
 from adhere.design.plan import DesignPlan, max_patients
-from adhere.design.scenario_grid import USUAL_GRID
 from adhere.design.scenarios import read_scenarios
 from adhere.errors import InputError, UnknownError
 from adhere.service.api.designs import read_design
@@ -80,7 +79,7 @@ def _read(body: NewSimulation) -> tuple[Design, Mapping[str, Any] | None, int]:
     if design.n_patients is None:
         sentence = "n_patients is needed to simulate a trial: the largest number of its patients"
         raise InputError("n_patients", None, "the largest number of patients of a trial", sentence)
-    found = read_scenarios(USUAL_GRID if scenarios is None else scenarios, design)
+    found = read_scenarios(scenarios, design)
     total = DesignPlan((design,), found, body.n_trials, 0).total_patients
     if total > MAX_PATIENTS:
         most = MAX_PATIENTS // (len(found) * max_patients(design))

@@ -104,6 +104,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
         warnings=tuple(warnings),
         order="that of the log",
         rehearsal=design.rehearsal,
+        lower_is_better=design.lower_is_better,
     )
 
 

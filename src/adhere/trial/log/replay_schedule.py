@@ -63,7 +63,7 @@ class _Steps:
         self._keys: Words | None = None
         self._changes_state: Callable[[int], bool] = lambda index: False  # without any report
         self._steps: list[tuple[int, int, int]] = []
-        self._rewards: list[float] = []  # every value that was ever reported
+        self._rewards: list[float] = []  # every value that was ever reported, as the policy learns it
         self._histories: list[History] = []
         self._probabilities: list[tuple[float, ...]] = []
         self._lessons: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
@@ -106,7 +106,7 @@ class _Steps:
             arms=design.arms,
             policy=design.policy,
             horizon=design.n_patients,
-            reward_values=design.reward_values,
+            reward_values=tuple(sorted(map(self._benefit, design.reward_values))),
             keys=self._keys,
             schedule=schedule,
             chosen=np.array([one.chosen for one in self._histories], np.int64),
@@ -115,6 +115,9 @@ class _Steps:
             reason=self._reason,
             probabilities=np.array(self._probabilities, float).reshape(n, len(design.arms)),
         )
+
+    def _benefit(self, reward: float) -> float:
+        return 1.0 - reward if self._design.lower_is_better else reward
 
     def _refuse(self, reason: str) -> None:
         self._reason = self._reason or reason
@@ -157,7 +160,7 @@ class _Steps:
             self._lessons[new.place] = (patient, len(self._rewards))
             if not self._is_outdated:
                 self._steps.append((patient, REWARD, len(self._rewards)))
-            self._rewards.append(new.value)
+            self._rewards.append(self._benefit(new.value))
 
     def _learn_again(self) -> None:
         """Before a recommendation: all lessons in the order of their places, if one of them has changed."""

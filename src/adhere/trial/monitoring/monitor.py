@@ -146,7 +146,7 @@ class Taken(Struct, frozen=True):
     sentence: str
 
 
-class Monitor(Struct, frozen=True):
+class Monitor(Struct, frozen=True, omit_defaults=True):
     """A trial as a statistician watches it; the numbers are those of `adhere analyse` on the log up to `head`."""
 
     trial: str
@@ -174,3 +174,4 @@ class Monitor(Struct, frozen=True):
     planned_looks: int
     present: PresentValues | None
     warnings: list[str]
+    lower_is_better: Annotated[bool, Meta(description="Every outcome y is read as 1 - y.")] = False

@@ -14,7 +14,7 @@ from adhere.analysis.adaptive.confidence_sequence import (
     why_not,
 )
 from adhere.analysis.adaptive.surplus import surplus, surplus_level
-from adhere.analysis.analyse import analyse_running, check_options
+from adhere.analysis.analyse import analyse_running, as_benefit, check_options
 from adhere.analysis.records import NOT_KNOWN, Bools, Records
 from adhere.analysis.view import View
 from adhere.store import ReadTransaction
@@ -62,10 +62,12 @@ class RunningMonitor:
         """The monitor at the head of the log."""
         live = self._live
         renewed = self._records.update(view)
-        records = renewed.records
+        records = as_benefit(renewed.records, live.design.lower_is_better)
         state, head = read_state(view, live.number, live.design, live.engine), view.head(live.number)
         sequences = self._played(records, renewed.n_same)
-        analysis = analyse_running(records, sequences, level=LEVEL, margin=MARGIN)
+        analysis = analyse_running(
+            records, sequences, level=LEVEL, margin=MARGIN, lower_is_better=live.design.lower_is_better
+        )
         total = analysis.flow.total
         return Monitor(
             trial=live.design.name,
@@ -93,6 +95,7 @@ class RunningMonitor:
             planned_looks=planned_looks(live.design),
             present=present_values(state),
             warnings=list(analysis.warnings),
+            lower_is_better=analysis.lower_is_better,
         )
 
     def _played(self, records: Records, n_same: int) -> tuple[ConfidenceSequence, ...]:

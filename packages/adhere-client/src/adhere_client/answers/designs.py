@@ -41,6 +41,7 @@ class Design(Answer, frozen=True):
     missing: dict[str, Any] = msgspec.field(default_factory=dict)
     rehearsal: bool = False
     outcome_words: dict[str, float] = msgspec.field(default_factory=dict)
+    lower_is_better: bool = False
 
 
 class CheckedDesign(Answer, frozen=True):

@@ -52,6 +52,7 @@ class Results(Answer, frozen=True):
     note: str
     entered_in_error: int = 0
     rehearsal: bool = False
+    lower_is_better: bool = False
 
 
 class Monitor(Answer, frozen=True):
@@ -82,3 +83,4 @@ class Monitor(Answer, frozen=True):
     planned_looks: int
     present: dict[str, Any] | None
     warnings: list[str]
+    lower_is_better: bool = False

@@ -86,6 +86,7 @@ class TrialDetails(Answer, frozen=True):
     recommended_stop: LookSummary | None = None
     rehearsal: bool = False
     outcome_words: dict[str, float] = msgspec.field(default_factory=dict)
+    lower_is_better: bool = False
 
 
 class TrialLine(Answer, frozen=True):

@@ -43,6 +43,7 @@ def create_trial(
     missing: Mapping[str, Any] | None = None,
     rehearsal: bool = False,
     outcome_words: Mapping[str, float] | None = None,
+    lower_is_better: bool = False,
     seed: int | None = None,
 ) -> Steps[Design]:
     """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
@@ -70,6 +71,7 @@ def create_trial(
         "missing": missing,
         "rehearsal": rehearsal,
         "outcome_words": outcome_words,
+        "lower_is_better": lower_is_better,
         "seed": None if seed is None else str(seed),
     }
     created = yield from ask(Request("POST", "/trials", _Created, body))

@@ -54,6 +54,7 @@ def design_json(reader: FormReader, policies: Sequence[PolicyView]) -> str:
         "entries": form.get("entries") or "once",
         "rehearsal": "rehearsal" in form,
         "outcome_words": reader.valued_lines("outcome_words"),
+        "lower_is_better": "lower_is_better" in form,
         "strata": _strata(reader),
         "update": reader.text("update") or "every patient",
         "impute": _impute(reader),
