@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from adhere.design.sample_size import sample_size as sample_size
     from adhere.errors import ConflictError as ConflictError
     from adhere.errors import InputError as InputError
+    from adhere.errors import PolicyError as PolicyError
     from adhere.errors import UnknownError as UnknownError
     from adhere.policies import BaseThompson as BaseThompson
     from adhere.policies import BayesOptimal as BayesOptimal
@@ -77,7 +78,7 @@ _PUBLIC = {
     "adhere.design.calibrate": "calibrate",
     "adhere.design.calibration": "Calibration",
     "adhere.design.sample_size": "SampleSize sample_size",
-    "adhere.errors": "ConflictError InputError UnknownError",
+    "adhere.errors": "ConflictError InputError PolicyError UnknownError",
     "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins"
     " HacUcb HierarchicalBandit HierarchicalExp3 Learner MediatedThompson Policy Thompson ThompsonBounded Ucb1"
     " Uniform hedge hierarchical_hedge import_policies optimal_surplus parse_policy",

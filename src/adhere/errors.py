@@ -99,6 +99,23 @@ class CompileError(SourceError):
     """A policy whose code does not compile."""
 
 
+class PolicyError(SourceError):
+    """A policy whose code fails while it runs; `kind` is the name of what it raised.
+
+    >>> print(PolicyError("mine", "mine.py line 23", "ValueError: too late", "ValueError"))
+    mine failed at mine.py line 23: ValueError: too late
+    """
+
+    def __init__(self, policy: str, place: str, reason: str, kind: str) -> None:
+        super().__init__(place, reason)
+        self.policy, self.kind = policy, kind
+        self.sentence = f"{policy} failed{f' at {place}' if place else ''}: {reason}"
+        self.args = (self.sentence,)
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
+        return type(self), (self.policy, self.field, self.expected, self.kind)
+
+
 class UnavailableError(Exception):
     """Something the machine lacks for now (memory, open files, compiled code): nothing was done, try again."""
 

@@ -105,7 +105,7 @@ BROKEN = {
     "elsewhere": ("# CHOOSE", "weight += np.random.random()  # HERE", REPEATABLE, "numpy.random.random is not rep"),
     "memo": ("# LEARN", "reward *= memo.kept  # HERE", MEMO, "the memo is read here before it is written"),
     "not-a-number": ("# LEARN", "state.means[arm] = math.nan  # HERE", FINITE, "nan is written into the state"),
-    "divides": ("# LEARN", "reward /= 0.0  # HERE", FINITE, "ZeroDivisionError: .*; compiled code would go on"),
+    "divides": ("# LEARN", "reward /= 0.0  # HERE", FINITE, "ZeroDivisionError: .*; guard against it"),
     "misspelt": ("# LEARN", "reward = state.meanz[arm]  # HERE", RUNS, "AttributeError: .* no attribute 'meanz'"),
     "likely": (
         f"{STATES}\n    best = 0",

@@ -13,7 +13,7 @@ from adhere.compilation import state_of
 from adhere.policies.beta import draw_success
 from adhere.policies.gamma import draw_gamma
 from adhere.policies.recycling import CacheRule, count_outcomes, take_outcome
-from adhere.policies.selection import draw_from, keeps_tie
+from adhere.policies.selection import draw_from, newest_wins_tie
 from adhere.randomness import CHOOSE, point, stream, uniform
 
 Floats = NDArray[np.float64]
@@ -60,7 +60,7 @@ def tied_winners(rng: Any, out: Any, n_tied: int) -> None:
     for i in range(out.size):
         point(rng, i, CHOOSE)
         for candidate in range(1, n_tied):
-            if keeps_tie(candidate + 1, rng):
+            if newest_wins_tie(candidate + 1, rng):
                 out[i] = candidate
 
 

@@ -33,8 +33,9 @@ def _declared(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.parametrize("arm", [2, -1])
 def test_an_arm_there_is_not(arm: int) -> None:
     policy = {"name": "wrong", "arm": arm}
-    expected = rf"^arm chosen by wrong\(arm={arm}\): got {arm}, expected a"
-    with pytest.raises(adhere.InputError, match=expected):
+    failed = rf"^wrong\(arm={arm}\) failed at .*wrong.py line 10: choose returns {arm}; it must return a whole"
+    with pytest.raises(adhere.PolicyError, match=failed + r" number .* \(patient 1 of run 1 on defiers\)$"):
         adhere.simulate(policy, "defiers", n_patients=10, n_runs=2)
+    expected = rf"^arm chosen by wrong\(arm={arm}\): got {arm}, expected a"
     with pytest.raises(adhere.InputError, match=expected):
         adhere.Trial(policy, arms=["a", "b"]).recommend()

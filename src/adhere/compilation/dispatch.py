@@ -16,6 +16,8 @@ Function = TypeVar("Function", bound=AnyFunction)
 # ones makes it large, and slow to compile.
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
+# A user's function that divides by 0 fails, like in Python. Our own guard against it, and loops go on with infinity.
+_STRICT = {"error_model": "python"}
 _implemented: dict[AnyFunction, dict[type, AnyFunction]] = {}
 _settled: set[type] = set()
 
@@ -53,12 +55,15 @@ def generic_with_default(function: Function) -> Function:
     return dispatch
 
 
-def specialise(generic: AnyFunction, pick: AnyFunction, target: str = "generic", inlined: bool = True) -> None:
+def specialise(
+    generic: AnyFunction, pick: AnyFunction, target: str = "generic", inlined: bool = True, strict: bool = False
+) -> None:
     """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`.
 
-    With the target "cpu", on processors only.
+    With the target "cpu", on processors only. A `strict` one fails where it divides by 0.
     """
-    overload(generic, target=target, strict=False, jit_options=_INLINED if inlined else _CALLED)(pick)
+    options = (_INLINED if inlined else _CALLED) | (_STRICT if strict else {})
+    overload(generic, target=target, strict=False, jit_options=options)(pick)
 
 
 def implements(generic: AnyFunction, owner: type, inlined: bool = True) -> Callable[[Function], Function]:
@@ -84,7 +89,12 @@ def _declare(generic: AnyFunction, inlined: bool = True) -> None:
     def pick(rule: Any, *_: Any) -> AnyFunction | None:
         return implementation(generic, getattr(rule, "instance_class", type(None)))
 
+    def pick_users(rule: Any, *_: Any) -> AnyFunction | None:
+        own = pick(rule)
+        return own if own is not None and is_foreign(own) else None
+
     specialise(generic, pick, inlined=inlined)
+    specialise(generic, pick_users, target="cpu", inlined=inlined, strict=True)
 
 
 def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:

@@ -20,13 +20,22 @@ from adhere.contract.findings import (
     REPEATABLE,
     RUNS,
     STATE,
+    TIES,
     Broken,
     Finding,
     PolicyReport,
 )  # fmt: skip
 from adhere.contract.interpreted import as_python
 from adhere.contract.other_randomness import places_of_other_randomness
-from adhere.contract.promises import late, match_frequencies, place_of_class, repeatable, runs, works_in_hierarchy
+from adhere.contract.promises import (
+    favour_no_arm,
+    late,
+    match_frequencies,
+    place_of_class,
+    repeatable,
+    runs,
+    works_in_hierarchy,
+)
 from adhere.errors import InputError
 from adhere.policies import Policy, import_policies, parse_policy, registry
 from adhere.policies.policy import TrialShape
@@ -103,6 +112,7 @@ def _interpreted(policy: Policy, module: ModuleType) -> list[Finding]:
         ((REPEATABLE,), repeatable),
         ((LATE,), late),
         ((PROBABILITIES,), match_frequencies),
+        ((TIES,), favour_no_arm),
         ((HIERARCHY,), works_in_hierarchy),
     ]
     with as_python(module):
@@ -111,7 +121,7 @@ def _interpreted(policy: Policy, module: ModuleType) -> list[Finding]:
                 note = step(policy)
             except Broken as broken:
                 return [*found, Finding(broken.promise, False, broken.sentence)]
-            kept = None if note is None else True
+            kept = True if note == "" else None
             found += [
                 Finding(promise, kept, _WITHOUT.get(promise, "") if note is None else note) for promise in promises
             ]

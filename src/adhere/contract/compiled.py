@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.compilation.places import place_of, sentence_of
-from adhere.contract.findings import COMPILES, GPU, HIERARCHY, INDICES, TRIAL, Finding
-from adhere.contract.patients import mixed
+from adhere.compilation.policy_failures import ARM
+from adhere.contract.findings import ARMS, COMPILES, FINITE, GPU, HIERARCHY, INDICES, RUNS, TRIAL, Finding
+from adhere.contract.patients import mixed, populations
 from adhere.contract.promises import ARM_COUNTS, SEED, in_hierarchy, place_of_class, variants
-from adhere.errors import CompileError, InputError
+from adhere.errors import CompileError, InputError, PolicyError
 from adhere.policies import Policy, import_policies
 from adhere.policies.catalogue import from_json
 from adhere.populations import Population
@@ -28,7 +29,9 @@ from adhere.simulation.kernel import run_block
 from adhere.trial import Trial
 
 N_PATIENTS = 60
+N_LONGER, N_RUNS = 2000, 8  # of compiled loops, which take no time
 _TIMEOUT = 600
+_PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # by what a policy failed with
 
 
 def check_compiled(file: Path, policy: Policy) -> list[Finding]:
@@ -58,8 +61,10 @@ def main(file: str, policy: str) -> None:
 def findings_of(policy: Policy) -> Iterator[Finding]:
     """Whether each promise is kept by the code that this process compiles."""
     try:
-        different = _differences(policy)
+        for variant in variants(policy):
+            _play_longer(variant)
         yield Finding(COMPILES, True, "with bounds checks")
+        different = _differences(policy)
         yield Finding(TRIAL, not different, different)
     except Exception as error:
         yield _failure(error, COMPILES, TRIAL)
@@ -67,7 +72,7 @@ def findings_of(policy: Policy) -> Iterator[Finding]:
     hierarchy = in_hierarchy(policy)
     if hierarchy is not None:
         try:
-            simulated_arms(hierarchy, mixed(2), N_PATIENTS, SEED)
+            _play_longer(hierarchy)
             yield Finding(HIERARCHY, True)
         except Exception as error:
             yield _failure(error, HIERARCHY, HIERARCHY)
@@ -77,6 +82,8 @@ def findings_of(policy: Policy) -> Iterator[Finding]:
 def _failure(error: Exception, compiling: str, running: str) -> Finding:
     if isinstance(error, CompileError):
         return Finding(compiling, False, str(error))
+    if isinstance(error, PolicyError):
+        return Finding(_PROMISES.get(error.kind, RUNS), False, f"{error.field}: {error.expected}")
     if isinstance(error, InputError):
         return Finding(running, False, str(error))
     place = place_of(error.__traceback__)
@@ -85,6 +92,14 @@ def _failure(error: Exception, compiling: str, running: str) -> Finding:
         False,
         f"{place or 'compiled code'}: {sentence_of(error)}",
     )
+
+
+def _play_longer(policy: Policy) -> None:
+    """Play long trials on all kinds of people; raises what the policy fails with late."""
+    for population in populations():
+        runner = CompiledRunner(policy, population, N_LONGER, np.array([N_LONGER]))
+        runner.prepare(lambda *_: None)
+        runner.start(SEED, range(N_RUNS), population.tables(SEED, 0, N_RUNS), *np.zeros((2, 1), np.int64))
 
 
 def _differences(policy: Policy) -> str:

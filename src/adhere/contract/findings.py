@@ -15,13 +15,14 @@ FINITE = "numbers stay finite"
 REPEATABLE = "the same seed gives the same arms"
 LATE = "late feedback is learned the same, once"
 PROBABILITIES = "probabilities match the frequencies of arms"
+TIES = "ties favour no arm"
 HIERARCHY = "works inside a hierarchy"
 COMPILES = "compiles"
 TRIAL = "a live trial picks the arms of the simulation"
 GPU = "runs on a GPU"
 PROMISES = (
-    FUNCTIONS, RUNS, INDICES, ARMS, STATE, MEMO, FINITE, REPEATABLE, LATE, PROBABILITIES, HIERARCHY, COMPILES, TRIAL,
-    GPU,
+    FUNCTIONS, RUNS, INDICES, ARMS, STATE, MEMO, FINITE, REPEATABLE, LATE, PROBABILITIES, TIES, HIERARCHY, COMPILES,
+    TRIAL, GPU,
 )  # fmt: skip
 
 

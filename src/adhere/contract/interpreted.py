@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from numba import config
 
 from adhere.compilation import classes_of, implementation, memo_of, state_of
+from adhere.compilation.as_python import as_python as as_python
+from adhere.compilation.as_python import divides_by_zero
 from adhere.compilation.compile_errors import place_of_return
 from adhere.compilation.layout import Floats
 from adhere.compilation.places import place_of, sentence_of
@@ -123,20 +123,6 @@ def _fill(array: StrictArray, value: float) -> None:
 
 
 @contextmanager
-def as_python(module: ModuleType) -> Iterator[None]:
-    """Let the policies of a module run as Python, with NumPy's arithmetic as quiet as that of compiled code."""
-    compiled = {name: one for name, one in vars(module).items() if hasattr(one, "py_func")}  # the user's own njit
-    before, config.DISABLE_JIT = config.DISABLE_JIT, 1
-    vars(module).update({name: one.py_func for name, one in compiled.items()})
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    finally:
-        vars(module).update(compiled)
-        config.DISABLE_JIT = before
-
-
-@contextmanager
 def stopping_at_the_line() -> Iterator[None]:
     """Say of whatever is raised which promise it breaks, and in which line of the user's."""
     try:
@@ -158,6 +144,8 @@ def _promise_of(error: Exception) -> tuple[str, str]:
         return INDICES, str(error)
     if isinstance(error, ValueError) and "read-only" in str(error):
         return STATE, "the state is changed here; only learn may change it"
+    if divides_by_zero(error):
+        return FINITE, "ZeroDivisionError: division by zero; guard against it"
     if isinstance(error, ArithmeticError) or (isinstance(error, ValueError) and _OF_MATH.search(str(error))):
         return FINITE, f"{sentence_of(error)}; compiled code would go on with inf or nan: guard against it"
     return RUNS, sentence_of(error)

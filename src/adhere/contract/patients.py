@@ -1,12 +1,45 @@
-"""The population on which policies are checked."""
+"""The people on whom policies are checked."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 
-from adhere.populations import Count, Counts, Population
+import numpy as np
+
+from adhere.populations import Count, Counts, Population, Strata, Stratum
 
 GRADED = (0.0, 0.3, 1.0)
+_REWARDS = (0.0, 1.0, 1.0, 0.3)
+_ARMS = ("arm a", "arm b")
+
+# How somebody answers: from the arm chosen, all that may be known of the arm taken, and random numbers, to what is
+# known of it and a reward.
+Answer = Callable[[int, Sequence[int], np.random.Generator], tuple[int, float]]
+
+
+def answer_mixed(chosen: int, known: Sequence[int], rng: np.random.Generator) -> tuple[int, float]:
+    """Most do as told, and all rewards occur."""
+    actual = chosen if rng.random() < 0.6 else known[rng.integers(len(known))]
+    return actual, _REWARDS[rng.integers(len(_REWARDS))]
+
+
+# After `answer_mixed`, which meets every branch, people who are all alike.
+ALIKE: dict[str, Answer] = {
+    "defiers": lambda chosen, known, rng: (0 if chosen else 1, _REWARDS[rng.integers(len(_REWARDS))]),
+    "never-takers without success": lambda chosen, known, rng: (0, 0.0),
+    "compliers with success": lambda chosen, known, rng: (chosen, 1.0),
+}
+
+
+def populations() -> list[Population]:
+    """Mixed people, and the same kinds who are all alike, of two arms: one compiled loop serves all."""
+    alike = {
+        "defiers": Stratum("defiers", 1.0, (1, 0), (0.3, 0.6)),
+        "never-takers without success": Stratum("never-takers", 1.0, (0, 0), (0.0, None)),
+        "compliers with success": Stratum("compliers", 1.0, (0, 1), (1.0, 1.0)),
+    }
+    return [mixed(2), *(Strata(name, _ARMS, [stratum]) for name, stratum in alike.items())]
 
 
 @cache

@@ -14,18 +14,20 @@ from adhere.compilation.layout import Floats
 from adhere.compilation.places import Place, is_users
 from adhere.contract.findings import HIERARCHY, LATE, PROBABILITIES, REPEATABLE, Broken
 from adhere.contract.interpreted import Decision, Interpreted
+from adhere.contract.patients import ALIKE, Answer, answer_mixed
 from adhere.policies import Learner, Policy, parse_policy
 from adhere.policies.generic import estimate_probabilities, probabilities
 from adhere.protocols import NAMED
 
 ARM_COUNTS = (2, 3)
 N_PATIENTS = 40
+N_LONGER = 120  # where a whole game is played as Python once
+N_TIES = 300
 N_DRAWS = 2000
 _FEW_DRAWS = 10
 _LATE = 100_000  # a recommendation later than any that was played
 SEED = 5
 _STANDARD_ERRORS = 4.5  # one in 150,000 honest policies is farther off
-_REWARDS = (0.0, 1.0, 1.0, 0.3)
 
 
 def variants(policy: Policy) -> list[Policy]:
@@ -40,31 +42,31 @@ def in_hierarchy(policy: Policy) -> Policy | None:
     return parse_policy(f"hierarchical({policy if isinstance(policy, Learner) else f'experts=[{policy}, thompson]'})")
 
 
-def play(trial: Interpreted, n_patients: int, delay: int = 0) -> list[int]:
-    """The arms for patients of whom most do as told; feedback comes `delay` decisions late."""
+def play(trial: Interpreted, n_patients: int, delay: int = 0, answer: Answer = answer_mixed) -> list[int]:
+    """The arms for patients, most of whom do as told unless others are given; feedback is `delay` decisions late."""
     rng, waiting, arms = np.random.default_rng(SEED), list[Decision](), []
     for number in range(n_patients):
         waiting.append(trial.decide(number))
         trial.note(waiting[-1])
         arms.append(waiting[-1].chosen)
         if len(waiting) > delay:
-            _hear(trial, waiting.pop(0), rng)
+            _hear(trial, waiting.pop(0), rng, answer)
     for decision in waiting:
-        _hear(trial, decision, rng)
+        _hear(trial, decision, rng, answer)
     return arms
 
 
-def _hear(trial: Interpreted, decision: Decision, rng: np.random.Generator) -> None:
-    known = list(trial.feedback)
-    actual = decision.chosen if rng.random() < 0.6 else known[rng.integers(len(known))]
-    trial.learn(decision, actual, _REWARDS[rng.integers(len(_REWARDS))])
+def _hear(trial: Interpreted, decision: Decision, rng: np.random.Generator, answer: Answer) -> None:
+    trial.learn(decision, *answer(decision.chosen, list(trial.feedback), rng))
 
 
 def runs(policy: Policy) -> str:
     """Whatever is wrong with indices, arms, state, memo and numbers stops a game."""
     for n_arms in ARM_COUNTS:
         for variant in variants(policy):
-            play(Interpreted(variant, n_arms), N_PATIENTS)
+            play(Interpreted(variant, n_arms), N_LONGER)
+            for answer in ALIKE.values():
+                play(Interpreted(variant, n_arms), N_PATIENTS, answer=answer)
     return ""
 
 
@@ -135,6 +137,26 @@ def unlike(counts: Floats, stated: Floats) -> str:
         if abs(count - n * p) > _STANDARD_ERRORS * math.sqrt(n * p * (1.0 - p)) + 0.5:
             share = f"{count / n:.3f} of {int(n)} draws"
             return f"the probability of arm {arm} is said to be {p:.3f}, but choose picks it in {share}"
+    return ""
+
+
+def favour_no_arm(policy: Policy) -> str:
+    """Where all arms have done equally well, each is chosen equally often; a note names one that is favoured."""
+    for n_arms in ARM_COUNTS:
+        trial = Interpreted(policy, n_arms)
+        for past in ("nothing is known", "every arm has had one success"):
+            counts = np.zeros(n_arms)
+            for run in range(N_TIES):
+                trial.turn_to(run)
+                counts[trial.decide(n_arms).chosen] += 1
+            p, favoured = 1.0 / n_arms, int(counts.argmax())
+            if counts[favoured] > N_TIES * p + _STANDARD_ERRORS * math.sqrt(N_TIES * p * (1.0 - p)):
+                often = f"arm {favoured} of {n_arms} in {100 * counts[favoured] / N_TIES:.0f}% of {N_TIES} draws"
+                instead = "unless that is meant, draw among ties: if newest_wins_tie(n_tied, rng): best = arm"
+                return f"{place_of_function(policy, 'choose')}: where {past}, choose picks {often}; {instead}"
+            trial.turn_to(0)
+            for arm in range(n_arms):
+                trial.learn(trial.decide(arm)._replace(chosen=arm), arm, 1.0)
     return ""
 
 

@@ -9,9 +9,10 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from adhere.compilation.policy_failures import Loop, explain_failure, wrong_arm
 from adhere.compilation.static import type_for
 from adhere.design.bets_kernel import Bets, NoBets
-from adhere.design.kernel import NO_FAULT, PLAY_TRIALS
+from adhere.design.kernel import NO_FAULT, PLAY_TRIALS, play_trials
 from adhere.design.outcomes import Floats, TrialOutcomes
 from adhere.design.room import Make, Room, Sizes
 from adhere.design.setting import allocation_of, blocks_size, setting_of
@@ -116,16 +117,30 @@ class TrialRunner:
         `done[0]` counts the patients that trials may have; a non-zero `stop[0]` ends it.
         """
         fixed, outcomes = self._fixed(stream_keys(seed, runs.start, len(runs)), tables), self._blank(len(runs))
-        wait = self._device.start(self, fixed, outcomes, stop)
+        try:
+            wait = self._device.start(self, fixed, outcomes, stop)
+        except Exception as error:
+            raise explain_failure(self._loop(seed), runs, error, stop) from None
 
         def finish() -> TrialOutcomes:
             if (fault := wait()) != NO_FAULT:
-                expected = f"a whole number from 0 to {self._sizes.arms.number - 1}"
-                raise InputError(f"arm chosen by {self.resolved}", fault, expected)
+                if isinstance(self._device, Processors):
+                    raise explain_failure(self._loop(seed), runs, None, stop)
+                raise wrong_arm(self.resolved, self.rule, fault, self._sizes.arms.number)
             done[0] += len(runs) * self.n_patients
             return outcomes
 
         return finish
+
+    def _loop(self, seed: int) -> Loop:
+        """The loop as processors play a single trial, to find out what made it fail."""
+
+        def arguments(run: int, stop: Integers) -> Any:
+            fixed = self._fixed(stream_keys(seed, run, 1), self._population.tables(seed, run, 1))
+            return *fixed, self._blank(1), *self.room(1), stop, 0, 1
+
+        whose = self.resolved, self.rule, self._population.name, self._sizes.arms.number
+        return Loop(*whose, play_trials, self.compiled, arguments, NO_FAULT)
 
     def room(self, n_lanes: int, make: Make = np.zeros) -> tuple[Room, Bets | NoBets]:
         """What trials side by side work in, in arrays that `make` makes."""

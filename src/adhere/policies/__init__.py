@@ -39,7 +39,7 @@ from adhere.policies.parameters import parameter as parameter
 from adhere.policies.policy import Policy as Policy
 from adhere.policies.registry import registry as registry
 from adhere.policies.selection import draw_from as draw_from
-from adhere.policies.selection import keeps_tie as keeps_tie
+from adhere.policies.selection import newest_wins_tie as newest_wins_tie
 from adhere.policies.text import as_policy as as_policy
 from adhere.policies.text import parse_policy as parse_policy
 from adhere.policies.thompson import Thompson as Thompson

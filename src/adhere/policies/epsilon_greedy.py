@@ -12,7 +12,7 @@ from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.learner import Learner
 from adhere.policies.parameters import parameter
-from adhere.policies.selection import keeps_tie, share_among_largest
+from adhere.policies.selection import newest_wins_tie, share_among_largest
 from adhere.randomness import Stream, uniform
 
 
@@ -79,7 +79,7 @@ def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, r
             best, n_tied = arm, 1
         elif state.means[arm] == state.means[best]:
             n_tied += 1
-            if keeps_tie(n_tied, rng):
+            if newest_wins_tie(n_tied, rng):
                 best = arm
     return best
 

@@ -15,7 +15,7 @@ from adhere.policies.gittins_indices import MAX_HORIZON, kept_indices, place_of
 from adhere.policies.learner import Learner
 from adhere.policies.parameters import parameter
 from adhere.policies.policy import TrialShape
-from adhere.policies.selection import keeps_tie, share_among_largest
+from adhere.policies.selection import newest_wins_tie, share_among_largest
 from adhere.randomness import Stream
 
 
@@ -127,7 +127,7 @@ def choose_gittins(rule: Rule, state: State, memo: Memo, weight: float, rng: Str
             best, n_tied, highest = arm, 1, index
         elif index == highest:
             n_tied += 1
-            if keeps_tie(n_tied, rng):
+            if newest_wins_tie(n_tied, rng):
                 best = arm
     return best
 

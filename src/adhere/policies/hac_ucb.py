@@ -10,7 +10,7 @@ from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.learner import ComplianceAwareLearner
 from adhere.policies.parameters import parameter
-from adhere.policies.selection import keeps_tie, share_among_largest
+from adhere.policies.selection import newest_wins_tie, share_among_largest
 from adhere.randomness import Stream
 
 _PLACES: Final = 2.0**40
@@ -129,7 +129,7 @@ def choose_hac_ucb(rule: Rule, state: State, memo: Memo, weight: float, rng: Str
             best, n_tied, highest = arm, 1, state.indices[arm]
         elif state.indices[arm] == highest:
             n_tied += 1
-            if keeps_tie(n_tied, rng):
+            if newest_wins_tie(n_tied, rng):
                 best = arm
     return best
 

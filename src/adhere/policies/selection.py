@@ -54,6 +54,20 @@ def share_among_largest(values: Any, n: int) -> None:
 
 
 @inline
-def keeps_tie(n_tied: int, rng: Stream) -> bool:
-    """Whether the newest of n tied candidates takes the lead; all tied candidates end up equally likely."""
+def newest_wins_tie(n_tied: int, rng: Stream) -> bool:
+    """Draw whether the newest of n tied candidates takes the lead from the one that has it, with probability 1/n.
+
+    A loop over arms that calls it at each tie ends with each of the tied arms equally often:
+
+        best, n_tied, highest = 0, 0, -math.inf
+        for arm in range(rule.n_arms):
+            if value[arm] > highest:
+                best, n_tied, highest = arm, 1, value[arm]
+            elif value[arm] == highest:
+                n_tied += 1
+                if newest_wins_tie(n_tied, rng):
+                    best = arm
+
+    Without it, the first arm would win every tie, and with it every first patient.
+    """
     return uniform(rng) * n_tied < 1.0

@@ -8,7 +8,7 @@ from adhere.compilation import Memo, Number, PerArm, State, implements, inline
 from adhere.policies.declaration import policy
 from adhere.policies.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.learner import Learner
-from adhere.policies.selection import keeps_tie, share_among_largest
+from adhere.policies.selection import newest_wins_tie, share_among_largest
 from adhere.randomness import Stream
 
 
@@ -72,7 +72,7 @@ def choose_ucb1(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream
             best, n_tied, highest = arm, 1, bound
         elif bound == highest:
             n_tied += 1
-            if keeps_tie(n_tied, rng):
+            if newest_wins_tie(n_tied, rng):
                 best = arm
     return best
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adhere.compilation.policy_failures import Loop, explain_failure
 from adhere.compilation.static import composition_type, type_for
 from adhere.errors import CompileError
 from adhere.policies import Policy
@@ -15,7 +16,7 @@ from adhere.policies.kept_tables import announcing, postponing
 from adhere.policies.policy import TrialShape
 from adhere.populations import PatientTables, Population
 from adhere.randomness import stream_keys
-from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Room, Sizes, Tallies
+from adhere.simulation.kernel import NO_FAULT, RUN_BLOCK, Room, Sizes, Tallies, run_block
 from adhere.simulation.patients import Arms, Patients
 from adhere.simulation.plan import Integers
 from adhere.simulation.policy_runner import PolicyRunner, Started
@@ -88,7 +89,22 @@ class CompiledRunner(PolicyRunner):
     def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
         """Run the compiled loop, all of it; it lets other threads work meanwhile."""
         tallies = self._blank_tallies(len(runs))
-        fault = self.kernel(*self.arguments(seed, runs, tables, tallies, done, stop))
+        error = None
+        try:
+            fault = self.kernel(*self.arguments(seed, runs, tables, tallies, done, stop))
+        except Exception as raised:
+            error, fault = raised, None
         if fault != NO_FAULT:
-            raise self._wrong_arm(fault)
+            raise explain_failure(self._loop(seed), runs, error, stop) from None
         return lambda: tallies
+
+    def _loop(self, seed: int) -> Loop:
+        """The loop as it plays a single run, to find out what made it fail."""
+
+        def arguments(run: int, stop: Integers) -> Any:
+            tables, done = self._population.tables(seed, run, 1), np.zeros(1, np.int64)
+            return self.arguments(seed, range(run, run + 1), tables, self._blank_tallies(1), done, stop)
+
+        population = self._population
+        whose = self.resolved, self._rule, population.name, population.n_arms
+        return Loop(*whose, run_block, self.kernel, arguments, NO_FAULT)

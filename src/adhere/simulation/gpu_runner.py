@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation.gpu import cuda
+from adhere.compilation.policy_failures import wrong_arm
 from adhere.compilation.static import MAX_STATIC
 from adhere.errors import InputError
 from adhere.populations import PatientTables
@@ -56,7 +57,7 @@ class GpuRunner(CompiledRunner):
             arm = int(fault.copy_to_host(stream=stream)[0])
             stream.synchronize()
             if arm != NO_FAULT:
-                raise self._wrong_arm(arm)
+                raise wrong_arm(self.resolved, self._rule, arm, self._population.n_arms)
             done[0] += len(runs) * self._n_patients
             return tallies
 

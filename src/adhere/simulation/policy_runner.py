@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias
 
-from adhere.errors import InputError
 from adhere.populations import PatientTables, Population
 from adhere.simulation.kernel import Tallies
 from adhere.simulation.measure import n_last
@@ -45,8 +44,3 @@ class PolicyRunner(ABC):
 
     def _blank_tallies(self, n_runs: int) -> Tallies:
         return Tallies.zeros(n_runs, len(self._grid), self._population.n_arms, len(self.deciders))
-
-    def _wrong_arm(self, arm: object) -> InputError:
-        """What to say of a policy that picks an arm that does not exist."""
-        expected = f"a whole number from 0 to {self._population.n_arms - 1}"
-        return InputError(f"arm chosen by {self.resolved}", arm, expected)

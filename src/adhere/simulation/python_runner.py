@@ -54,7 +54,8 @@ class PythonRunner(PolicyRunner):
                     return lambda: tallies
                 arm = own.choose(*arguments)  # type: ignore[attr-defined]
                 if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
-                    raise self._wrong_arm(arm)
+                    expected = f"a whole number from 0 to {self._population.n_arms - 1}"
+                    raise InputError(f"arm chosen by {self.resolved}", arm, expected)
                 chosen[t] = arm = int(arm)
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
                 own.update(arm, actual, reward)  # type: ignore[attr-defined]

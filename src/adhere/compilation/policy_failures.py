@@ -1,0 +1,157 @@
+"""A compiled policy that fails while it runs, as one sentence with policy, file and line.
+
+Compiled code says what went wrong, but seldom where. So the run that failed is found, with compiled code, and played
+again as Python, up to the same patient: there the traceback has the user's line.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adhere.compilation.as_python import as_python
+from adhere.compilation.compile_errors import place_of_return
+from adhere.compilation.dispatch import implementations_of
+from adhere.compilation.kernel import classes_of
+from adhere.compilation.places import Place, is_users, place_of, sentence_of
+from adhere.errors import InputError, PolicyError
+
+_SECONDS = 60.0  # that playing a run as Python may take
+_ONE_AT_A_TIME = threading.Lock()
+ARM = "an arm that does not exist"
+
+
+class Loop(NamedTuple):
+    """A loop that plays a policy: what it was compiled from and for, and its arguments for a single run."""
+
+    policy: str
+    rule: Any
+    population: str
+    n_arms: int
+    function: Callable[..., int]  # whose variable `t` counts patients
+    compiled: Callable[..., int]
+    arguments: Callable[[int, Any], Any]  # for a run, and an array with a number that stops it
+    no_fault: int
+
+
+def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any) -> Exception:
+    """What to raise if runs failed with an error, or without one if they chose an arm that does not exist.
+
+    It is the error itself unless a user's function is among what ran. A non-zero `stop[0]` says that nobody will ask
+    for it any more, since another thread has failed before.
+    """
+    modules = _users_modules(loop.rule)
+    if not modules or isinstance(error, MemoryError | OSError | InputError):
+        return error or _of_no_user(loop, runs)
+    run, arm = _first_failure(loop, runs)
+    place = place_of(error.__traceback__) if error is not None else None
+    with _ONE_AT_A_TIME:
+        found, patient = (None, None) if stop[0] else _played_again(loop, run, modules)
+    place = place or found or place_of_return(classes_of(loop.rule)) or _place_of_rule(loop.rule)
+    when = "" if patient is None else f"patient {patient + 1} of "
+    return policy_error(loop.policy, place, error, arm, loop.n_arms, f" ({when}run {run + 1} on {loop.population})")
+
+
+def policy_error(
+    policy: str, place: Place | None, error: Exception | None, arm: int | None, n_arms: int, when: str = ""
+) -> PolicyError:
+    """The error about a policy that raised one, or that chose an arm that does not exist."""
+    if error is None:
+        reason = f"choose returns {arm}; it must return a whole number from 0 to {n_arms - 1}"
+    else:
+        reason = sentence_of(error).rstrip(".")
+    return PolicyError(policy, str(place or ""), f"{reason}{when}", ARM if error is None else type(error).__name__)
+
+
+def wrong_arm(policy: str, rule: Any, arm: int, n_arms: int) -> PolicyError:
+    """The error about a policy that chose an arm that does not exist, if nobody can tell when."""
+    return policy_error(policy, place_of_return(classes_of(rule)), None, arm, n_arms)
+
+
+def _of_no_user(loop: Loop, runs: range) -> Exception:
+    return policy_error(loop.policy, None, None, _first_failure(loop, runs)[1], loop.n_arms)
+
+
+def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:
+    """The first run that fails, by compiled code, and the arm that does not exist, if one is chosen."""
+    for run in runs:
+        try:
+            fault = loop.compiled(*loop.arguments(run, np.zeros(1, np.int64)))
+        except Exception:
+            return run, None
+        if fault != loop.no_fault:
+            return run, int(fault)
+    return runs.start, None  # which nothing but a fault of the machine can explain
+
+
+def _played_again(loop: Loop, run: int, modules: list[ModuleType]) -> tuple[Place | None, int | None]:
+    """The user's line at which a run fails if it is played as Python, and the index of the patient."""
+    stop = np.zeros(1, np.int64)
+    timer = threading.Timer(_SECONDS, lambda: stop.fill(1))
+    timer.daemon = True
+    timer.start()
+    place = None
+    try:
+        with as_python(*modules), _watched(loop) as watch:
+            try:
+                fault = loop.function(*loop.arguments(run, stop))
+            except Exception as error:
+                place = place_of(error.__traceback__)
+            else:
+                place = watch.returned if fault != loop.no_fault else None
+    finally:
+        timer.cancel()
+    t = watch.loop.f_locals.get("t") if watch.loop is not None and place is not None else None
+    return place, None if t is None else int(t)
+
+
+class _Watch:
+    """The frame of the loop, and the line at which a user's `choose` returned last."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop_code = loop.function.__code__
+        chosen = (implementations_of(cls).get("choose") for cls in classes_of(loop.rule))
+        self._choices = {one.__code__ for one in chosen if one is not None and is_users(one.__code__.co_filename)}
+        self.loop: FrameType | None = None
+        self.returned: Place | None = None
+
+    def see_call(self, frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code is self._loop_code:
+            self.loop = frame
+        if frame.f_code not in self._choices:
+            return None
+        frame.f_trace_lines = False
+        return self.see_return
+
+    def see_return(self, frame: FrameType, event: str, _: Any) -> Any:
+        if event == "return":
+            self.returned = Place(frame.f_code.co_filename, frame.f_lineno)
+        return self.see_return
+
+
+@contextmanager
+def _watched(loop: Loop) -> Iterator[_Watch]:
+    watch, before = _Watch(loop), sys.gettrace()
+    sys.settrace(watch.see_call)
+    try:
+        yield watch
+    finally:
+        sys.settrace(before)
+
+
+def _users_modules(rule: Any) -> list[ModuleType]:
+    found = {sys.modules.get(cls.__module__) for cls in classes_of(rule) if not cls.__module__.startswith("adhere.")}
+    return [module for module in found if module is not None]
+
+
+def _place_of_rule(rule: Any) -> Place | None:
+    """The first function of a user's, where nothing better is known."""
+    functions = [one for cls in classes_of(rule) for one in implementations_of(cls).values()]
+    places = [Place(one.__code__.co_filename, one.__code__.co_firstlineno) for one in functions]
+    return min((place for place in places if is_users(place.file)), default=None)
