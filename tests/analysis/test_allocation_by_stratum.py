@@ -13,6 +13,7 @@ from adhere.analysis.adaptive.stratum_probabilities import depend_on_stratum
 from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.confidence_set import ConfidenceSet
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.output.effect_rows import effect_rows
 from adhere.analysis.records import Records
 from adhere.analysis.view import View
@@ -171,23 +172,53 @@ def test_shares_that_differ_without_probabilities_count_as_such_an_allocation() 
     assert "Read the stratified effects only" in " ".join(analysis.verdict)
 
 
-def test_aipw_averages_strata_by_their_patients_where_the_allocation_depends_on_them() -> None:
-    """Effects of 0.4 and 0 where 1 in 2 and 1 in 10 are assigned new: evenly split strata must not count more."""
-    rng = np.random.default_rng(8)
-    n = 20_000
+def uneven(n: int, seed: int, compliance: float = 0.8) -> Records:
+    """Effects of taking new of 0.4 and 0, on average 0.2, where 1 in 2 and 1 in 10 are assigned new."""
+    rng = np.random.default_rng(seed)
     stratum = rng.integers(2, size=n)
     pi = np.array([0.5, 0.1])[stratum]
     chosen = (rng.random(n) < pi).astype(np.int64)
-    reward = (rng.random(n) < 0.3 + 0.4 * chosen * (stratum == 0)).astype(np.float64)
+    taken = np.where(rng.random(n) < compliance, chosen, 0)
+    reward = (rng.random(n) < 0.3 + 0.4 * taken * (stratum == 0)).astype(np.float64)
     odds = np.stack([1 - pi, pi], axis=1)
-    records = Records("f", "", ("old", "new"), chosen, chosen, reward, probabilities=odds, strata=("A", "B"),
-                      stratum=stratum)  # fmt: skip
+    return Records("u", "a test", ("old", "new"), chosen, taken, reward, probabilities=odds, strata=("A", "B"),
+                   stratum=stratum)  # fmt: skip
+
+
+@pytest.mark.parametrize("compliance", [1.0, 0.8])
+@pytest.mark.parametrize("is_binary", [True, False])
+def test_strata_are_averaged_by_their_patients_where_the_allocation_depends_on_them(
+    compliance: float, is_binary: bool
+) -> None:
+    """An evenly split stratum must not count more: by Mantel and Haenszel's weights the effect would be near 0.29."""
+    records = uneven(20_000, 8, compliance)
+    if not is_binary:
+        records = replace(records, reward=0.25 + records.reward / 2)
     analysis = analyse_records(records)
-    found = {one.view: one.difference for one in analysis.aipw}
-    for view in (View.INTENTION_TO_TREAT, View.COMPLIERS):
-        assert found[view].value == pytest.approx(0.2, abs=4 * 0.008)
-        assert 0.2 in found[view].sets[0]
-    assert "a stratum counts the more, the more evenly" in " ".join(analysis.verdict)
+    scale = 1.0 if is_binary else 0.5
+    truth = {View.INTENTION_TO_TREAT: 0.2 * scale * compliance, View.COMPLIERS: 0.2 * scale}
+    stratified = [(one.view, one.difference) for one in analysis.effects.comparisons if one.stratified]
+    found = [*stratified, *((one.view, one.difference) for one in analysis.aipw)]
+    assert len(found) == 4
+    for view, difference in found:
+        assert difference.value == pytest.approx(truth[view], abs=4 * 0.012)
+        assert truth[view] in difference.sets[0]
+    said = " ".join(analysis.verdict)
+    assert "they count by their numbers of patients in the stratified effects and AIPW, and in a confidence" in said
+    if compliance == 1.0:  # compliers are everybody
+        assert stratified[0][1].value == pytest.approx(stratified[1][1].value, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_stratified_sets_hold_the_average_over_patients_where_the_allocation_depends_on_strata() -> None:
+    missed: dict[str, int] = {}
+    for seed in range(400):
+        for one in effects(uneven(600, seed), by_patients=True).comparisons:
+            truth = 0.16 if one.view is View.INTENTION_TO_TREAT else 0.2
+            for found in one.difference.sets[:1] if one.stratified else ():
+                missed[one.view.value] = missed.get(one.view.value, 0) + (truth not in found)
+    assert len(missed) == 2
+    assert max(missed.values()) <= 400 * 0.06 + 3 * sqrt(400 * 0.06 * 0.94)
 
 
 def test_views_that_differ_are_never_said_to_agree() -> None:

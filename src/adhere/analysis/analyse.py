@@ -102,6 +102,8 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
     from adhere.analysis.trust.mediation import mediation
 
     adaptive, reason = is_adaptive(records), why_not(records)
+    balance = stratum_balance(records, adaptive=adaptive)
+    depends = balance is not None and balance.depends
     return Analysis(
         name=records.name,
         source=records.source,
@@ -119,7 +121,7 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         columns=records.columns,
         flow=flow(records, level),
         missing=missing(records, adaptive=adaptive, level=level),
-        effects=effects(records, level),
+        effects=effects(records, level, by_patients=depends),
         strata=principal_strata(records, adaptive=adaptive, level=level),
         bounds=bounds(records, adaptive=adaptive, level=level),
         mediation=mediation(records, adaptive=adaptive, margin=margin, level=level),
@@ -127,7 +129,7 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         why_no_sequences=reason,
         aipw=(),
         allocation=None if reason else allocation_check(records, level),
-        balance=stratum_balance(records, adaptive=adaptive),
+        balance=balance,
         randomisation=(),
         subgroups={},
         estimands=(),

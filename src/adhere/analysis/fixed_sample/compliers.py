@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -53,13 +54,19 @@ _MIXTURE = (
 
 
 def complier_comparison(
-    filled: Completed, treatment: int, control: int, level: float = 0.95, *, stratified: bool = False
+    filled: Completed,
+    treatment: int,
+    control: int,
+    level: float = 0.95,
+    *,
+    stratified: bool = False,
+    by_patients: bool = False,
 ) -> Comparison:
     """Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) of one pair of arms, its robust Anderson–Rubin set, then the delta method.
 
     D is 1 for those who took the treatment. With more than two arms there is an estimate only where nobody assigned
     either arm took a third. `stratified`, both differences are means of those within strata, weighted as Mantel and
-    Haenszel do, which is two-stage least squares with a constant for each stratum.
+    Haenszel do, which is two-stage least squares with a constant for each stratum; or `by_patients`.
 
     References
     ----------
@@ -69,7 +76,7 @@ def complier_comparison(
     """
     cells = filled.known
     names = cells.arms[treatment], cells.arms[control]
-    make_pair = stratified_pair if stratified else assigned_pair
+    make_pair = partial(stratified_pair, by_patients=by_patients) if stratified else assigned_pair
     pair = make_pair(filled, treatment, control)
     reported = pair if filled.reported is filled else make_pair(filled.reported, treatment, control)
     note = ASSUMES
@@ -179,7 +186,7 @@ def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> st
 def _everyone(pair: Contrasts, level: float) -> Contrast:
     """The arms compared as intention-to-treat does."""
     if isinstance(pair, StratifiedAssigned):
-        return compare_strata(pair.outcomes, level, lost=pair.lost_variances)
+        return compare_strata(pair.outcomes, level, lost=pair.lost_variances, by_patients=pair.by_patients)
     assert isinstance(pair, TwoAssigned)
     information = pair.treatment.information, pair.control.information
     return compare_groups(pair.treatment.everyone, pair.control.everyone, level, information=information)

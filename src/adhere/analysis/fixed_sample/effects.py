@@ -41,12 +41,14 @@ class Effects:
     notes: tuple[str, ...] = ()
 
 
-def effects(records: Records, level: float = 0.95) -> Effects:
+def effects(records: Records, level: float = 0.95, *, by_patients: bool = False) -> Effects:
     """Compare each pair of arms by every view.
 
     By intention-to-treat and for compliers outcomes are missing at random given the arm assigned, what was taken and
     the stratum (see `Completed`); as-treated and per-protocol leave out whoever lacks a report (complete cases), and
-    say what the groups differ by, not what the treatment does. The notes count what is missing.
+    say what the groups differ by, not what the treatment does. The notes count what is missing. `by_patients` weights
+    strata by their patients, for an allocation that depends on the stratum; Mantel and Haenszel's weights would not
+    give the average effect there.
 
     >>> import numpy as np
     >>> chosen, taken = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
@@ -59,7 +61,7 @@ def effects(records: Records, level: float = 0.95) -> Effects:
     as-treated 0.3 [0.142, 0.445]
     per-protocol 0.3 [0.132, 0.453]
     """
-    found = effects_from(cells_of(records), level)
+    found = effects_from(cells_of(records), level, by_patients=by_patients)
     if records.imputed_reward is not None and records.imputed_reward.any():
         n = int(records.patients[records.imputed_reward].sum())
         note = f"{n} {'outcome was' if n == 1 else 'outcomes were'} assumed by the trial's rule for missing reports."
@@ -67,7 +69,7 @@ def effects(records: Records, level: float = 0.95) -> Effects:
     return found
 
 
-def effects_from(cells: Cells, level: float = 0.95) -> Effects:
+def effects_from(cells: Cells, level: float = 0.95, *, by_patients: bool = False) -> Effects:
     """Compare each pair of arms by every view, from counts and sums alone (about a millisecond for two arms)."""
     filled = completed(cells)
     found = means_of(filled, level)
@@ -82,23 +84,23 @@ def effects_from(cells: Cells, level: float = 0.95) -> Effects:
     is_binary = bool((cells.total == cells.squares).all())
     comparisons = tuple(
         one if is_binary else replace(one, number_needed=Quantity(None, n=one.difference.n, reason=_NOT_BINARY))
-        for family in _families(filled, level)
+        for family in _families(filled, level, by_patients)
         for one in adjusted(family, cells.arms[cells.control])
     )
     return Effects(found, comparisons, tuple(_notes(cells)))
 
 
-def _families(filled: Completed, level: float) -> Iterator[list[Comparison]]:
+def _families(filled: Completed, level: float, by_patients: bool) -> Iterator[list[Comparison]]:
     """The comparisons of all pairs, view by view."""
     cells = filled.known
     every = pairs_of(len(cells.arms), cells.control)
     taken, as_assigned = cells.by_actual(), cells.as_assigned()
     if cells.strata:
         strata = [filled.cells.by_stratum(arm) for arm in range(len(cells.arms))]
-        yield [_stratified(filled, strata, *pair, level) for pair in every]
+        yield [_stratified(filled, strata, *pair, level, by_patients) for pair in every]
     yield [_assigned(filled, *pair, level) for pair in every]
     if cells.strata:
-        yield [complier_comparison(filled, *pair, level, stratified=True) for pair in every]
+        yield [complier_comparison(filled, *pair, level, stratified=True, by_patients=by_patients) for pair in every]
     yield [complier_comparison(filled, *pair, level) for pair in every]
     yield [_unstratified(View.AS_TREATED, cells.arms, taken, *pair, level) for pair in every]
     yield [_unstratified(View.PER_PROTOCOL, cells.arms, as_assigned, *pair, level) for pair in every]
@@ -174,13 +176,18 @@ def _unstratified(
 
 
 def _stratified(
-    filled: Completed, strata: Sequence[Sequence[RewardSums]], treatment: int, control: int, level: float
+    filled: Completed,
+    strata: Sequence[Sequence[RewardSums]],
+    treatment: int,
+    control: int,
+    level: float,
+    by_patients: bool,
 ) -> Comparison:
     inside = list(zip(strata[treatment], strata[control], strict=True))
-    weights = np.array(stratum_weights(inside))
+    weights = np.array(stratum_weights(inside, by_patients=by_patients))
     shares = [filled.within_strata(arm, weights) for arm in (treatment, control)]
     lost = tuple(max(0.0, filled.lost(arm, one, one)) for arm, one in zip((treatment, control), shares, strict=True))
-    contrast = compare_strata(inside, level, lost=(lost[0], lost[1]))
+    contrast = compare_strata(inside, level, lost=(lost[0], lost[1]), by_patients=by_patients)
     alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
     arms = filled.known.arms[treatment], filled.known.arms[control]
     note = alone_note(alone).strip()

@@ -1,4 +1,4 @@
-"""Difference and ratio of two arms within strata, pooled with Mantel and Haenszel's weights."""
+"""Difference and ratio of two arms within strata, pooled with Mantel and Haenszel's weights or by patients."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from adhere.intervals import RewardSums, normal_quantile
 
 Strata = Sequence[tuple[RewardSums, RewardSums]]
 
+BY_PATIENTS = "strata weighted by patients"
 NO_STRATUM = "no stratum has known outcomes in both arms"
 _NO_VARIANCE = "outcomes do not vary within strata enough to say how sure this is; see the unstratified comparison"
 
@@ -23,14 +24,19 @@ def alone_note(n: int) -> str:
     return f" {n} patients are in strata that have one of the arms only; they do not count here." if n else ""
 
 
-def stratum_weights(strata: Strata) -> list[float]:
-    """Weights n₁n₀/(n₁ + n₀) of the strata, summing to one; 0 for strata with one arm alone."""
-    found = [one.n * two.n / (one.n + two.n) if one.n and two.n else 0.0 for one, two in strata]
+def stratum_weights(strata: Strata, *, by_patients: bool = False) -> list[float]:
+    """Weights of the strata, n₁n₀/(n₁ + n₀) or n₁ + n₀, summing to one; 0 for strata with one arm alone."""
+    found = [
+        (one.n + two.n if by_patients else one.n * two.n / (one.n + two.n)) if one.n and two.n else 0.0
+        for one, two in strata
+    ]
     whole = sum(found)
     return [weight / whole for weight in found] if whole else found
 
 
-def compare_strata(strata: Strata, level: float = 0.95, *, lost: tuple[float, float] = (0.0, 0.0)) -> Contrast:
+def compare_strata(
+    strata: Strata, level: float = 0.95, *, lost: tuple[float, float] = (0.0, 0.0), by_patients: bool = False
+) -> Contrast:
     """Compare treatment and control within strata, given as pairs (treated, controls).
 
     If some outcomes are not known but completed, `lost` is what that adds to the variances of the two weighted means.
@@ -38,7 +44,9 @@ def compare_strata(strata: Strata, level: float = 0.95, *, lost: tuple[float, fl
     The weight of a stratum is n₁n₀/(n₁ + n₀); strata with one arm alone have none. Outcomes 0 or 1: the difference
     with Sato's variance, which holds for few large and many small strata; the ratio with Greenland and Robins'; the
     p-value is Cochran, Mantel and Haenszel's, without continuity correction. Other outcomes: the weighted mean
-    difference with variances within strata and arms, the ratio of the weighted means by Fieller.
+    difference with variances within strata and arms, the ratio of the weighted means by Fieller. `by_patients`, the
+    weight is n₁ + n₀: the average over patients, where arms were split differently in different strata. It is
+    computed as for other outcomes, with the variance that chance in the sizes of strata adds.
 
     References
     ----------
@@ -51,7 +59,7 @@ def compare_strata(strata: Strata, level: float = 0.95, *, lost: tuple[float, fl
     if not used:
         return Contrast(Quantity(None, reason=NO_STRATUM), Quantity(None, reason=NO_STRATUM), None)
     binary = all(treated.binary and controls.binary for treated, controls in used)
-    return _binary(used, level, lost) if binary else _general(used, level, lost)
+    return _binary(used, level, lost) if binary and not by_patients else _general(used, level, lost, by_patients)
 
 
 def _binary(strata: Strata, level: float, lost: tuple[float, float]) -> Contrast:
@@ -93,23 +101,25 @@ def _ratio(treated: float, control: float, log_variance: float, n: int, level: f
     return Quantity(ratio, (found,), n)
 
 
-def _general(strata: Strata, level: float, lost: tuple[float, float]) -> Contrast:
+def _general(strata: Strata, level: float, lost: tuple[float, float], by_patients: bool) -> Contrast:
     spreads = [_variances([pair[arm] for pair in strata]) for arm in (0, 1)]
     n_used = sum(one.n + two.n for one, two in strata)
-    weights = [one.n * two.n / (one.n + two.n) for one, two in strata]
-    whole = sum(weights)
+    weights = stratum_weights(strata, by_patients=by_patients)
     means, variances = (
         [
-            sum(weight * pair[arm].total / pair[arm].n for weight, pair in zip(weights, strata, strict=True)) / whole
+            sum(weight * pair[arm].total / pair[arm].n for weight, pair in zip(weights, strata, strict=True))
             for arm in (0, 1)
         ],
         [
-            sum((weight / whole) ** 2 * spread for weight, spread in zip(weights, spreads[arm], strict=True))
-            + lost[arm]
+            sum(weight**2 * spread for weight, spread in zip(weights, spreads[arm], strict=True)) + lost[arm]
             for arm in (0, 1)
         ],
     )
     difference, variance = means[0] - means[1], sum(variances)
+    if by_patients:
+        effects = [one.total / one.n - two.total / two.n for one, two in strata]
+        apart = [(effect - difference) ** 2 - sum(spread) for effect, *spread in zip(effects, *spreads, strict=True)]
+        variance += max(0.0, sum(weight * one for weight, one in zip(weights, apart, strict=True))) / n_used
     p_value = two_sided(difference / math.sqrt(variance)) if variance > 0.0 else None
     ratio = Quantity(None, n=n_used, reason="the mean outcome of the control is 0: the ratio is not defined")
     if means[1] > 0.0:
@@ -119,7 +129,8 @@ def _general(strata: Strata, level: float, lost: tuple[float, float]) -> Contras
             else None
         )
         ratio = Quantity(means[0] / means[1], (found,) if found else (), n_used, "" if found else _NO_VARIANCE)
-    return Contrast(_difference(difference, variance, n_used, "Mantel–Haenszel weights", level), ratio, p_value)
+    method = BY_PATIENTS if by_patients else "Mantel–Haenszel weights"
+    return Contrast(_difference(difference, variance, n_used, method, level), ratio, p_value)
 
 
 def _variances(groups: Sequence[RewardSums]) -> list[float]:

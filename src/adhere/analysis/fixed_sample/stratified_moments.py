@@ -24,13 +24,14 @@ class StratifiedAssigned(Contrasts):
     took, each with n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts
     the outcomes that are known, and `lost[arm]` is what the missing ones add to the covariances of the weighted means
     of Y, D and Y·D. The weight of a stratum is n₁n₀/(n₁ + n₀), as Mantel and Haenszel's and as that of two-stage
-    least squares with a constant for each stratum.
+    least squares with a constant for each stratum; `by_patients`, it is n₁ + n₀.
     """
 
     kinds: Floats
     n_known: Ints
     lost: Floats
     n_alone: int  # patients in strata with one of the arms only
+    by_patients: bool = False
 
     @property
     def n_assigned(self) -> tuple[int, int]:
@@ -94,7 +95,8 @@ class StratifiedAssigned(Contrasts):
     @cached_property
     def shares(self) -> Floats:
         """Weights of the strata, summing to one."""
-        weight = self._n[0] * self._n[1] / self._n.sum(axis=0)
+        n = self._n.sum(axis=0)
+        weight = n if self.by_patients else self._n[0] * self._n[1] / n
         shares: Floats = weight / weight.sum()
         return shares
 
@@ -158,6 +160,8 @@ class StratifiedAssigned(Contrasts):
         differ = np.where(np.abs(differ) > ROUNDING, differ, 0.0)
         n = self._n.sum(axis=0)
         factor = self.shares**2 * ((self._n[1] / n) ** 2 / self._n[0] + (self._n[0] / n) ** 2 / self._n[1])
+        if self.by_patients:
+            factor = self.shares / n.sum()
         values, vectors = np.linalg.eigh(np.einsum("s,sij->ij", factor, differ))
         found: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return found
@@ -181,7 +185,9 @@ class StratifiedAssigned(Contrasts):
         return whole
 
 
-def stratified_pair(filled: Completed, treatment: int, control: int) -> StratifiedAssigned:
+def stratified_pair(
+    filled: Completed, treatment: int, control: int, *, by_patients: bool = False
+) -> StratifiedAssigned:
     """Those assigned either arm, stratum by stratum; takers took the treatment."""
     arms, cells = [treatment, control], filled.cells
     others = np.ones(cells.n.shape[2], dtype=np.bool_)
@@ -194,7 +200,8 @@ def stratified_pair(filled: Completed, treatment: int, control: int) -> Stratifi
     has_both = (kinds[:, :, :2, 0].sum(axis=2) > 0).all(axis=0)
     kept = kinds[:, has_both]
     n_known = filled.known.n[:, arms].sum(axis=2).T[:, has_both]
-    found = StratifiedAssigned(kept, n_known, np.zeros((2, 3, 3)), int(kinds[:, ~has_both, :, 0].sum()))
+    n_alone = int(kinds[:, ~has_both, :, 0].sum())
+    found = StratifiedAssigned(kept, n_known, np.zeros((2, 3, 3)), n_alone, by_patients)
     if filled.known.is_complete or not has_both.any():
         return found
     weights = np.zeros(len(has_both))

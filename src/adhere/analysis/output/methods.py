@@ -47,6 +47,8 @@ _OF_SETS = {
     "Greenland and Robins (1985), Biometrics 41, 55–68; that of the difference by Sato (1989), Biometrics 45, "
     "1323–1324; the test by Cochran (1954), Biometrics 10, 417–451, and Mantel and Haenszel (1959), Journal of the "
     "National Cancer Institute 22, 719–748.",
+    "weighted by patients": "Strata whose allocation differs: differences within strata, weighted by their numbers "
+    "of patients (direct standardisation), with variances within strata and of the sizes of strata.",
     "Anderson": "Compliers: Angrist, Imbens and Rubin (1996), JASA 91, 444–455; the set by Fieller (1954), JRSS B "
     "16, 175–185, which is that of Anderson and Rubin (1949), Annals of Mathematical Statistics 20, 46–63: it stays "
     "right where few comply, and is unbounded where the data say nothing.",

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 _NAMED = 3  # treatments whose effects are written out
 _SAME = 1e-9  # effects that differ by less are the same but for rounding
-_WEIGHTED = (
-    " If the effect differs between strata, they estimate an average in which a stratum counts the more, the more "
-    "evenly its patients were split between the arms."
-)
 
 
 def verdict(analysis: Analysis) -> tuple[str, ...]:
@@ -67,10 +63,14 @@ def _what_is_left(analysis: Analysis) -> str:
     kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
     if not kept:
         return "No view of all patients can be read: the allocation adapts and depends on the stratum."
-    by_patients = any(one.by_stratum for one in analysis.aipw)
+    by_patients = ["the stratified effects"] * (not analysis.adaptive)
+    by_patients += ["AIPW"] * any(one.by_stratum for one in analysis.aipw)
+    counts = [f"by their numbers of patients in {and_list(by_patients)}"] if by_patients else []
+    if analysis.sequences:
+        counts.append("in a confidence sequence the more, the more evenly they were split between the arms")
     return (
         f"Read {kept} only: the allocation depends on the stratum, and all other views, which mix strata, are "
-        f"withheld.{_WEIGHTED}{' AIPW weights strata by their numbers of patients instead.' * by_patients}"
+        f"withheld. If the effect differs between strata, they count {', and '.join(counts)}."
     )
 
 
