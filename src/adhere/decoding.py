@@ -25,8 +25,38 @@ _TYPES: Final = {
     "object": "an object",
     "datetime": "a time such as 2026-03-01T09:30:00Z",
 }
-# Things that people look for, by their field without separators, and that do not exist.
-_NOT_YET: Final = {"noninferiority": "non-inferiority margins", "noninferioritymargin": "non-inferiority margins"}
+# Things that people look for and that do not exist, by the names that they may have without separators, in one
+# spelling; and what there is instead.
+_NON_INFERIORITY: Final = "non-inferiority tests; equivalence and futility have a margin, but test something else"
+_PRIORS: Final = (
+    "priors of your own; probabilities start from uniform ones, and adhere design calibrate sets thresholds"
+)
+_RATIOS: Final = (
+    "unequal blocks; floor(uniform, share=0.33, control=0.67) draws two of three patients to the first arm"
+)
+_TIME_TO_EVENT: Final = "outcomes that are times; an outcome is a number from 0 to 1, such as alive after 30 days"
+_MINIMISATION: Final = "minimisation; strata balance the permuted blocks of a burn-in within each group of patients"
+_CLUSTERS: Final = "clusters; every patient is randomised alone"
+_RE_ESTIMATION: Final = (
+    "re-estimation of its size; n_patients is fixed (adhere design size finds it), and looks may stop"
+)
+_NOT_SUPPORTED: Final = {
+    "noninferiority": _NON_INFERIORITY,
+    "noninferioritymargin": _NON_INFERIORITY,
+    "prior": _PRIORS,
+    "priors": _PRIORS,
+    "ratio": _RATIOS,
+    "ratios": _RATIOS,
+    "allocationratio": _RATIOS,
+    "timetoevent": _TIME_TO_EVENT,
+    "survival": _TIME_TO_EVENT,
+    "minimisation": _MINIMISATION,
+    "cluster": _CLUSTERS,
+    "clusters": _CLUSTERS,
+    "clusterrandomisation": _CLUSTERS,
+    "reestimation": _RE_ESTIMATION,
+    "samplesizereestimation": _RE_ESTIMATION,
+}
 _OF_REWARD: Final = ("Expected `float` >= 0.0", "Expected `float` <= 1.0")
 _BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 # What msgspec says without naming what it expects.
@@ -128,13 +158,27 @@ def without_null(kind: Any) -> Any:
     return kind
 
 
+def not_supported(field: str, name: str) -> str | None:
+    """Return what to say of a field whose name is that of something adhere does not have, or None.
+
+    >>> not_supported("cluster", "cluster")
+    'cluster is not supported: adhere has no clusters; every patient is randomised alone (see “What adhere does not \
+do” in docs/design.md)'
+    >>> not_supported("stoping", "stoping")
+    """
+    plain = re.sub(r"[^a-z]", "", name.lower()).replace("ization", "isation")
+    if plain not in _NOT_SUPPORTED:
+        return None
+    where = "see “What adhere does not do” in docs/design.md"
+    return f"{field} is not supported: adhere has no {_NOT_SUPPORTED[plain]} ({where})"
+
+
 def _wrong_field(place: str, name: str, kind: Any, why: str, shown: Callable[[object], str]) -> InputError:
     field = shown(f"{place}.{name}".lstrip("."))
     if why != "unknown":
         return InputError(field, None, "a value", f"the field {field!r} is missing")
     known = [item.encode_name for item in kind.fields] if isinstance(kind, msgspec.inspect.StructType) else []
-    if missing := _NOT_YET.get(re.sub(r"[^a-z]", "", name.lower())):
-        sentence = f"{field}: adhere has no {missing} yet: see “What adhere does not do” in docs/design.md"
+    if sentence := not_supported(field, name):
         return InputError(field, None, f"one of {', '.join(known)}", sentence)
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adhere
-from adhere.design.scenarios import scenario_table
+from adhere.design.scenarios import read_scenarios, scenario_table
 from adhere.errors import InputError
 from adhere.trial.design import Design
 from adhere.trial.design_file import load_design
@@ -174,3 +174,44 @@ def test_what_is_no_design_is_refused_in_one_way() -> None:
     for source in (5, 'name = "t"', "t.txt"):
         with pytest.raises(InputError, match=r"design: got .*, expected a file \(\.toml or \.json\), its text"):
             load_design(source)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("field", "instead"),
+    [
+        ("noninferiority", "equivalence and futility have a margin"),
+        ("non_inferiority", "equivalence and futility have a margin"),
+        ("non-inferiority-margin", "equivalence and futility have a margin"),
+        ("prior", "adhere design calibrate sets thresholds"),
+        ("priors", "adhere design calibrate sets thresholds"),
+        ("ratio", "floor(uniform, share=0.33, control=0.67)"),
+        ("allocation_ratio", "floor(uniform, share=0.33, control=0.67)"),
+        ("time_to_event", "a number from 0 to 1"),
+        ("survival", "a number from 0 to 1"),
+        ("minimisation", "strata balance"),
+        ("Minimization", "strata balance"),
+        ("cluster", "every patient is randomised alone"),
+        ("clusters", "every patient is randomised alone"),
+        ("cluster_randomization", "every patient is randomised alone"),
+        ("reestimation", "adhere design size finds it"),
+        ("re_estimation", "adhere design size finds it"),
+        ("sample_size_re-estimation", "adhere design size finds it"),
+    ],
+)
+@pytest.mark.parametrize("table", ["", "stopping", "scenarios"])
+def test_a_field_of_something_that_does_not_exist_is_not_supported(table: str, field: str, instead: str) -> None:
+    """Instead of a guess at its spelling, such as superiority."""
+    design: dict[str, Any] = {"name": "a", "policy": "thompson", "arms": ["x", "y"], "n_patients": 100}
+    full = f"{table}.{field}".lstrip(".")
+    valid, wrong = load_design(design), {"stopping": {"by": "z-test", field: 0.1}} if table else {field: 0.1}
+    with pytest.raises(InputError) as error:
+        read_scenarios({field: 0.1}, valid) if table == "scenarios" else load_design(design | wrong)
+    assert f"{full} is not supported: adhere has no " in str(error.value)
+    assert instead in str(error.value)
+    assert "did you mean" not in str(error.value)
+
+
+def test_two_of_three_patients_may_be_drawn_to_the_first_arm() -> None:
+    """As the message about ratios says."""
+    trial = adhere.Trial("floor(uniform, share=0.33, control=0.67)", ["x", "y"])
+    assert trial.recommend().probabilities == pytest.approx({"x": 0.67, "y": 0.33})

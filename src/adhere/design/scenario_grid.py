@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from adhere.checks import check_unit_number, is_number
+from adhere.decoding import not_supported
 from adhere.design.scenario import Null, Scenario
 from adhere.design.truth import null_of
 from adhere.errors import InputError, nearest
@@ -55,7 +56,8 @@ class ScenarioGrid:
         for name, value in table.items():
             if name not in known:
                 expected = nearest(name, [*known, "populations"])
-                sentence = f"scenarios: unknown field {name!r}, expected {expected}"
+                unknown = f"scenarios: unknown field {name!r}, expected {expected}"
+                sentence = not_supported(f"scenarios.{name}", str(name)) or unknown
                 raise InputError(f"scenarios.{name}", value, expected, sentence)
             found[name] = _numbers(name, value) if name in _LISTS else value
         if len(found.get("baseline", ())) == 1:

@@ -154,7 +154,9 @@ def test_what_does_not_exist_yet_is_named_in_a_file(service: Service) -> None:
         "/app/new-trial", {"source": "file", "file": f"{file}noninferiority = 0.1\n"}
     )
     assert refused.status == 422
-    assert "adhere has no non-inferiority margins yet: see “What adhere does not do”" in text_of(refused.body)
+    assert "is not supported: adhere has no non-inferiority tests; equivalence and futility have a margin" in text_of(
+        refused.body
+    )
 
 
 def test_an_admin_of_a_trial_with_sites_chooses_the_site(tmp_path: Path) -> None:
