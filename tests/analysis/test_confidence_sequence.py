@@ -79,7 +79,7 @@ def test_wealth_and_sets_are_those_of_the_definition(view: View, n_arms: int, in
     sequence = running.sequence(n_times=len(records))
     gone = [refuted_at(decisions, theta, level) for theta in wealth.theta.tolist()]
     assert sum(at is not None for at in gone) > 5, "the test must see effects refuted"
-    for time, low, high in zip(sequence.times, sequence.low, sequence.high, strict=True):
+    for time, low, high in zip(sequence.t, sequence.low, sequence.high, strict=True):
         left = [i for i, at in enumerate(gone) if at is None or numbers[at - 1] > time]
         assert low == wealth.theta[max(left[0] - 1, 0)]
         assert high == wealth.theta[min(left[-1] + 1, n_grid - 1)]
@@ -195,7 +195,7 @@ def test_an_effect_that_changes_is_called_drift() -> None:
     assert n // 2 < itt.drift_at < n
     assert itt.final.shape is Shape.EMPTY
     assert itt.estimate is None
-    assert itt.times[-1] == itt.drift_at - 1
+    assert itt.t[-1] == itt.drift_at - 1
     assert not np.isnan(itt.low).any()
     assert itt.note.startswith(f"Drift: after {itt.drift_at:,} decisions no constant effect agrees")
     steady, _ = confidence_sequences(records.where(np.arange(n) < n // 2))

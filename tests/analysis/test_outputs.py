@@ -156,7 +156,7 @@ def test_json_is_whole_plain_and_the_same_each_time(of_three: Analysis) -> None:
     assert set(Analysis.__dataclass_fields__) <= set(read)
     empty = read["sequences"][1]["final"]
     assert (empty["shape"], empty["low"], empty["high"]) == ("empty", "inf", "-inf")
-    assert read["sequences"][0]["times"][-1] == 1000
+    assert read["sequences"][0]["t"][-1] == 1000
 
 
 def test_page_is_one_valid_file_with_the_verdict_on_top(of_three: Analysis, html: str) -> None:

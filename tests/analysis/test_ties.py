@@ -128,7 +128,7 @@ def test_wealth_in_batches_is_that_of_the_definition(view: View) -> None:
     running = RunningSequence(1, 0, view, 0.7, 21)
     running.update(records)
     sequence = running.sequence(len(records))
-    changes = sequence.times[1:][(np.diff(sequence.low) > 0) | (np.diff(sequence.high) < 0)]
+    changes = sequence.t[1:][(np.diff(sequence.low) > 0) | (np.diff(sequence.high) < 0)]
     assert len(changes) > 2
     assert set(changes.tolist()) <= {t + 1 for t in last}
 

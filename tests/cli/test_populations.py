@@ -66,7 +66,7 @@ def test_a_table_shows_n_intervals_and_what_is_missing(
 
 def test_everything_as_json(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(in_this_process(capsys, "populations", table, *COLUMNS, "--json").out)
-    assert (found["n"], found["used"]) == (22, 17)
+    assert (found["n_patients"], found["used"]) == (22, 17)
     assert found["left_out"] == {"without an outcome": 4, "without the arm taken": 1}
     cell = found["compliance"][0]
     assert (cell["chosen"], cell["actual"], cell["n"], cell["outcomes"]) == ("none", "none", 13, 10)
@@ -76,7 +76,7 @@ def test_everything_as_json(table: str, capsys: pytest.CaptureFixture[str]) -> N
         ("chosen", "aspirin", 6),
     ]
     named = json.loads(in_this_process(capsys, "populations", "stroke-aspirin", "--json").out)
-    assert named["n"] == 19422
+    assert named["n_patients"] == 19422
     check_complaint(in_this_process(capsys, "populations", "defiers", "--json"), "--json", "a table")
 
 

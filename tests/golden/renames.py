@@ -10,6 +10,11 @@ from typing import Any
 
 RENAMED: dict[str, str] = {}
 RENAMED_ENDS: dict[str, str] = {"lo": "low", "hi": "high"}  # of columns: alone, or after an underscore
+RENAMED_COLUMNS: dict[str, dict[str, str]] = {  # of some tables, by study and table
+    "propositions/regret": {"runs": "n_runs"},
+    "regret-growth/regret": {"patients": "n_patients", "runs": "n_runs"},
+    "regret-growth/stuck": {"patients": "n_patients", "runs": "n_runs"},
+}
 NOT_COMPARED = {"version"}
 
 _OLD_NAME = {new: old for old, new in RENAMED.items()}
@@ -20,12 +25,14 @@ def old_name(name: str) -> str:
     return _OLD_NAME.get(name, name)
 
 
-def old_column(name: str) -> str:
-    """The name under which the goldens know a column.
+def old_column(table: str, name: str) -> str:
+    """The name under which the goldens know a column of a table.
 
-    >>> old_column("share_low"), old_column("high"), old_column("below")
-    ('share_lo', 'hi', 'below')
+    >>> old_column("a", "share_low"), old_column("a", "high"), old_column("propositions/regret", "n_runs")
+    ('share_lo', 'hi', 'runs')
     """
+    for old, new in RENAMED_COLUMNS.get(table, {}).items():
+        name = old if name == new else name
     for old, new in RENAMED_ENDS.items():
         if f"_{name}".endswith(f"_{new}"):
             name = name.removesuffix(new) + old

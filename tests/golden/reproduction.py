@@ -25,11 +25,11 @@ def data_files(folder: Path) -> dict[str, Any]:
         table = f"{old_name(path.parent.name)}/{old_name(path.stem)}"
         for place, (column, name) in enumerate(zip(header, values.columns, strict=True)):
             texts, own = [row[place] for row in rows], values[name].to_list()
-            entries[f"{table}/{old_column(column)}"] = {
+            entries[f"{table}/{old_column(table, column)}"] = {
                 "rows": len(rows),
                 "first": own[0],
                 "csv": "as in Parquet" if _says(texts, own) else digest(texts),
-                "parquet": fingerprint([old_column(name), str(values[name].dtype), own]),
+                "parquet": fingerprint([old_column(table, name), str(values[name].dtype), own]),
             }
     return entries
 

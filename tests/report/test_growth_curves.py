@@ -17,7 +17,7 @@ POWERS = {"one": 1.0, "half": 0.5, "a-policy-with-a-long-name(hierarchical(epsil
 
 def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> polars.DataFrame:
     rows = [
-        {"population": panel, "name": name, "patients": t, "mean": t**power}
+        {"population": panel, "name": name, "n_patients": t, "mean": t**power}
         for panel in panels
         for name, power in POWERS.items()
         for t in T
@@ -97,7 +97,7 @@ def test_guides_have_their_slope_and_stay_in_their_panel() -> None:
 
 
 def test_more_series_than_colours_are_refused() -> None:
-    rows = [{"population": "left", "name": str(n), "patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
+    rows = [{"population": "left", "name": str(n), "n_patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
     table = polars.DataFrame(rows).with_columns(low="mean", high="mean")
     with pytest.raises(InputError, match="at most 7"):
         curves(table)

@@ -26,7 +26,7 @@ def test_a_dot_with_its_interval_for_each_row_and_a_band_where_there_is_one() ->
 def test_curves_on_logarithmic_axes_have_numbers_that_can_be_read() -> None:
     table = polars.DataFrame(
         [
-            {"name": name, "patients": t, "mean": factor * t, "low": -1.0, "high": 2.0 * factor * t}
+            {"name": name, "n_patients": t, "mean": factor * t, "low": -1.0, "high": 2.0 * factor * t}
             for name, factor in {"a": 0.2, "b": 0.01}.items()
             for t in (100, 10_000, 1_000_000)
         ]

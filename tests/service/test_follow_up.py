@@ -58,7 +58,7 @@ def test_enrolment_counts_each_site(service: Service, trial: str, make: MakeClie
     ours = found.sites[1]
     assert (ours.recommendations, ours.complete, ours.waiting, ours.lost_to_follow_up) == (7, 1, 4, 1)
     assert (ours.entered_in_error, found.entered_in_error) == (1, 1)
-    assert (ours.nothing_reported, ours.outcome_missing, ours.taken_missing) == (1, 2, 1)
+    assert (ours.nothing_reported, ours.only_taken_reported, ours.only_outcome_reported) == (1, 2, 1)
     waiting = {line.id: line for line in service.client("coordinator").waiting(trial)}
     ids = service.ids(trial)
     assert ours.oldest_waiting == waiting[ids[2]].at

@@ -41,11 +41,11 @@ def _other(arm: str | None) -> str:
 def counted(view: ReadTransaction, live: Live) -> Counts:
     """By another way: all recommendations gone through."""
     results = results_of(view, 1, live.design, live.engine())
-    taken = [sum(one.actual.values()) + one.took_nothing + one.took_other for one in results.compliance]
+    taken = [sum(one.took.values()) + one.took_nothing + one.took_other for one in results.compliance]
     return Counts(
         results.waiting,
         sum(taken),
-        sum(one.actual[one.chosen] for one in results.compliance),
+        sum(one.took[one.chosen] for one in results.compliance),
         results.entered_in_error,
     )
 

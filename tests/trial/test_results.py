@@ -79,8 +79,8 @@ def test_three_views_of_the_same_records() -> None:
             expected = stats.binomtest(int(sum(rewards)), len(rewards)).proportion_ci(method="wilson")
             assert (estimate.low, estimate.high) == pytest.approx((expected.low, expected.high))
     for line in found.compliance:
-        assert line.actual == {arm: sum(row[:2] == (line.chosen, arm) for row in rows) for arm in ARMS}
-        assert line.share == line.actual[line.chosen] / sum(line.actual.values())
+        assert line.took == {arm: sum(row[:2] == (line.chosen, arm) for row in rows) for arm in ARMS}
+        assert line.share == line.took[line.chosen] / sum(line.took.values())
         assert line.low < line.share < line.high
     assert found.probabilities == {"walk": 0.5, "aspirin": 0.5}
     assert (found.recommendations, found.complete, found.waiting) == (60, 60, 0)

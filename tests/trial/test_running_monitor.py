@@ -105,8 +105,8 @@ def _compare_effects(found: list[Effect], analysis: Analysis) -> None:
     assert [(one.view, one.estimate.value, one.estimate.low, one.estimate.high) for one in exact] == [
         (one.view.value, one.estimate, one.final.low, one.final.high) for one in analysis.sequences
     ]
-    assert [(one.times, one.lows, one.highs) for one in exact] == [
-        (one.times.tolist(), one.low.tolist(), one.high.tolist()) for one in analysis.sequences
+    assert [(one.t, one.low, one.high) for one in exact] == [
+        (one.t.tolist(), one.low.tolist(), one.high.tolist()) for one in analysis.sequences
     ]
     others = {one.view: one.difference for one in analysis.effects.comparisons}
     for one in found[len(exact) :]:
@@ -198,7 +198,7 @@ def test_what_thompson_sampling_believes_and_the_next_look_would_compare() -> No
 
 def test_before_the_first_patient(patients: Patients) -> None:
     found = patients.monitor()
-    assert (found.recommendations, found.waiting, found.at, found.allocation.times) == (0, 0, None, [])
+    assert (found.recommendations, found.waiting, found.at, found.allocation.t) == (0, 0, None, [])
     assert "There are no patients" in found.warnings[0]
     with pytest.raises(InputError):
         patients.processor.trial("another")

@@ -117,8 +117,8 @@ def _taken(rows: Sequence[Compliance]) -> list[list[str]]:
     taken = arms if apart else ["it", "another arm"]
     lines = [["chosen", *taken, "took nothing", "took other", "unknown", "took it [95% interval]"]]
     for row in rows:
-        by_arm = [row.actual[arm] for arm in arms]
-        own = row.actual[row.chosen]
+        by_arm = [row.took[arm] for arm in arms]
+        own = row.took[row.chosen]
         counts = [*(by_arm if apart else (own, sum(by_arm) - own)), row.took_nothing, row.took_other, row.unknown]
         share = "none reported" if row.share is None else _share(row.share, row.low, row.high)
         lines.append([row.chosen, *(f"{count:,}" for count in counts), share])

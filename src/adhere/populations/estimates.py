@@ -76,7 +76,7 @@ def records_json(records: Records) -> dict[str, Any]:
         "name": records.name,
         "arms": list(records.arms),
         "columns": dict(records.columns),
-        "n": records.total(),
+        "n_patients": records.total(),
         "used": records.total() - sum(left_out.values()),
         "left_out": left_out,
         "lost_to_follow_up": records.lost,

@@ -35,15 +35,15 @@ class Guide(NamedTuple):
 def growth_curves(
     table: polars.DataFrame, scale: str, guides: Sequence[Guide] = (), *, n_columns: int = 1, note: str = ""
 ) -> Figure:
-    """Mean regret with its interval against `patients`, whose axis is logarithmic; `scale` is that of the other axis.
+    """Mean regret with its interval against `n_patients`, whose axis is logarithmic; `scale` is the other axis's.
 
     The table has the columns `population`, a panel for each, `name`, a curve for each, which looks the same in every
-    panel, `patients`, `mean`, `low` and `high`. Guides are grey, labelled where they end. Panels stand in one or
+    panel, `n_patients`, `mean`, `low` and `high`. Guides are grey, labelled where they end. Panels stand in one or
     two columns, above the legend and the note; in two each has its own axes.
     """
     from matplotlib.ticker import LogLocator
 
-    need(table, "population", "name", "patients", "mean", "low", "high")
+    need(table, "population", "name", "n_patients", "mean", "low", "high")
     if scale not in _SCALES:
         raise InputError("scale", scale, f"one of {', '.join(_SCALES)}")
     titles, names = in_order(table["population"]), in_order(table["name"])
@@ -59,7 +59,7 @@ def growth_curves(
         cell.tick_params(labelbottom=True)
         rows = table.filter(population=title)
         for number, name in enumerate(names):
-            one = rows.filter(name=name).sort("patients")
+            one = rows.filter(name=name).sort("n_patients")
             if not one.is_empty():
                 handles.setdefault(name, _draw(cell, one, number))
         _limit(cell, rows, scale)
@@ -77,7 +77,7 @@ def growth_curves(
 
 def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:
     """A line through the means, a marker for each and a bar for its interval."""
-    t, mean, low, high = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "low", "high"))
+    t, mean, low, high = (rows[column].cast(float).to_numpy() for column in ("n_patients", "mean", "low", "high"))
     colour, marker = look(number, _MARKERS)
     _, dashes = look(number, _DASHES)
     cell.vlines(t, low, high, color=colour, linewidth=1.0, alpha=0.9)
@@ -88,7 +88,7 @@ def _draw(cell: Axes, rows: polars.DataFrame, number: int) -> Any:
 
 def _limit(cell: Axes, rows: polars.DataFrame, scale: str) -> None:
     """Room for every mean, and for all intervals but those that reach to zero, which a logarithmic axis has not."""
-    t, mean, low, high = (rows[column].cast(float).to_numpy() for column in ("patients", "mean", "low", "high"))
+    t, mean, low, high = (rows[column].cast(float).to_numpy() for column in ("n_patients", "mean", "low", "high"))
     lowest, highest = np.fmin(mean, low).min(), np.fmax(mean, high).max()
     cell.set_xlim(_BEFORE * t.min(), _BEYOND * t.max())
     if scale == "log":

@@ -71,8 +71,8 @@ def headline_growth(
     cell.set_xscale("log")
     cell.set_yscale("log")
     for number, (name, label) in enumerate(labels.items()):
-        one = table.filter(name=name).sort("patients")
-        t, mean, low, high = (one[column].cast(float).to_numpy() for column in ("patients", "mean", "low", "high"))
+        one = table.filter(name=name).sort("n_patients")
+        t, mean, low, high = (one[column].cast(float).to_numpy() for column in ("n_patients", "mean", "low", "high"))
         colour = _BAD if warn[name] else (COLOURS[0], COLOURS[2])[number % 2]
         cell.plot(t, mean, color=colour, linewidth=1.4, linestyle=("-", (0, (5, 1.5)))[number % 2], label=label)
         seen = low > 0  # a logarithmic axis has no place for the others

@@ -42,7 +42,7 @@ class Compliance(msgspec.Struct, frozen=True):
     """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
 
     chosen: str
-    actual: dict[str, int]
+    took: dict[str, int]
     took_nothing: int
     took_other: int
     unknown: int

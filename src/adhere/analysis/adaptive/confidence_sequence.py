@@ -23,8 +23,8 @@ _MAX_GRID = 100_001
 class ConfidenceSequence:
     """The effects that the records do not refute, after every number of decisions.
 
-    After `times[m]` decisions they lie from `low[m]` to `high[m]`; `final` is the set at the end. Where no constant
-    effect is left, `final` is empty, `drift_at` is the number of decisions after which it was so, and `times` end
+    After `t[m]` decisions they lie from `low[m]` to `high[m]`; `final` is the set at the end. Where no constant
+    effect is left, `final` is empty, `drift_at` is the number of decisions after which it was so, and `t` ends
     before. `log_wealth_at_zero` is the logarithm of the largest wealth so far of the two bets against "no effect",
     `p_value` = min(1, 2 / wealth) the p-value that follows, valid whenever one stops. `n_used` counts the decisions
     between the two arms whose outcome is known, `n_pending` those that entered at their worst case.
@@ -34,7 +34,7 @@ class ConfidenceSequence:
     treatment: str
     control: str
     final: ConfidenceSet
-    times: Ints
+    t: Ints
     low: Floats
     high: Floats
     estimate: float | None
@@ -156,7 +156,7 @@ class RunningSequence:
             treatment=self._names[0],
             control=self._names[1],
             final=final,
-            times=times,
+            t=times,
             low=low,
             high=high,
             estimate=wealth.balance() if bets.is_informative and drift_at is None else None,

@@ -16,10 +16,10 @@ _METHOD = "betting confidence sequences"
 
 @dataclass(frozen=True, eq=False)
 class Surplus:
-    """The expected sum of outcomes gained so far; after `times[m]` decisions it lies from `low[m]` to `high[m]`."""
+    """The expected sum of outcomes gained so far; after `t[m]` decisions it lies from `low[m]` to `high[m]`."""
 
     total: Quantity
-    times: Ints
+    t: Ints
     low: Floats
     high: Floats
 
@@ -67,7 +67,7 @@ def surplus(records: Records, sequences: Sequence[ConfidenceSequence], level: fl
         return Surplus(Quantity(None, reason=reason), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     assert records.probabilities is not None
     more = np.where(records.is_exact[:, None], records.probabilities - 1.0 / records.n_arms, 0.0).cumsum(axis=0)
-    times = sequences[0].times
+    times = sequences[0].t
     low, high, total = np.zeros(len(times)), np.zeros(len(times)), 0.0
     for one in sequences:
         share = more[times - 1, records.arms.index(one.treatment)]

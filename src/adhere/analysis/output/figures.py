@@ -157,9 +157,9 @@ def bands_figure(analysis: Analysis) -> ReportFigure | None:
     """Confidence sequences against the control as patients came."""
     from adhere.report.band_over_time import band_over_time, is_cut
 
-    bands = [
-        _band(analysis, one) for one in analysis.sequences if one.control == analysis.control and len(one.times)
-    ][:_MAX_BANDS]
+    bands = [_band(analysis, one) for one in analysis.sequences if one.control == analysis.control and len(one.t)][
+        :_MAX_BANDS
+    ]
     if not bands:
         return None
     level = level_text(analysis)
@@ -189,7 +189,7 @@ def _band(analysis: Analysis, one: ConfidenceSequence) -> Band:
             beside = (found.low, found.high) if found.shape is Shape.INTERVAL else None
     several = len(analysis.arms) > 2
     title = f"{one.view.value}: {one.treatment} against {one.control}" if several else one.view.value
-    times, low, high = one.times.tolist(), one.low.tolist(), one.high.tolist()
+    times, low, high = one.t.tolist(), one.low.tolist(), one.high.tolist()
     return Band(title, times, low, high, one.estimate, beside, one.drift_at)
 
 

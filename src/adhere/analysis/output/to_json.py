@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
 
 SCHEMA: Final = "adhere-analysis"
-SCHEMA_VERSION: Final = 1  # raised when a field goes or changes its meaning; new ones may come without
+SCHEMA_VERSION: Final = 2  # raised when a field goes or changes its meaning; new ones may come without
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, f
         entered_in_error=sum(site.entered_in_error for site in sites),
         sites=sites,
         days=sorted(days, key=lambda day: (day.day, day.site)),
-        planned=live.design.n_patients,
+        n_patients=live.design.n_patients,
         rehearsal=live.design.rehearsal,
     )
 
@@ -99,8 +99,8 @@ def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None
         complete=sum(n for what, n in known.items() if is_complete(what)),
         waiting=sum(n for what, n in known.items() if is_waiting(what)),
         nothing_reported=known[0],
-        outcome_missing=known[TAKEN],
-        taken_missing=known[OUTCOME],
+        only_taken_reported=known[TAKEN],
+        only_outcome_reported=known[OUTCOME],
         lost_to_follow_up=sum(n for what, n in known.items() if what & LOST),
         entered_in_error=known[IN_ERROR],
         last_activity=counts.last_activity,

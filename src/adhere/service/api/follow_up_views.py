@@ -16,8 +16,8 @@ class SiteEnrolment(Struct, frozen=True, omit_defaults=True):
     complete: Annotated[int, Meta(description="What was taken and the outcome are reported.")]
     waiting: Annotated[int, Meta(description="A report is still expected: the sum of the next three.")]
     nothing_reported: int
-    outcome_missing: Annotated[int, Meta(description="Only what was taken is reported.")]
-    taken_missing: Annotated[int, Meta(description="Only the outcome is reported.")]
+    only_taken_reported: Annotated[int, Meta(description="Only what was taken is reported.")]
+    only_outcome_reported: Annotated[int, Meta(description="Only the outcome is reported.")]
     lost_to_follow_up: int
     entered_in_error: int
     last_activity: Annotated[datetime, Meta(description="When the site last asked or reported anything.")]
@@ -47,7 +47,7 @@ class EnrolmentView(Struct, frozen=True, omit_defaults=True):
     entered_in_error: int
     sites: list[SiteEnrolment]
     days: list[DayEnrolment]
-    planned: Annotated[int, Meta(description="The design's largest number of patients.")] | None = None
+    n_patients: Annotated[int, Meta(description="The design's largest number of patients.")] | None = None
     rehearsal: bool = False
 
 

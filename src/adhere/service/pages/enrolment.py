@@ -28,7 +28,7 @@ async def enrolment_page(page: PageRequest) -> Response:
         enrolment=found,
         waiting=waiting,
         is_first=not after,
-        total=total_chart(values, found.planned) if values else None,
+        total=total_chart(values, found.n_patients) if values else None,
         daily=daily_chart(values) if values else None,
         per="week" if is_weekly(values) else "day",
         columns=COLUMNS,

@@ -132,7 +132,7 @@ def curve_figures(facts: Facts) -> list[ReportFigure]:
     longest = polars.col("n_patients") == polars.col("n_patients").max().over("family")
     table = facts.curves.filter(polars.col("policy").is_in(few), longest).with_columns(
         population="family",
-        patients="t",
+        n_patients="t",
         name=polars.col("policy").replace_strict(facts.labels),
         mean="regret",
         low="regret_low",
@@ -140,7 +140,7 @@ def curve_figures(facts: Facts) -> list[ReportFigure]:
     )
     order = {policy: place for place, policy in enumerate(few)}
     table = table.sort(polars.col("policy").replace_strict(order), maintain_order=True)
-    long = set(table.filter(polars.col("n_patients") >= facts.horizon)["family"])
+    long = set(facts.curves.filter(polars.col("n_patients") >= facts.horizon)["family"])
     families = [one for one in facts.families["family"] if one in long]
     found = []
     for number, some in enumerate(chunks(families, _PANELS), 1):
@@ -164,9 +164,9 @@ def _guides(table: polars.DataFrame) -> list[Guide]:
     """A curve that grows like T, in each panel, where it can be seen."""
     found = []
     for (family,), rows in table.group_by("family", maintain_order=True):
-        last = rows.filter(patients=rows["patients"].max())
+        last = rows.filter(n_patients=rows["n_patients"].max())
         highest = max(last["mean"].to_list())
-        found.append(Guide("T", 1.0, highest / float(last["patients"][0]), str(family)))
+        found.append(Guide("T", 1.0, highest / float(last["n_patients"][0]), str(family)))
     return found
 
 

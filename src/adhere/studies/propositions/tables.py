@@ -71,7 +71,7 @@ def _regret(result: SimulationResult, population: str, learner: str, protocol: s
     policy = LEARNERS[learner] if protocol == "chosen" else f"{LEARNERS[learner]}/{protocol}"
     outcome = result[population, policy]
     names = {"population": population, "learner": learner, "protocol": protocol, "policy": policy}
-    run = {"runs": result.config.n_runs, "is_reference": policy == result.config.reference}
+    run = {"n_runs": result.config.n_runs, "is_reference": policy == result.config.reference}
     return {**names, **run, **vars(outcome.regret), **columns_of(outcome.difference("regret"), "difference")}
 
 
@@ -85,7 +85,7 @@ class Facts:
     def __init__(self, tables: Tables) -> None:
         self.expectations, self.regret = tables["expectations"], tables["regret"]
         self.mixtures = {row["name"]: row for row in tables["mixtures"].to_dicts()}
-        self.n_runs = self.regret["runs"][0]
+        self.n_runs = self.regret["n_runs"][0]
         rows = self.expectations.to_dicts()
         self.n_expectations = len(rows)
         fault = max(abs(row["formula"] - row["expected"]) for row in rows)

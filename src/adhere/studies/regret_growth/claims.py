@@ -97,7 +97,7 @@ def _thompson_hybrid(facts: Facts) -> str:
 
 def uncertainty(facts: Facts) -> str:
     """The uncertainty of the result."""
-    counts = facts.regret["runs"].to_list()
+    counts = facts.regret["n_runs"].to_list()
     widest = max(
         (row[f"{w}_high"] - row[f"{w}_low"]) / 2 for row in facts.growth.to_dicts() for w in ("early", "late")
     )

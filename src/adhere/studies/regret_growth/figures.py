@@ -106,7 +106,7 @@ def headline(facts: Facts) -> ReportFigure:
     """Regret with and without a guarantee, for the top of the report."""
     shown = {NAIVE: NAMES[NAIVE], ROOT_HYBRID: NAMES[ROOT_HYBRID], PROVEN: "ThompsonBounded"}
     table = facts.regret.filter(population=CONFOUNDED.name).with_columns(name="policy")
-    longest = table.filter(patients=max(table["patients"].to_list()))
+    longest = table.filter(n_patients=max(table["n_patients"].to_list()))
     means = [longest.filter(policy=policy)["mean"][0] for policy in shown]
     return ReportFigure(
         "headline-regret",

@@ -54,7 +54,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
         "regret": table,
         "growth": polars.DataFrame([_growth(str(name), str(policy), rows) for (name, policy), rows in groups]),
         "stuck": polars.DataFrame(
-            [{**row, **share(row["ended_wrong"], row["runs"]).columns("share")} for row in stuck]
+            [{**row, **share(row["ended_wrong"], row["n_runs"]).columns("share")} for row in stuck]
         ),
         "gaps": polars.DataFrame([_gaps(one) for one in POPULATIONS]),
         "populations": polars.DataFrame([row for one in POPULATIONS for row in _strata(one)]),
@@ -64,7 +64,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 def _point(one: Outcome, config: Config) -> dict[str, Any]:
     """One policy's regret in trials of one length, with an interval by Student's t, for runs may be few."""
     n_wrong = round(config.n_runs * (1.0 - one.favours_best_arm.mean))
-    counts = {"patients": config.n_patients, "runs": config.n_runs, "ended_wrong": n_wrong}
+    counts = {"n_patients": config.n_patients, "n_runs": config.n_runs, "ended_wrong": n_wrong}
     assert one.regret.se is not None
     regret = slopes.combination([1.0], [one.regret.mean], [one.regret.se], [config.n_runs])
     return {"population": one.population, "policy": one.policy, **counts, **vars(regret)}
@@ -74,12 +74,12 @@ def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, A
     """Exponents over the two halves of the range, what the last decades cost, and what that looks like."""
     figures = {}
     for name, ends in (("early", EARLY), ("late", LATE)):
-        stretch = rows.filter(rows["patients"].is_between(*ends))
-        figures[name] = slopes.exponent(stretch["patients"].to_list(), *_means(stretch))
-    decades = _means(rows.filter(rows["patients"].is_in(DECADES)))
+        stretch = rows.filter(rows["n_patients"].is_between(*ends))
+        figures[name] = slopes.exponent(stretch["n_patients"].to_list(), *_means(stretch))
+    decades = _means(rows.filter(rows["n_patients"].is_in(DECADES)))
     figures["decade_before_last"], figures["last_decade"] = slopes.increments(*decades)
     figures["bend"] = slopes.bend(*decades)
-    growth: dict[str, Any] = {"population": population, "policy": policy, "runs_of_longest": rows["runs"][-1]}
+    growth: dict[str, Any] = {"population": population, "policy": policy, "runs_of_longest": rows["n_runs"][-1]}
     for name, one in figures.items():
         growth |= columns_of(one, name)
     order, promise = slopes.order_of_growth(figures["late"], figures["bend"]), PROMISES[policy]
@@ -93,7 +93,7 @@ def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, A
 
 
 def _means(rows: polars.DataFrame) -> tuple[list[float], list[float], list[int]]:
-    return rows["mean"].to_list(), rows["se"].to_list(), rows["runs"].to_list()
+    return rows["mean"].to_list(), rows["se"].to_list(), rows["n_runs"].to_list()
 
 
 def _strata(population: Strata) -> list[dict[str, Any]]:
@@ -154,12 +154,12 @@ class Facts:
     def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
         """How many trials ended on the worse arm, by their length."""
         rows = self.stuck.filter(policy=policy).to_dicts()
-        return listed([f"{one['ended_wrong']} of {one['runs']:,} trials of {one['patients']:,}" for one in rows])
+        return listed([f"{one['ended_wrong']} of {one['n_runs']:,} trials of {one['n_patients']:,}" for one in rows])
 
     def recycling_helps(self) -> bool:
         """Whether, of trials of one length, surely fewer ended on the worse arm."""
         (with_it,) = self.stuck.filter(policy=RECYCLING).to_dicts()
-        (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, patients=with_it["patients"]).to_dicts()
+        (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, n_patients=with_it["n_patients"]).to_dicts()
         return interval_in(with_it, "share").high < interval_in(without, "share").low
 
 

@@ -85,11 +85,11 @@ def _of_sequence(given: ConfidenceSequence) -> Effect:
         is_any_time_valid=given.final.validity is Validity.ANY_TIME,
         note=given.note,
         n=given.n_used,
-        pending=given.n_pending,
+        n_pending=given.n_pending,
         p_value=given.p_value,
-        times=given.times.tolist(),
-        lows=given.low.tolist(),
-        highs=given.high.tolist(),
+        t=given.t.tolist(),
+        low=given.low.tolist(),
+        high=given.high.tolist(),
     )
 
 
@@ -124,4 +124,4 @@ def allocation_check_view(given: AllocationCheck | None) -> AllocationCheckView 
 def surplus_view(given: Surplus) -> SurplusOverTime:
     """What was gained, now and over time."""
     ends = given.low.tolist(), given.high.tolist()
-    return SurplusOverTime(quantity_view(given.total), _SURPLUS, given.times.tolist(), *ends)
+    return SurplusOverTime(quantity_view(given.total), _SURPLUS, given.t.tolist(), *ends)

@@ -37,8 +37,8 @@ class AssignedRow(Struct, frozen=True):
 class Effect(Struct, frozen=True, omit_defaults=True):
     """The difference in mean outcome of a treatment and a control by one view, with its confidence set.
 
-    `validity` says what the set promises. An any-time valid one has its past too: after `times[m]` recommendations it
-    lay from `lows[m]` to `highs[m]`. `pending` counts the patients who entered at their worst case.
+    `validity` says what the set promises. An any-time valid one has its past too: after `t[m]` recommendations it
+    lay from `low[m]` to `high[m]`. `n_pending` counts the patients who entered at their worst case.
     """
 
     view: str
@@ -49,20 +49,20 @@ class Effect(Struct, frozen=True, omit_defaults=True):
     is_any_time_valid: bool
     note: str
     n: int
-    pending: int = 0
+    n_pending: int = 0
     p_value: float | None = None
-    times: list[int] = []
-    lows: list[float] = []
-    highs: list[float] = []
+    t: list[int] = []
+    low: list[float] = []
+    high: list[float] = []
 
 
 class AllocationOverTime(Struct, frozen=True):
-    """After `times[m]` recommendations, made until `at[m]`: how many were of each arm, and its mean probability.
+    """After `t[m]` recommendations, made until `at[m]`: how many were of each arm, and its mean probability.
 
     The mean is over the recommendations since the time before; null where none had probabilities.
     """
 
-    times: list[int]
+    t: list[int]
     at: list[datetime]
     assigned: dict[str, list[int]]
     probability: dict[str, list[float | None]]
@@ -121,9 +121,9 @@ class SurplusOverTime(Struct, frozen=True):
 
     total: Estimate
     sentence: str
-    times: list[int]
-    lows: list[float]
-    highs: list[float]
+    t: list[int]
+    low: list[float]
+    high: list[float]
 
 
 class PresentValues(Struct, frozen=True, omit_defaults=True):

@@ -22,7 +22,7 @@ class Compliance(Answer, frozen=True):
     """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
 
     chosen: str
-    actual: dict[str, int]
+    took: dict[str, int]
     took_nothing: int
     took_other: int
     unknown: int

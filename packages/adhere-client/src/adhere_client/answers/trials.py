@@ -115,8 +115,8 @@ class SiteEnrolment(Answer, frozen=True):
     complete: int
     waiting: int
     nothing_reported: int
-    outcome_missing: int
-    taken_missing: int
+    only_taken_reported: int
+    only_outcome_reported: int
     lost_to_follow_up: int
     entered_in_error: int
     last_activity: datetime
@@ -144,5 +144,5 @@ class TrialEnrolment(Answer, frozen=True):
     entered_in_error: int
     sites: list[SiteEnrolment]
     days: list[DayEnrolment]
-    planned: int | None = None
+    n_patients: int | None = None
     rehearsal: bool = False

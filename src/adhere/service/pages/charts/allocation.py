@@ -14,7 +14,7 @@ _STEP = {"type": "line", "interpolate": "step-after"}
 
 def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | None:
     """Recommendations of each arm over time, and the probability that each had; nothing before the first."""
-    if not given.times:
+    if not given.t:
         return None
     enrolled = [
         {"time": at.isoformat(timespec="milliseconds"), "arm": arm, "recommended": n}
@@ -24,7 +24,7 @@ def allocation_chart(given: AllocationOverTime) -> dict[str, dict[str, Any]] | N
     drawn = [
         {"recommendations": time, "arm": arm, "probability": share}
         for arm, shares in given.probability.items()
-        for time, share in zip(given.times, shares, strict=True)
+        for time, share in zip(given.t, shares, strict=True)
         if share is not None
     ]
     of_arm = {"field": "arm", "type": "nominal", "title": None, "sort": list(given.assigned)}

@@ -64,7 +64,7 @@ def forest_chart(effects: Sequence[Effect]) -> dict[str, Any] | None:
 
 def bands_chart(effects: Sequence[Effect]) -> dict[str, Any] | None:
     """The any-time valid sets after every number of recommendations."""
-    shown = [effect for effect in effects if effect.times]
+    shown = [effect for effect in effects if effect.t]
     if not shown:
         return None
     with_arms = len({effect.treatment for effect in shown}) > 1
@@ -72,7 +72,7 @@ def bands_chart(effects: Sequence[Effect]) -> dict[str, Any] | None:
     values = [
         {"recommendations": time, "effect": name, "low": low, "high": high}
         for name, effect in zip(names, shown, strict=True)
-        for time, low, high in zip(effect.times, effect.lows, effect.highs, strict=True)
+        for time, low, high in zip(effect.t, effect.low, effect.high, strict=True)
     ]
     x = {"field": "recommendations", "type": "quantitative", "title": "recommendations"}
     color = {"field": "effect", "type": "nominal", "title": None, "sort": names}

@@ -11,11 +11,11 @@ _COLOUR = "#009e73"
 
 def surplus_chart(given: SurplusOverTime) -> dict[str, Any] | None:
     """The interval after every number of recommendations, and the estimate now; nothing where there is none."""
-    if not given.times:
+    if not given.t:
         return None
     values: list[dict[str, Any]] = [
         {"recommendations": time, "low": low, "high": high}
-        for time, low, high in zip(given.times, given.lows, given.highs, strict=True)
+        for time, low, high in zip(given.t, given.low, given.high, strict=True)
     ]
     values[-1]["estimate"] = given.total.value
     x = {"field": "recommendations", "type": "quantitative", "title": "recommendations"}

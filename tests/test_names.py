@@ -1,0 +1,49 @@
+"""One name for one quantity in all results, and docs/names.md has them all."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from result_names import ENDS, result_names
+from simulation.results import a_result
+
+DOCS = Path(__file__).parents[1] / "docs"
+_ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| ([a-z, ]+) \|$", re.MULTILINE)
+ROWS = _ROW.findall((DOCS / "names.md").read_text(encoding="utf-8"))
+
+
+def replaced_names() -> set[str]:
+    """The names that others have replaced in results."""
+    page = (DOCS / "renamed.md").read_text(encoding="utf-8")
+    section = page.partition("## Numbers in results\n")[2].partition("\n## ")[0]
+    return {name for row in section.splitlines() for name in re.findall(r"`(\w+)`", row.partition(" | ")[0])}
+
+
+def test_the_page_has_every_name_and_where_it_is_used() -> None:
+    used = {name: ", ".join(sorted(where)) for name, where in result_names().items()}
+    documented = {name: where for name, _, where in ROWS}
+    assert used == documented, "add the name to docs/names.md, unless another one there means the same"
+
+
+def test_no_two_names_mean_the_same() -> None:
+    for column in (0, 1):
+        counts = Counter(row[column] for row in ROWS)
+        assert [text for text, count in counts.items() if count > 1] == []
+
+
+def test_names_that_were_replaced_are_used_nowhere() -> None:
+    replaced = replaced_names()
+    assert {"risk", "share_below_0", "quantile_5", "low_surplus", "lo", "hi"} <= replaced
+    assert replaced.isdisjoint(result_names())
+    assert not [name for name in result_names() if re.search("_(lo|hi|lower|upper|std)$", name)]
+
+
+def test_printed_tables_use_the_names_too() -> None:
+    lines = a_result(3, 1).summary(200).splitlines()
+    headings = re.split(" {2,}", lines[lines.index("rich-and-poor") + 1])
+    words = {"policy"}
+    names = {name.replace("_", " ") for name in result_names()}
+    names |= {f"{name} {end}" for name in names for end in ENDS}
+    assert set(headings) - words <= names
