@@ -15,6 +15,8 @@ from adhere.analysis.analysis import Analysis
 from adhere.analysis.confidence_set import ConfidenceSet
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.output.effect_rows import effect_rows
+from adhere.analysis.output.effect_tables import subgroups_table
+from adhere.analysis.output.figures import subgroups_figure
 from adhere.analysis.records import Records
 from adhere.analysis.view import View
 
@@ -257,3 +259,17 @@ def test_no_set_that_is_shown_misses_an_average_of_zero_in_more_than_its_share(c
     assert len(counts) == 4
     for label, count in counts.items():
         assert count <= most, label
+
+
+def test_strata_of_an_adaptive_trial_without_sequences_are_not_called_any_time_valid() -> None:
+    records = one_trial()
+    analysis = analyse_records(replace(records, estimated=np.ones(len(records), dtype=np.bool_)))
+    assert analysis.adaptive
+    assert not analysis.sequences
+    assert "No view of all patients can be read" in " ".join(analysis.verdict)
+    assert not any("differs from stratum to stratum" in one for one in analysis.verdict)  # no set says so
+    assert subgroups_table(analysis).caption.endswith("by stratum (fixed-sample, not adaptive)")
+    assert subgroups_table(analyse_records(records)).caption.endswith("by stratum, any-time valid")
+    figure = subgroups_figure(analysis)
+    assert figure is not None
+    assert "any-time" not in figure.caption

@@ -24,7 +24,12 @@ class _Effect(NamedTuple):
 
 
 def heterogeneity_sentences(analysis: Analysis) -> Iterator[str]:
-    """Of each treatment whose effect differs by stratum: by Cochran's Q, or good in one and bad in another."""
+    """Of each treatment whose effect differs by stratum: by Cochran's Q, or good in one and bad in another.
+
+    None where the allocation adapted and there are no confidence sequences: no set of a stratum holds then.
+    """
+    if analysis.adaptive and not analysis.sequences:
+        return
     for treatment, control in pairs(analysis):
         if control != analysis.control:
             continue

@@ -122,5 +122,5 @@ def subgroups_table(analysis: Analysis) -> Listing:
                 comparison = [f"{pair[0]} against {pair[1]}"] if several else []
                 rows.append([name, f"{group.n_patients:,}", *comparison, estimate(*found, sign=True)])
     heads = ["stratum", "patients", *(["comparison"] if several else []), f"difference [{level_text(analysis)}]"]
-    kind = ", any-time valid" if analysis.adaptive else ""
+    kind = ", any-time valid" if analysis.adaptive and analysis.sequences else promise(analysis)
     return Listing(f"Subgroups: intention-to-treat by stratum{kind}", heads, rows)

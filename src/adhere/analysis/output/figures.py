@@ -215,7 +215,7 @@ def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
     return ReportFigure(
         "subgroups",
         f"Intention-to-treat by stratum, with {level} sets that are not corrected for the number of strata"
-        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive else ''}."
+        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive and analysis.sequences else ''}."
         f"{marks_in_words(rows[:_MAX_STRATA_ROWS])}",
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
