@@ -130,7 +130,7 @@ def test_imputed_values_are_counted_and_named() -> None:
 def test_no_extreme_case_for_compliers_where_there_may_be_none_or_more_than_two_choices(row: Row, why: str) -> None:
     found = missing(made([*ROWS, row]), adaptive=False)
     assert [case.view for case in found.extremes] == [View.INTENTION_TO_TREAT]
-    assert f"There are no extreme cases among compliers: {why}" in found.sentence
+    assert f"There are no worst-case bounds for compliers: {why}" in found.sentence
 
 
 @settings(max_examples=40, deadline=None)

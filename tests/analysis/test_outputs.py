@@ -61,7 +61,7 @@ def test_terminal_has_every_part_and_the_verdict_last_but_for_notes(of_three: An
         "Flow: patients",
         "Compliance: ",
         "Missing values",
-        "Mean outcome [95%] (n: patients) (fixed-sample, not adaptive)",
+        "Mean outcome [95%] (n: patients) (fixed-sample, not adaptive; if missing at random)",
         "arm 2 against arm 0: difference in mean outcome",
         "arm 2 against arm 0: ratio of means",
         "Intention-to-treat, pair by pair",
@@ -99,9 +99,9 @@ def test_every_view_is_a_row_with_its_promise(of_three: Analysis) -> None:
     rows = {row.label: row for row in effect_rows(of_three, "arm 1", "arm 0")}
     assert list(rows) == [
         "intention-to-treat",
+        "intention-to-treat, worst-case bounds",
         "intention-to-treat, confidence sequence",
         "intention-to-treat, AIPW",
-        "intention-to-treat, missing at extremes",
         "compliers, Fieller",
         "compliers, delta method",
         "compliers, confidence sequence",

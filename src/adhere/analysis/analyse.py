@@ -120,7 +120,7 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         order=records.order,
         columns=records.columns,
         flow=flow(records, level),
-        missing=missing(records, adaptive=adaptive, level=level),
+        missing=missing(records, adaptive=adaptive, level=level, by_patients=depends),
         effects=effects(records, level, by_patients=depends),
         strata=principal_strata(records, adaptive=adaptive, level=level),
         bounds=bounds(records, adaptive=adaptive, level=level),

@@ -1,16 +1,17 @@
-"""How far missing values could move an effect: all of them at their worst, or at their best, for the treatment."""
+"""Worst-case bounds: effects with all missing values at their worst, or at their best, for the treatment."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.confidence_set import ConfidenceSet, Validity
+from adhere.analysis.fixed_sample.mantel_haenszel import compare_strata
 from adhere.analysis.fixed_sample.means import variance_of
 from adhere.analysis.fixed_sample.score_interval import TwoProportions, score_difference
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
@@ -23,7 +24,7 @@ class ExtremeCase:
     """An effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
 
     `limits` reaches from the least lower end of the confidence interval to its largest upper end, over all values
-    that the missing ones can have.
+    that the missing ones can have. A `stratified` case weighs strata as the stratified comparison does.
     """
 
     view: View
@@ -32,6 +33,7 @@ class ExtremeCase:
     low: float
     high: float
     limits: ConfidenceSet
+    stratified: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class _Range:
     method: str
 
 
-def extreme_cases(records: Records, adaptive: bool, level: float) -> ExtremeCases:
+def extreme_cases(records: Records, adaptive: bool, level: float, by_patients: bool = False) -> ExtremeCases:
     """Of each pair of arms of which values are missing."""
     cells = cells_of(records)
     arms = [
@@ -88,6 +90,11 @@ def extreme_cases(records: Records, adaptive: bool, level: float) -> ExtremeCase
         names = records.arms[treatment], records.arms[control]
         unknown = one.n_unknown or other.n_unknown
         if unknown:
+            if cells.strata and not adaptive:
+                by_strata = _stratified(cells, treatment, control, level, by_patients)
+                if by_strata is not None:
+                    case = _case(View.INTENTION_TO_TREAT, names, by_strata, level, adaptive)
+                    cases.append(replace(case, stratified=True))
             found = _difference(one, other, level, adaptive)
             cases.append(_case(View.INTENTION_TO_TREAT, names, found, level, adaptive))
         if unknown or cells.patients[[treatment, control], NOT_KNOWN].any():
@@ -103,6 +110,32 @@ def _case(view: View, names: tuple[str, str], found: _Range, level: float, adapt
     validity = Validity.ANY_TIME if adaptive else Validity.FIXED
     limits = ConfidenceSet(*found.limits, f"{found.method} at the extremes", validity, level=level)
     return ExtremeCase(view, *names, found.low, found.high, limits)
+
+
+def _stratified(cells: Cells, treatment: int, control: int, level: float, by_patients: bool) -> _Range | None:
+    """Bounds of the stratified difference: each arm's missing outcomes all at 0 or all at 1, weights of patients."""
+    ends: list[tuple[float, float]] = []
+    values: list[float] = []
+    method = ""
+    for fills in product((0.0, 1.0), repeat=2):
+        arms = [_strata(cells, arm, fill) for arm, fill in zip((treatment, control), fills, strict=True)]
+        found = compare_strata(list(zip(*arms, strict=True)), level, by_patients=by_patients).difference
+        if found.value is None or not found.sets:
+            return None
+        values.append(found.value)
+        ends.append((found.sets[0].low, found.sets[0].high))
+        method = found.sets[0].method
+    limits = min(low for low, _ in ends), max(high for _, high in ends)
+    return _Range(min(values), max(values), limits, method)
+
+
+def _strata(cells: Cells, arm: int, fill: float) -> list[RewardSums]:
+    """The outcomes of those assigned an arm, by stratum, with every missing one at this value, 0 or 1."""
+    filled = []
+    for known, n in zip(cells.by_stratum(arm), cells.assigned[:, arm].sum(axis=1).tolist(), strict=True):
+        more = fill * (n - known.n)
+        filled.append(RewardSums(n, known.total + more, known.squares + more, known.binary))
+    return filled
 
 
 def _difference(one: _Arm, other: _Arm, level: float, any_time: bool) -> _Range:

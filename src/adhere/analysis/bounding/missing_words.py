@@ -22,12 +22,18 @@ def missing_sentence(
 ) -> str:
     """How many values are missing, how far they could move an effect, and how many were imputed."""
     sentences = [_counts(n_patients, outcomes, taken)]
-    sentences += [_extreme(case) for case in extremes.cases[:_NAMED]]
-    if len(extremes.cases) > _NAMED:
-        most = max(case.high - case.low for case in extremes.cases)
+    by_strata = {(case.treatment, case.control) for case in extremes.cases if case.stratified}
+    cases = [
+        case
+        for case in extremes.cases
+        if case.stratified or case.view is View.COMPLIERS or (case.treatment, case.control) not in by_strata
+    ]
+    sentences += [_extreme(case) for case in cases[:_NAMED]]
+    if len(cases) > _NAMED:
+        most = max(case.high - case.low for case in cases)
         sentences.append(f"For no pair of arms is that range wider than {most:z.3f}.")
     if extremes.why_no_compliers:
-        sentences.append(f"There are no extreme cases among compliers: {extremes.why_no_compliers}.")
+        sentences.append(f"There are no worst-case bounds for compliers: {extremes.why_no_compliers}.")
     filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))
     if filled:
         sentences.append(f"The trial's rule for missing reports filled in {filled}; they are counted as reported.")
@@ -60,6 +66,7 @@ def _by_arm(counts: Mapping[str, int]) -> str:
 
 def _extreme(case: ExtremeCase) -> str:
     what = "intention-to-treat difference" if case.view is View.INTENTION_TO_TREAT else "effect among compliers"
+    what = f"stratified {what}" if case.stratified else what
     sign = "; even its sign depends on them" if case.low < 0.0 < case.high else ""
     return (
         f"Whatever the missing values are, the {what} of {case.treatment} against {case.control} lies between "

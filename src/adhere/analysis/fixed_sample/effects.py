@@ -96,9 +96,8 @@ def _families(filled: Completed, level: float, by_patients: bool) -> Iterator[li
     every = pairs_of(len(cells.arms), cells.control)
     taken, as_assigned = cells.by_actual(), cells.as_assigned()
     if cells.strata:
-        strata = [filled.cells.by_stratum(arm) for arm in range(len(cells.arms))]
-        yield [_stratified(filled, strata, *pair, level, by_patients) for pair in every]
-    yield [_assigned(filled, *pair, level) for pair in every]
+        yield [intention_to_treat(filled, *pair, level, stratified=True, by_patients=by_patients) for pair in every]
+    yield [intention_to_treat(filled, *pair, level) for pair in every]
     if cells.strata:
         yield [complier_comparison(filled, *pair, level, stratified=True, by_patients=by_patients) for pair in every]
     yield [complier_comparison(filled, *pair, level) for pair in every]
@@ -106,22 +105,32 @@ def _families(filled: Completed, level: float, by_patients: bool) -> Iterator[li
     yield [_unstratified(View.PER_PROTOCOL, cells.arms, as_assigned, *pair, level) for pair in every]
 
 
-def _assigned(filled: Completed, treatment: int, control: int, level: float) -> Comparison:
-    """Intention-to-treat over all patients, whatever their stratum."""
-    information = filled.information(treatment), filled.information(control)
-    found = _unstratified(
-        View.INTENTION_TO_TREAT,
-        filled.known.arms,
-        filled.cells.by_chosen(),
-        treatment,
-        control,
-        level,
-        information=information,
-    )
-    return at_random(found, filled, treatment, control)
+def intention_to_treat(
+    filled: Completed,
+    treatment: int,
+    control: int,
+    level: float = 0.95,
+    *,
+    stratified: bool = False,
+    by_patients: bool = False,
+) -> Comparison:
+    """Compare two arms by intention-to-treat, within strata or over all patients, whatever their stratum."""
+    if stratified:
+        found = _stratified(filled, treatment, control, level, by_patients)
+    else:
+        found = _unstratified(
+            View.INTENTION_TO_TREAT,
+            filled.known.arms,
+            filled.cells.by_chosen(),
+            treatment,
+            control,
+            level,
+            information=(filled.information(treatment), filled.information(control)),
+        )
+    return _at_random(found, filled, treatment, control)
 
 
-def at_random(found: Comparison, filled: Completed, treatment: int, control: int) -> Comparison:
+def _at_random(found: Comparison, filled: Completed, treatment: int, control: int) -> Comparison:
     """An intention-to-treat comparison of completed outcomes: with its note, and how many outcomes are known."""
     arms = [treatment, control]
     n = int(filled.known.n[:, arms].sum())
@@ -175,24 +184,16 @@ def _unstratified(
     return _comparison(view, arms[treatment], arms[control], contrast, note=note)
 
 
-def _stratified(
-    filled: Completed,
-    strata: Sequence[Sequence[RewardSums]],
-    treatment: int,
-    control: int,
-    level: float,
-    by_patients: bool,
-) -> Comparison:
-    inside = list(zip(strata[treatment], strata[control], strict=True))
+def _stratified(filled: Completed, treatment: int, control: int, level: float, by_patients: bool) -> Comparison:
+    inside = list(zip(filled.cells.by_stratum(treatment), filled.cells.by_stratum(control), strict=True))
     weights = np.array(stratum_weights(inside, by_patients=by_patients))
     shares = [filled.within_strata(arm, weights) for arm in (treatment, control)]
-    lost = tuple(max(0.0, filled.lost(arm, one, one)) for arm, one in zip((treatment, control), shares, strict=True))
+    lost = [max(0.0, filled.lost(arm, one, one)) for arm, one in zip((treatment, control), shares, strict=True)]
     contrast = compare_strata(inside, level, lost=(lost[0], lost[1]), by_patients=by_patients)
     alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
     arms = filled.known.arms[treatment], filled.known.arms[control]
     note = alone_note(alone).strip()
-    found = _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=note)
-    return at_random(found, filled, treatment, control)
+    return _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=note)
 
 
 def _comparison(

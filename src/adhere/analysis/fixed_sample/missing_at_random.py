@@ -12,13 +12,13 @@ from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints
 
 _LEFT_OUT = (
     " Leaves out {n} patients of whom neither what they took nor the outcome is known, as if they were like the "
-    "others of their arm and stratum."
+    "others of their arm{stratum}."
 )
 _MISSING = (
     " {n} of {total} outcomes are missing: each counts as the mean of the known ones of those who were assigned the "
-    "same arm, took the same (where that is not known, it is a kind of its own){stratum}: missing at random given "
-    "these."
+    "same arm and took the same{stratum}, missing at random given these{unknown}."
 )
+_UNKNOWN = " (not knowing what was taken counts as a kind of its own)"
 MAX_UNSEEN = 0.05  # the share of an arm that may have taken something after which no outcome of that arm is known
 _UNSEEN = (
     "of {n} assigned {arm} ({share:.0%}) the outcome of nobody who took the same is known, so that the mean of {arm} "
@@ -67,14 +67,17 @@ class Completed:
     def note(self, *arms: int) -> str:
         """Sentences on who is left out, and on how missing outcomes count; empty if none is missing."""
         n_missing, n_left_out, n_borrowed = self.n_missing(*arms), self.n_left_out(*arms), self.n_borrowed(*arms)
+        stratum = " and stratum" if self.known.strata else ""
         said = ""
         if n_missing:
-            stratum = " and are of the same stratum" if self.known.strata else ""
-            said = _MISSING.format(n=n_missing, total=int(self.cells.assigned[:, list(arms)].sum()), stratum=stratum)
+            unknown = _UNKNOWN if self.cells.patients[list(arms), NOT_KNOWN].any() else ""
+            total = int(self.cells.patients[list(arms)].sum())
+            same = " in the same stratum" if self.known.strata else ""
+            said = _MISSING.format(n=n_missing, total=total, stratum=same, unknown=unknown)
         if n_borrowed:
             wider = "all strata, or over their arm" if self.known.strata else "their arm"
             said += _BORROWED.format(n=n_borrowed, wider=wider)
-        return said + (_LEFT_OUT.format(n=n_left_out) if n_left_out else "")
+        return said + (_LEFT_OUT.format(n=n_left_out, stratum=stratum) if n_left_out else "")
 
     def shares(self, arm: int) -> Floats:
         """Shares of the cells (stratum, taken) among those assigned an arm."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.missing_outcomes.sensitivity import LATENT
 from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.trust.mixed_strata import ADAPTS_BY_STRATUM, MIXES_STRATA
 from adhere.analysis.view import View
@@ -15,12 +16,18 @@ if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis, Subgroup
     from adhere.analysis.bounding.bounds import Bound
     from adhere.analysis.fixed_sample.comparison import Comparison
+    from adhere.analysis.missing_outcomes.tipping_points import TippingPoint
 
 NO_ESTIMAND = "no estimand without further assumptions"
 WITHHELD = {MIXES_STRATA: "withheld: mixes strata", ADAPTS_BY_STRATUM: "withheld: adapts by stratum"}
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"
+WORST_CASE = "worst-case bounds"
+TIPPING = "tipping point"
+AT_RANDOM = "if missing at random"
+LIKE_THEIR_ARM = "if lost by arm alone"
+LATENTLY = "if missing by compliance type"
 REFUTED = Validity.REFUTED.value
 KINDS = (*(one.value for one in Validity if one is not Validity.REFUTED), NO_ESTIMAND, BOUNDS, EXTREMES, REFUTED)
 STRATIFIED, UNSTRATIFIED = ", stratified", ", unstratified"
@@ -38,6 +45,8 @@ class EffectRow(NamedTuple):
     bar: tuple[float, float] | None = None
     reason: str = ""
     p: float | None = None  # of a set without a table of p-values
+    assumes: str = ""  # of missing outcomes, where there are any
+    tipping: TippingPoint | None = None
 
     @property
     def label(self) -> str:
@@ -49,11 +58,14 @@ class EffectRow(NamedTuple):
         """What its set promises, and for which allocation."""
         if self.reason in WITHHELD:
             return WITHHELD[self.reason]
+        if self.tipping is not None:
+            return self.kind if self.kind == NOT_ADAPTIVE else "where the set touches 0"
         if self.found is None:
             return UNKNOWN
         if self.kind in (NOT_ADAPTIVE, REFUTED):
             return self.kind
-        return self.found.validity.value + ("" if self.p is None else f", p {p_value(self.p)}")
+        assumed = f", {self.assumes}" if self.assumes else ""
+        return self.found.validity.value + assumed + ("" if self.p is None else f", p {p_value(self.p)}")
 
     @property
     def text(self) -> str:
@@ -90,6 +102,7 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
         for one in analysis.effects.comparisons:
             if one.view is view and (one.treatment, one.control) == pair:
                 rows += _compared(analysis, one)
+                rows += _if_missing_otherwise(analysis, one)
         for sequence in analysis.sequences:
             if sequence.view is view and (sequence.treatment, sequence.control) == pair:
                 kind = _kind(view, sequence.final)
@@ -100,17 +113,16 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
                 found, *_ = (*weighted.difference.sets, None)
                 kind = Validity.ADAPTIVE.value if found is None else _kind(view, found)
                 value, why = weighted.difference.value, weighted.difference.reason
-                rows.append(EffectRow(view.value, "AIPW", kind, value, found, reason=why))
-        for extreme in analysis.missing.extremes if any(_n_missing(analysis)) else ():
-            if extreme.view is view and (extreme.treatment, extreme.control) == pair:
-                bar = (extreme.low, extreme.high)
-                rows.append(EffectRow(view.value, "missing at extremes", EXTREMES, None, extreme.limits, bar))
+                is_missing = any(analysis.missing.outcomes.values())
+                assumes = LIKE_THEIR_ARM if is_missing else ""
+                rows.append(EffectRow(view.value, "AIPW", kind, value, found, reason=why, assumes=assumes))
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
     rows = [
         one._replace(kind=REFUTED) if one.found and one.found.validity is Validity.REFUTED else one for one in rows
     ]
     if analysis.adaptive:
-        rows = [one._replace(kind=NOT_ADAPTIVE) if one.kind == Validity.FIXED.value else one for one in rows]
+        fixed = (Validity.FIXED.value, TIPPING)
+        rows = [one._replace(kind=NOT_ADAPTIVE) if one.kind in fixed else one for one in rows]
     return rows
 
 
@@ -128,8 +140,26 @@ def assigned_effect(
     return None
 
 
-def _n_missing(analysis: Analysis) -> list[int]:
-    return [*analysis.missing.outcomes.values(), *analysis.missing.taken.values()]
+def _if_missing_otherwise(analysis: Analysis, one: Comparison) -> Iterator[EffectRow]:
+    """The same effect by other assumptions on what is missing: beside the stratified one, where there is one."""
+    view, missing = view_name(analysis, one), analysis.missing
+    same = (one.view, one.treatment, one.control)
+    for other in missing.sensitivity.alternatives:
+        is_latent = other.assumption == LATENT
+        beside = not one.stratified if is_latent else other.stratified is one.stratified
+        if (other.view, other.treatment, other.control) == same and beside:
+            found, *_ = (*other.difference.sets, None)
+            kind = Validity.FIXED.value if found is None else found.validity.value
+            value, why = other.difference.value, other.difference.reason
+            assumes = LATENTLY if is_latent else LIKE_THEIR_ARM
+            yield EffectRow(view, other.assumption, kind, value, found, reason=why, assumes=assumes)
+    for extreme in missing.extremes:
+        if (extreme.view, extreme.treatment, extreme.control, extreme.stratified) == (*same, one.stratified):
+            bar = (extreme.low, extreme.high)
+            yield EffectRow(view, WORST_CASE, EXTREMES, None, extreme.limits, bar)
+    for point in missing.sensitivity.tipping_points:
+        if (point.view, point.treatment, point.control, point.stratified) == (*same, one.stratified):
+            yield EffectRow(view, f"tipping point of {point.arm}", TIPPING, None, None, tipping=point)
 
 
 def view_name(analysis: Analysis, one: Comparison) -> str:
@@ -145,9 +175,10 @@ def _compared(analysis: Analysis, one: Comparison) -> Iterator[EffectRow]:
     if not one.difference.sets:
         kind = NO_ESTIMAND if one.view in MISLEADING else Validity.FIXED.value
         yield EffectRow(view, "", kind, one.difference.value, None, reason=one.difference.reason)
+    assumes = AT_RANDOM if one.at_random else ""
     for found in one.difference.sets:
         method = found.method if len(one.difference.sets) > 1 else ""
-        yield EffectRow(view, method, _kind(one.view, found), one.difference.value, found)
+        yield EffectRow(view, method, _kind(one.view, found), one.difference.value, found, assumes=assumes)
 
 
 def _kind(view: View, found: ConfidenceSet) -> str:

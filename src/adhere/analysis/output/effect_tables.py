@@ -23,6 +23,7 @@ from adhere.report.section import Listing
 if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
     from adhere.analysis.fixed_sample.comparison import Comparison
+    from adhere.analysis.missing_outcomes.tipping_points import TippingPoint
 
 
 def effects_table(analysis: Analysis, treatment: str, control: str, *, nested: bool = False) -> Listing:
@@ -34,14 +35,23 @@ def effects_table(analysis: Analysis, treatment: str, control: str, *, nested: b
     seen: set[str] = set()
     for row in effect_rows(analysis, treatment, control):
         value = UNKNOWN if row.value is None else signed(row.value)
+        found = set_text(row.found)
         if row.bar is not None:
             value = f"{row.bar[0]:z.3f} to {row.bar[1]:z.3f}"
+        if row.tipping is not None:
+            value, found = tipping_text(row.tipping)
         star = f" {STARRED}" if row.kind == NO_ESTIMAND else ""
         label = f"  {row.method}" if nested and row.view in seen else row.label
         seen.add(row.view)
-        rows.append([label + star, value, set_text(row.found), row.holds])
+        rows.append([label + star, value, found, row.holds])
     caption = f"{treatment} against {control}: difference in mean outcome"
     return Listing(caption, ["view", "estimate", f"{level_text(analysis)} set", "holds"], rows)
+
+
+def tipping_text(point: TippingPoint) -> tuple[str, str]:
+    """The means of an arm's missing outcomes at which an interval touches 0, and their mean if missing at random."""
+    values = [f"{one:.3f}" for one in point.values]
+    return " or ".join(values) or "none, 0 to 1", f"at random {point.at_random:.3f}"
 
 
 def ratios_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing:

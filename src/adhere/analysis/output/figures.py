@@ -45,7 +45,7 @@ def forest_figure(analysis: Analysis) -> ReportFigure | None:
         for treatment, control in pairs(analysis)
         if control == analysis.control
         for row in effect_rows(analysis, treatment, control)
-        if is_small or row.view.startswith(View.INTENTION_TO_TREAT.value)
+        if row.tipping is None and (is_small or row.view.startswith(View.INTENTION_TO_TREAT.value))
     ]
     if not rows:
         return None

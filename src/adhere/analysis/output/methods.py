@@ -29,7 +29,14 @@ WORDS: Final = {
     "one that it favours: that the outcome depends on what was assigned, given what was taken, or that it does not.",
     "number needed to treat": "How many are to be treated for one more to benefit, or to be harmed.",
     "principal stratum": "Patients alike in what they would take under each assignment.",
-    "extreme cases": "Effects with every missing value at its worst, and at its best, for the treatment.",
+    "missing at random": "Whether an outcome is missing depends on the arm assigned, what was taken and the stratum "
+    "alone, not on the outcome itself given these.",
+    "complete cases": "Patients with all reports that a view needs, the others left out.",
+    "worst-case bounds": "Effects with every missing value at its worst, and at its best, for the treatment.",
+    "tipping point": "The mean that an arm's missing outcomes would need to have for the interval to touch 0, the "
+    "other arm's missing at random.",
+    "latent ignorability": "Whether an outcome is missing depends on the compliance type and on what was taken, not "
+    "on the outcome itself given these; assignment changes no always-taker's nor never-taker's reporting.",
 }
 
 _FIRST = (
@@ -62,6 +69,11 @@ _OF_SETS = {
     "stays bounded where an arm's probability is small.",
     "AIPW": "Adaptively weighted AIPW: Hadad, Hirshberg, Zhan, Wager and Athey (2021), PNAS 118, e2014602118.",
 }
+_AT_RANDOM = (
+    "Missing outcomes: at random given the arm assigned, what was taken and the stratum (Rubin 1976, Biometrika 63, "
+    "581–592); worst-case bounds by Horowitz and Manski (2000), JASA 95, 77–84; latent ignorability by Frangakis and "
+    "Rubin (1999), Biometrika 86, 365–379."
+)
 _HOLM = "Several comparisons: Holm (1979), Scandinavian Journal of Statistics 6, 65–70."
 _TRUST = (
     "Can what was taken be trusted: Bayes factors as in Kass and Raftery (1995), JASA 90, 773–795; e-values by "
@@ -74,6 +86,8 @@ def methods(analysis: Analysis) -> list[str]:
     """A sentence with its reference for each method that this analysis used."""
     used = set(_methods(plain(replace(analysis, subgroups={}))))
     said = [*_FIRST, *(text for word, text in _OF_SETS.items() if any(word in method for method in used))]
+    if any(analysis.missing.outcomes.values()):
+        said.append(_AT_RANDOM)
     if any(one.adjusted for one in analysis.effects.comparisons):
         said.append(_HOLM)
     if analysis.mediation.log_e is not None:

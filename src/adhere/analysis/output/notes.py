@@ -93,5 +93,6 @@ def _reasons(analysis: Analysis) -> list[str]:
     quantities += [*analysis.strata.shares.values(), *analysis.strata.means.values()]
     quantities += [one.largest_difference for one in analysis.mediation.arms]
     quantities += [one.difference for one in analysis.aipw]
+    quantities += [one.difference for one in analysis.missing.sensitivity.alternatives]
     found = [one.reason for one in quantities] + [one.reason for one in analysis.bounds.bounds]
     return [sentence(reason) for reason in dict.fromkeys(found) if reason]

@@ -33,7 +33,7 @@ def analysis_page(analysis: Analysis) -> str:
     """The page; the same analysis gives the same bytes."""
     import matplotlib
 
-    sections = list(_sections(analysis))
+    sections = list(analysis_sections(analysis))
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
@@ -68,7 +68,8 @@ def _foot(analysis: Analysis) -> dict[str, str]:
     return {name: text for name, text in said.items() if text}
 
 
-def _sections(analysis: Analysis) -> Iterator[Section]:
+def analysis_sections(analysis: Analysis) -> Iterator[Section]:
+    """The sections of the page, one for each question."""
     yield _effects(analysis)
     yield Section(
         "estimands",
@@ -97,7 +98,9 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
         "Missing values",
         question="What is not known, and how much could it change?",
         result=analysis.missing.sentence,
-        uncertainty="Extreme cases take every missing value at its worst, then at its best, for the treatment.",
+        uncertainty="Worst-case bounds take every missing value at its worst, then at its best, for the treatment. A "
+        "tipping point is the mean that an arm's missing outcomes would need to have for the interval to touch 0.",
+        details=[analysis.missing.loss.sentence] if analysis.missing.loss is not None else [],
         listings=_filled(tables.missing_table(analysis)),
     )
     subgroups = subgroups_table(analysis)

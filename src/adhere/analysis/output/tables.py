@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adhere.analysis.confidence_set import Quantity
-from adhere.analysis.output.effect_rows import NOT_ADAPTIVE
+from adhere.analysis.output.effect_rows import AT_RANDOM, NOT_ADAPTIVE
 from adhere.analysis.output.texts import (
     ASSUMPTIONS,
     UNKNOWN,
@@ -41,8 +41,9 @@ def level_text(analysis: Analysis) -> str:
 
 
 def promise(analysis: Analysis) -> str:
-    """What stands behind the caption of a table of fixed-sample sets where the allocation adapted."""
-    return f" ({NOT_ADAPTIVE})" if analysis.adaptive else ""
+    """What stands behind the caption of a table of fixed-sample sets if the allocation adapted or outcomes lack."""
+    said = [NOT_ADAPTIVE] * analysis.adaptive + [AT_RANDOM] * any(analysis.missing.outcomes.values())
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def flow_table(analysis: Analysis) -> Listing:
@@ -137,9 +138,10 @@ def bounds_table(analysis: Analysis) -> Listing:
 def strata_table(analysis: Analysis) -> Listing:
     """Shares of the principal strata and their mean outcomes."""
     found, interval = analysis.strata, level_text(analysis)
+    missing = f", {AT_RANDOM}" if any(analysis.missing.outcomes.values()) else ""
     rows = [["share of", who, percent(one), _holds(one)] for who, one in found.shares.items()]
     rows += [
-        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one), _holds(one)]
+        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one), _holds(one) + missing]
         for who, one in found.means.items()
     ]
     return Listing("Principal strata", ["", "who", f"estimate [{interval}]", "holds"], rows)

@@ -97,6 +97,8 @@ def _missing(analysis: Analysis) -> Iterator[str]:
             "far they could move an effect."
         )
     yield from _differential(analysis)
+    if analysis.missing.loss is not None and analysis.missing.loss.depends:
+        yield analysis.missing.loss.sentence
     n_imputed = sum(analysis.missing.imputed_outcomes.values()) + sum(analysis.missing.imputed_taken.values())
     if n_imputed:
         yield (

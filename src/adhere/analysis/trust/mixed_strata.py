@@ -10,6 +10,7 @@ from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequal
 from adhere.analysis.bounding.missing_words import missing_sentence
 from adhere.analysis.confidence_set import Quantity
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
+from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
@@ -54,7 +55,7 @@ def without_mixed_strata(analysis: Analysis) -> Analysis:
         ),
         strata=PrincipalStrata(reason=MIXES_STRATA),
         mediation=_mediation(analysis.mediation, sentence),
-        missing=_missing(analysis.missing, analysis.n_patients),
+        missing=_missing(analysis.missing, analysis.n_patients, analysis.adaptive),
     )
 
 
@@ -84,7 +85,19 @@ def _mediation(given: Mediation, sentence: str) -> Mediation:
     )
 
 
-def _missing(given: Missing, n_patients: int) -> Missing:
-    """Counts alone: how far missing values could move an effect is a question within strata."""
+def _missing(given: Missing, n_patients: int, adaptive: bool) -> Missing:
+    """Counts, and what is stratified if the allocation was fixed within strata; the rest is withheld."""
     counts = given.outcomes, given.taken, given.imputed_outcomes, given.imputed_taken
-    return replace(given, extremes=(), sentence=missing_sentence(n_patients, *counts, ExtremeCases()))
+    extremes = tuple(one for one in given.extremes if one.stratified and not adaptive)
+    found = given.sensitivity
+    alternatives = tuple(
+        one if one.stratified and not adaptive else replace(one, difference=_nothing(one.difference))
+        for one in found.alternatives
+    )
+    points = tuple(one for one in found.tipping_points if one.stratified and not adaptive)
+    return replace(
+        given,
+        extremes=extremes,
+        sentence=missing_sentence(n_patients, *counts, ExtremeCases(extremes)),
+        sensitivity=Sensitivity(alternatives, points),
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
+from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def without_promises(analysis: Analysis) -> Analysis:
         replace(one, limits=_marked(one.limits)) if one.view is View.COMPLIERS else one
         for one in analysis.missing.extremes
     )
+    sensitivity = analysis.missing.sensitivity
+    alternatives = tuple(
+        replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one
+        for one in sensitivity.alternatives
+    )
+    points = tuple(one for one in sensitivity.tipping_points if one.view is not View.COMPLIERS)
     groups = {name: replace(one, effects=_effects(one.effects, why)) for name, one in analysis.subgroups.items()}
     return replace(
         analysis,
@@ -56,7 +63,9 @@ def without_promises(analysis: Analysis) -> Analysis:
         effects=_effects(analysis.effects, why),
         strata=_strata(analysis.strata, found),
         bounds=replace(analysis.bounds, bounds=tuple(_bound(one, found) for one in analysis.bounds.bounds)),
-        missing=replace(analysis.missing, extremes=extremes),
+        missing=replace(
+            analysis.missing, extremes=extremes, sensitivity=Sensitivity(alternatives, tipping_points=points)
+        ),
         sequences=sequences,
         aipw=weighted,
         subgroups=groups,

@@ -1,0 +1,151 @@
+"""Effects of each pair of arms by other assumptions on missing outcomes: complete cases, tipping points, latent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from adhere.analysis.cells import Cells
+from adhere.analysis.confidence_set import Quantity, Shape
+from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, Contrasts
+from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.fixed_sample.compliers import assigned_pair, complied_fully, complier_comparison
+from adhere.analysis.fixed_sample.effects import intention_to_treat
+from adhere.analysis.fixed_sample.mantel_haenszel import stratum_weights
+from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
+from adhere.analysis.fixed_sample.stratified_moments import stratified_pair
+from adhere.analysis.missing_outcomes.latent_ignorability import latent_effect
+from adhere.analysis.missing_outcomes.tipping_points import TippingPoint, missing_part, tipping_values
+from adhere.analysis.records import Floats, pairs_of
+from adhere.analysis.view import View
+from adhere.intervals import normal_quantile
+
+COMPLETE_CASES: Final = "complete cases"
+LATENT: Final = "latent ignorability"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """An effect under another assumption on missing outcomes: complete cases, or latent ignorability."""
+
+    view: View
+    treatment: str
+    control: str
+    assumption: str
+    difference: Quantity
+    stratified: bool = False
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How effects depend on what is assumed of missing outcomes."""
+
+    alternatives: tuple[Alternative, ...] = ()
+    tipping_points: tuple[TippingPoint, ...] = ()
+
+
+def sensitivity(cells: Cells, level: float = 0.95, *, by_patients: bool = False) -> Sensitivity:
+    """Alternatives and tipping points of each pair of arms of which an outcome is missing.
+
+    Where there are strata, complete cases and tipping points are those of the stratified comparison, with its weights
+    (`by_patients`, see `effects`).
+    """
+    filled = completed(cells)
+    alternatives: list[Alternative] = []
+    points: list[TippingPoint] = []
+    for pair in pairs_of(len(cells.arms), cells.control):
+        n_assigned, n_known = (table[:, list(pair)].sum() for table in (cells.assigned, cells.n))
+        if n_known and n_known < n_assigned:
+            alternatives += _alternatives(cells, *pair, level, by_patients)
+            points += _tipping_points(filled, *pair, level, by_patients)
+    return Sensitivity(tuple(alternatives), tuple(points))
+
+
+def _alternatives(
+    cells: Cells, treatment: int, control: int, level: float, by_patients: bool
+) -> Iterator[Alternative]:
+    stratified = bool(cells.strata)
+    names = cells.arms[treatment], cells.arms[control]
+    known = completed(replace(cells, assigned=cells.n))
+    by_assignment = intention_to_treat(
+        known, treatment, control, level, stratified=stratified, by_patients=by_patients
+    )
+    compliers = complier_comparison(
+        known.reported, treatment, control, level, stratified=stratified, by_patients=by_patients
+    )
+    for one in (by_assignment, compliers):
+        yield Alternative(one.view, *names, COMPLETE_CASES, _first_set(one), stratified)
+    yield Alternative(View.COMPLIERS, *names, LATENT, latent_effect(cells, treatment, control, level))
+
+
+def _first_set(one: Comparison) -> Quantity:
+    return replace(one.difference, sets=one.difference.sets[:1])
+
+
+def _tipping_points(
+    filled: Completed, treatment: int, control: int, level: float, by_patients: bool
+) -> Iterator[TippingPoint]:
+    stratified = bool(filled.known.strata)
+    intervals = {
+        View.INTENTION_TO_TREAT: _assigned_interval(filled, treatment, control, level, by_patients),
+        View.COMPLIERS: _complier_interval(filled, treatment, control, level, by_patients),
+    }
+    names = filled.known.arms[treatment], filled.known.arms[control]
+    weights = _weights(filled, treatment, control, by_patients) if stratified else None
+    for view, interval in intervals.items():
+        if interval is None:
+            continue
+        for arm, sign in ((treatment, 1.0), (control, -1.0)):
+            part = missing_part(filled, arm, weights)
+            if part.n and part.share > 0.0:
+                yield TippingPoint(
+                    view,
+                    *names,
+                    filled.known.arms[arm],
+                    part.n,
+                    part.mean,
+                    interval[0] <= 0.0 <= interval[1],
+                    tipping_values(part, interval, sign),
+                    stratified,
+                )
+
+
+def _weights(filled: Completed, treatment: int, control: int, by_patients: bool) -> Floats:
+    both = zip(filled.cells.by_stratum(treatment), filled.cells.by_stratum(control), strict=True)
+    return np.array(stratum_weights(list(both), by_patients=by_patients))
+
+
+def _assigned_interval(
+    filled: Completed, treatment: int, control: int, level: float, by_patients: bool
+) -> tuple[float, float] | None:
+    stratified = bool(filled.known.strata)
+    found = intention_to_treat(
+        filled, treatment, control, level, stratified=stratified, by_patients=by_patients
+    ).difference
+    if not found.sets or found.sets[0].shape is not Shape.INTERVAL:
+        return None
+    return found.sets[0].low, found.sets[0].high
+
+
+def _complier_interval(
+    filled: Completed, treatment: int, control: int, level: float, by_patients: bool
+) -> tuple[float, float] | None:
+    """The interval of the difference by assignment that has 0 in it where Anderson and Rubin's set has."""
+    stratified = bool(filled.known.strata)
+    found = complier_comparison(
+        filled, treatment, control, level, stratified=stratified, by_patients=by_patients
+    ).difference
+    pair: Contrasts = (
+        stratified_pair(filled, treatment, control, by_patients=by_patients)
+        if stratified
+        else assigned_pair(filled, treatment, control)
+    )
+    if found.value is None or not found.sets or complied_fully(pair):
+        return None
+    half = normal_quantile(level) * math.sqrt(pair.variance(OUTCOME))
+    contrast = pair.contrast(OUTCOME)
+    return contrast - half, contrast + half
