@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from adhere.errors import InputError as InputError
     from adhere.errors import PolicyError as PolicyError
     from adhere.errors import UnknownError as UnknownError
+    from adhere.policies import Always as Always
     from adhere.policies import BaseThompson as BaseThompson
     from adhere.policies import BayesOptimal as BayesOptimal
     from adhere.policies import BurnIn as BurnIn
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     from adhere.policies import HacUcb as HacUcb
     from adhere.policies import HierarchicalBandit as HierarchicalBandit
     from adhere.policies import HierarchicalExp3 as HierarchicalExp3
+    from adhere.policies import KlUcb as KlUcb
     from adhere.policies import Learner as Learner
     from adhere.policies import MediatedThompson as MediatedThompson
     from adhere.policies import Policy as Policy
     from adhere.policies import Thompson as Thompson
     from adhere.policies import ThompsonBounded as ThompsonBounded
+    from adhere.policies import TopTwoThompson as TopTwoThompson
     from adhere.policies import Ucb1 as Ucb1
     from adhere.policies import Uniform as Uniform
     from adhere.policies import hedge as hedge
@@ -79,9 +82,10 @@ _PUBLIC = {
     "adhere.design.calibration": "Calibration",
     "adhere.design.sample_size": "SampleSize sample_size",
     "adhere.errors": "ConflictError InputError PolicyError UnknownError",
-    "adhere.policies": "BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor Gittins"
-    " HacUcb HierarchicalBandit HierarchicalExp3 Learner MediatedThompson Policy Thompson ThompsonBounded Ucb1"
-    " Uniform hedge hierarchical_hedge import_policies optimal_surplus parse_policy",
+    "adhere.policies": "Always BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor"
+    " Gittins HacUcb HierarchicalBandit HierarchicalExp3 KlUcb Learner MediatedThompson Policy Thompson"
+    " ThompsonBounded TopTwoThompson Ucb1 Uniform hedge hierarchical_hedge import_policies optimal_surplus"
+    " parse_policy",
     "adhere.populations": "Counts Population Strata Stratum as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.record_sources": "analyse",

@@ -35,8 +35,10 @@ def short(value: object, limit: int = 120) -> str:
     return repr(text) if isinstance(value, str) else text
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str], *, complete: bool = False) -> str:
     """The known words, and which of them comes close, for the end of an error message.
+
+    Unless the list must be `complete`, it ends after ten words.
 
     >>> nearest("tompson", ["thompson", "uniform"])
     "one of thompson, uniform (did you mean 'thompson'?)"
@@ -45,7 +47,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     by_small_letters = {name.lower(): name for name in names}
     close = get_close_matches(word.strip().lower(), by_small_letters, n=1)
     hint = f" (did you mean '{by_small_letters[close[0]]}'?)" if close else ""
-    return f"one of {listed(names)}{hint}"
+    return f"one of {', '.join(names) if complete else listed(names)}{hint}"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -34,7 +34,7 @@ def test_every_figure_comes_from_the_command_above_it(
                 # A row of the policy, on the population of its column.
                 assert re.search(rf"^{re.escape(policy)}\s+{re.escape(figure)} ", shown.out, re.MULTILINE), figure
                 found += 1
-    assert found == len(_FIGURE.findall(PAGE)) == 6 * 2 + 4 + 4
+    assert found == len(_FIGURE.findall(PAGE)) == 6 * 2 + 5 + 4
 
 
 def test_every_page_it_leads_to_is_there() -> None:

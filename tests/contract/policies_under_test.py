@@ -18,6 +18,9 @@ LEARNERS = {
     "exp3": ("exp3", "exp3(gamma=0.2)"),
     "bayes-optimal(horizon=12)": ("bayes-optimal(horizon=12)",),
     "gittins(horizon=16)": ("gittins(horizon=16)",),
+    "always(1)": ("always(1)", "always(0)"),
+    "kl-ucb": ("kl-ucb", "kl-ucb(c=3)"),
+    "top-two-thompson": ("top-two-thompson", "top-two-thompson(beta=0.8)"),
 }
 
 COMPLIANCE_AWARE = {  # which have no protocol

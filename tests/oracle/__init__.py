@@ -16,7 +16,8 @@ from .hac_ucb import HacUcb
 from .hedging import HedgeRun, HierarchicalHedgeRun, hedge, hierarchical_hedge
 from .hexp3 import HierarchicalExp3
 from .hierarchical_bandit import HierarchicalBandit
-from .learners import EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, annealed_epsilon, default_gamma
+from .kl_ucb import KlUcb, kl_bound
+from .learners import Always, EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, annealed_epsilon, default_gamma
 from .makers import (
     LearnerMaker,
     PolicyMaker,
@@ -31,16 +32,20 @@ from .makers import (
     plain,
     thompson,
     thompson_bounded,
+    top_two_thompson,
     ucb1,
     uniform,
 )
 from .mediated import Aware, MediatedThompson
 from .optimum import BayesOptimal, BayesOptimalOfBothArms
 from .policy import Plain, Policy
+from .probability import probability_of_largest
 from .protocols import CreditTable, ProtocolLike, credit_table
 from .simulation import DrawPatient, Population, drawer, play, simulate
+from .top_two import TopTwoThompson, top_two_law
 
 __all__ = [
+    "Always",
     "Aware",
     "BayesOptimal",
     "BayesOptimalOfBothArms",
@@ -57,6 +62,7 @@ __all__ = [
     "HierarchicalBandit",
     "HierarchicalExp3",
     "HierarchicalHedgeRun",
+    "KlUcb",
     "Learner",
     "LearnerMaker",
     "MediatedThompson",
@@ -67,6 +73,7 @@ __all__ = [
     "ProtocolLike",
     "Thompson",
     "ThompsonBounded",
+    "TopTwoThompson",
     "Ucb1",
     "Uniform",
     "annealed_epsilon",
@@ -84,12 +91,16 @@ __all__ = [
     "hierarchical_exp3",
     "hierarchical_hedge",
     "hierarchical_of",
+    "kl_bound",
     "mediated_thompson",
     "plain",
     "play",
+    "probability_of_largest",
     "simulate",
     "thompson",
     "thompson_bounded",
+    "top_two_law",
+    "top_two_thompson",
     "ucb1",
     "uniform",
 ]

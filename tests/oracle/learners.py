@@ -52,6 +52,23 @@ class Uniform(Learner):
         return [1.0 / self.n_arms] * self.n_arms
 
 
+class Always(Learner):
+    """The same arm, for ever."""
+
+    def __init__(self, n_arms: int, arm: int) -> None:
+        super().__init__(n_arms)
+        self.arm = arm
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        return self.arm
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        pass
+
+    def probabilities(self, weight: float = 1.0) -> list[float]:
+        return [1.0 if arm == self.arm else 0.0 for arm in range(self.n_arms)]
+
+
 def annealed_epsilon(t: int) -> float:
     """ε = min(1, 1 / log(t + 10⁻⁷)).
 

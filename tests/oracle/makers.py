@@ -12,6 +12,7 @@ from .learners import EpsilonGreedy, Exp3, Learner, Thompson, Ucb1, Uniform, def
 from .mediated import Aware, MediatedThompson
 from .policy import Plain, Policy
 from .protocols import ProtocolLike
+from .top_two import TopTwoThompson
 
 LearnerMaker = Callable[[int, int], Learner]
 PolicyMaker = Callable[[int, int], Policy]
@@ -27,6 +28,10 @@ def epsilon_greedy(epsilon: float | None = None) -> LearnerMaker:
 
 def ucb1() -> LearnerMaker:
     return lambda n_arms, horizon: Ucb1(n_arms)
+
+
+def top_two_thompson(beta: float = 0.5) -> LearnerMaker:
+    return lambda n_arms, horizon: TopTwoThompson(n_arms, beta)
 
 
 def thompson() -> LearnerMaker:

@@ -119,7 +119,7 @@ REFUSED = {
     "thompson-bounded": "thompson-bounded inner: got None, expected a policy",
     "thompson-bounded(0.5)": "thompson-bounded inner: got 0.5, expected a policy",
     "thompson-bounded([ucb1, exp3])": "thompson-bounded inner: got .* expected a policy",
-    "thompson-bounded(thompson, literal=maybe)": "policy: got 'maybe', expected one of",
+    "thompson-bounded(thompson, literal=maybe)": "thompson-bounded literal: got 'maybe', expected true or false",
     "hedge": "policy: got 'hedge', expected a policy; this needs the losses of all arms .*adhere.hedge",
     "hierarchical-hedge": "policy: got 'hierarchical-hedge', expected a policy; .*adhere.hierarchical_hedge",
     "hierarchical(hedge)": "policy: got 'hedge', expected a policy; this needs the losses of all arms",

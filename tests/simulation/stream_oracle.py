@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oracle
+from adhere.policies.kl_ucb import largest_within
 from adhere.populations import Population
 from adhere.randomness import CHOOSE, LEARN
 from oracle.probability import best
@@ -21,6 +22,7 @@ from oracle.probability import best
 from .numbered_stream import Stream
 from .thompson_oracles import MediatedThompson as MediatedThompson
 from .thompson_oracles import Thompson as Thompson
+from .thompson_oracles import TopTwoThompson as TopTwoThompson
 from .thompson_oracles import UnitThompson as UnitThompson
 from .thompson_oracles import as_success, drawn
 
@@ -82,6 +84,21 @@ class Ucb1(oracle.Ucb1):
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
         self.seen.add(arm, reward)
+
+
+class KlUcb(oracle.KlUcb):
+    """Ties are broken on the way, and are those of the engine's bounds: sums of 0.4 may be equal but for rounding."""
+
+    def indices(self) -> list[float]:
+        seen = zip(super().indices(), self.sums, self.counts, strict=True)
+        bounds = [(bound, largest_within(s / n, self.exploration() / n)) for bound, s, n in seen if n]
+        assert all(abs(bound - engines) < 1e-12 for bound, engines in bounds)
+        found = iter(engines for _, engines in bounds)
+        return [next(found) if n else math.inf for n in self.counts]
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        assert isinstance(rng, Stream)
+        return rng.first_of_largest(self.indices())
 
 
 class Gittins(oracle.Gittins):

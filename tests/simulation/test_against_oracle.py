@@ -2,8 +2,8 @@
 
 That comparison is exact, but says in the engine's own way how a random number becomes an arm (`stream_oracle`):
 a wrong way there and here would be the same arm. So each such way is held against the oracle's own: what Uniform,
-ε-greedy, UCB1, Thompson and mediated Thompson draw, Thompson with weights, an outcome taken from a cache,
-ThompsonBounded's three draws, a burn-in's blocks and a floor's rounds.
+ε-greedy, UCB1 (as KL-UCB does), Thompson, top-two and mediated Thompson draw, Thompson with weights, an outcome taken
+from a cache, ThompsonBounded's three draws, a burn-in's blocks and a floor's rounds.
 
 Mean counts of each arm are compared by z-tests, and the whole distribution of the counts of arm 0 by a
 two-sample chi-square test. All p-values together raise a false alarm with probability below 1% (Bonferroni);
@@ -33,6 +33,7 @@ POLICIES: dict[str, PolicyMaker] = {
     "epsilon-greedy": oracle.plain(oracle.epsilon_greedy()),
     "ucb1": oracle.plain(oracle.ucb1()),
     "thompson": oracle.plain(THOMPSON),
+    "top-two-thompson(beta=0.8)": oracle.plain(oracle.top_two_thompson(0.8)),
     "mediated-thompson": oracle.mediated_thompson(),
     "hierarchical(thompson)": oracle.hierarchical(THOMPSON),
     "hierarchical(thompson, recycle=true)": oracle.hierarchical(THOMPSON, recycle=True),
@@ -45,7 +46,14 @@ POLICIES: dict[str, PolicyMaker] = {
     ),
 }
 # How three arms are drawn is the learners' own, whatever they are in; mediated-thompson's oracle takes long for them.
-THREE_ARMED = ("uniform", "epsilon-greedy", "ucb1", "thompson", "hierarchical(thompson, recycle=true)")
+THREE_ARMED = (
+    "uniform",
+    "epsilon-greedy",
+    "ucb1",
+    "thompson",
+    "top-two-thompson(beta=0.8)",
+    "hierarchical(thompson, recycle=true)",
+)
 # A z-test for each arm (but one for two arms, whose counts add up) and a chi-square test.
 LEVEL = 0.01 / (len(POLICIES) * (1 + 1) + len(THREE_ARMED) * (3 + 1))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import accumulate
 from random import Random
 
 import oracle
@@ -44,6 +45,31 @@ class UnitThompson(Thompson):
             return super().choose(rng, weight)
         (c, d), (a, b) = ((int(s), int(f)) for s, f in self.betas(1.0))
         return 1 if rng.random() < probability_of_second(a, b, c, d) else 0
+
+
+class TopTwoThompson(oracle.TopTwoThompson):
+    """Leaders as `UnitThompson` draws them, at most 100 redraws, then one number for the challenger."""
+
+    def __init__(self, n_arms: int, beta: float = 0.5) -> None:
+        super().__init__(n_arms, beta)
+        self.sampler = UnitThompson(n_arms)
+
+    def choose(self, rng: Random, weight: float = 1.0) -> int:
+        leader = self.sampler.choose(rng)
+        if rng.random() < self.beta:
+            return leader
+        if self.n_arms == 2:
+            return 1 - leader
+        for _ in range(100):
+            if (arm := self.sampler.choose(rng)) != leader:
+                return arm
+        of_best = oracle.probability_of_largest(self.sampler.betas(1.0))
+        others = [max(p, 1e-12) if arm != leader else 0.0 for arm, p in enumerate(of_best)]
+        u = rng.random() * sum(others)
+        return next(arm for arm, end in enumerate(accumulate(others)) if u < end)
+
+    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
+        self.sampler.update(arm, reward, rng)
 
 
 @cache

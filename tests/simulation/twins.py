@@ -81,6 +81,12 @@ def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> o
         return stream.BayesOptimal(getattr(policy, "horizon", None) or horizon)
     if policy.name == "gittins":
         return stream.Gittins(k, getattr(policy, "horizon", None) or horizon)
+    if policy.name == "always":
+        return oracle.Always(k, int(getattr(policy, "arm", "")))
+    if policy.name == "kl-ucb":
+        return stream.KlUcb(k, getattr(policy, "c", 0.0))
+    if policy.name == "top-two-thompson":
+        return stream.TopTwoThompson(k, getattr(policy, "beta", 0.5))
     return {"ucb1": stream.Ucb1, "uniform": stream.Uniform}[policy.name](k)
 
 

@@ -69,7 +69,7 @@ def policies(
     if name is not None:
         _explain(lookup(name.strip().lower()))
         return
-    for cls in registry.values():
+    for _, cls in sorted(registry.items()):
         _list(cls)
     typer.echo(_PROTOCOLS)
 

@@ -76,7 +76,7 @@ class TrialRunner:
         self._lower_is_better = design.lower_is_better
         values = {*design.reward_values, *population.reward_values}
         values = {1.0 - value for value in values} if design.lower_is_better else values
-        self._assemble = partial(resolved.assemble, TrialShape(n_arms, tuple(sorted(values))))
+        self._assemble = partial(resolved.assemble, TrialShape.of(design.arms, tuple(values)))
         with postponing() as later:
             assembled = self._assemble()
         self._lacks_tables = bool(later)

@@ -8,6 +8,7 @@ from adhere.compilation import PerPair as PerPair
 from adhere.compilation import State as State
 from adhere.compilation import Vector as Vector
 from adhere.compilation import implements as implements
+from adhere.policies.always import Always as Always
 from adhere.policies.arms_left import probabilities_left as probabilities_left
 from adhere.policies.base_thompson import BaseThompson as BaseThompson
 from adhere.policies.bayes_optimal import BayesOptimal as BayesOptimal
@@ -29,10 +30,12 @@ from adhere.policies.hedge import hedge as hedge
 from adhere.policies.hedge import hierarchical_hedge as hierarchical_hedge
 from adhere.policies.hierarchical import HierarchicalBandit as HierarchicalBandit
 from adhere.policies.hierarchical_exp3 import HierarchicalExp3 as HierarchicalExp3
+from adhere.policies.kl_ucb import KlUcb as KlUcb
 from adhere.policies.learner import ComplianceAwareLearner as ComplianceAwareLearner
 from adhere.policies.learner import Learner as Learner
 from adhere.policies.mediated_thompson import MediatedThompson as MediatedThompson
 from adhere.policies.optimal_tables import optimal_surplus as optimal_surplus
+from adhere.policies.parameters import arm_parameter as arm_parameter
 from adhere.policies.parameters import choice as choice
 from adhere.policies.parameters import flag as flag
 from adhere.policies.parameters import parameter as parameter
@@ -44,6 +47,7 @@ from adhere.policies.text import as_policy as as_policy
 from adhere.policies.text import parse_policy as parse_policy
 from adhere.policies.thompson import Thompson as Thompson
 from adhere.policies.thompson_bounded import ThompsonBounded as ThompsonBounded
+from adhere.policies.top_two_thompson import TopTwoThompson as TopTwoThompson
 from adhere.policies.ucb1 import Ucb1 as Ucb1
 from adhere.policies.uniform import Uniform as Uniform
 from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING

@@ -17,6 +17,8 @@ from adhere.policies.learner import Learner
 from adhere.policies.policy import MAX_DEPTH, Policy, parameters_of
 from adhere.policies.registry import lookup, registry
 
+POLICY, WORD, ARM, OTHER = "policy", "word", "arm", "other"
+
 
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
     """A policy from its name and the values of its fields, with an error that names what does not fit."""
@@ -37,10 +39,23 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
     return cls(**values)
 
 
-def takes_word(name: str, key: str) -> bool:
-    """Whether an option of a policy is a word."""
-    fields = getattr(registry.get(name), "__dataclass_fields__", {})
-    return key in fields and "options" in fields[key].metadata
+def kind_of(name: str, option: str | int) -> str:
+    """The kind of value that an option of a policy takes, by its name or position; OTHER if there is no such option.
+
+    >>> kind_of("floor", 0) == POLICY, kind_of("floor", "share") == OTHER, kind_of("floor", "rule") == WORD
+    (True, True, True)
+    """
+    cls: Any = registry.get(name)
+    names = [] if cls is None else parameters_of(cls)
+    key = option if isinstance(option, str) else (names[option] if option < len(names) else "")
+    if key not in names:
+        return OTHER
+    metadata = cls.__dataclass_fields__[key].metadata
+    if metadata.get("is_arm"):
+        return ARM
+    if "options" in metadata:
+        return WORD
+    return POLICY if metadata.get("is_policy") else OTHER
 
 
 def _no_option(name: str, key: str, fields: list[str]) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, dataclass_transform
 from adhere.compilation import Memo, State, laid_out, note_sources
 from adhere.errors import InputError
 from adhere.policies.learner import ComplianceAwareLearner, Learner
-from adhere.policies.parameters import choice, flag, parameter
+from adhere.policies.parameters import arm_parameter, choice, flag, parameter
 from adhere.policies.policy import AnyLearner, Policy, numbers_of
 from adhere.policies.registry import registry
 
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*")
 _RESERVED = ("true", "false", "inf", "nan", "credit")
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter, flag, choice, field))
+@dataclass_transform(frozen_default=True, field_specifiers=(parameter, arm_parameter, flag, choice, field))
 def policy(
     name: str, *, state: type[State] = State, memo: type[Memo] = Memo, rule: Any = None
 ) -> Callable[[PolicyClass], PolicyClass]:

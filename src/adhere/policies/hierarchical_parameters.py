@@ -110,9 +110,9 @@ def _experts(name: str, value: object) -> tuple[AnyLearner, ...] | None:
 class HierarchicalParameters(Policy):
     """The fields of `HierarchicalBandit`, checked, and how it is compiled."""
 
-    base: Learner | None = field(default=None, metadata={"check": _base, "bare": True})
-    top: Learner = field(default=Exp3(), metadata={"check": _top})
-    experts: tuple[AnyLearner, ...] | None = field(default=None, metadata={"check": _experts})
+    base: Learner | None = field(default=None, metadata={"check": _base, "bare": True, "is_policy": True})
+    top: Learner = field(default=Exp3(), metadata={"check": _top, "is_policy": True})
+    experts: tuple[AnyLearner, ...] | None = field(default=None, metadata={"check": _experts, "is_policy": True})
     recycle: bool = flag(default=False)
 
     def __post_init__(self) -> None:

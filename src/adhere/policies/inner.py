@@ -18,4 +18,4 @@ def any_policy(example: str) -> dict[str, Any]:
             raise InputError(name, str(value), f"at most {MAX_DEPTH} policies inside each other")
         return value
 
-    return {"check": check, "bare": True}
+    return {"check": check, "bare": True, "is_policy": True}

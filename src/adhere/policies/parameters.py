@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adhere.checks import is_number
+from adhere.checks import check_text, is_integer, is_number
 from adhere.errors import InputError, nearest
 
 
@@ -77,3 +77,19 @@ def choice(*, default: str, options: tuple[str, ...]) -> Any:
         return str(value)
 
     return field(default=default, metadata={"check": check, "options": options})
+
+
+def arm_parameter() -> Any:
+    """An arm of the trial: its name or, where arms have no names, its number from 0. It is always required.
+
+    Compiled functions see the number, as a float.
+    """
+
+    def check(name: str, value: object) -> str:
+        if is_integer(value) and value >= 0:
+            return str(value)
+        if not isinstance(value, str):
+            raise InputError(name, value, "the name of an arm, or its number from 0")
+        return check_text(name, value)
+
+    return field(default=None, metadata={"check": check, "bare": True, "is_arm": True})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
@@ -11,12 +12,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 from adhere.compilation import implementation, layout_of, settle
 from adhere.compilation.layout import Floats
 from adhere.compilation.refusing import check_arguments, refusal
-from adhere.errors import InputError
+from adhere.errors import InputError, nearest, short
 from adhere.policies import generic
 from adhere.policies.beta import work_size
 from adhere.protocols import Protocol
 
 MAX_DEPTH = 8  # policies inside each other
+# Words that the grammar takes without quotation marks: names and whole numbers.
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*|\d+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,32 @@ class TrialShape:
 
     n_arms: int
     reward_values: tuple[float, ...] = (0.0, 1.0)
+    arms: tuple[str, ...] = ()  # their names, where they have names
+
+    @classmethod
+    def of(cls, arms: int | Sequence[str], reward_values: Sequence[float] = (0.0, 1.0)) -> TrialShape:
+        """The shape of a trial whose arms are given by their number or by their names."""
+        values = tuple(sorted({float(value) for value in reward_values}))
+        return cls(arms, values) if isinstance(arms, int) else cls(len(arms), values, tuple(arms))
+
+    def index_of(self, field: str, arm: str) -> int:
+        """Return the index of an arm that is given by its name or by its number from 0.
+
+        >>> TrialShape(2, arms=("placebo", "patch")).index_of("always arm", "Patch")
+        1
+        """
+        if arm in self.arms:
+            return self.arms.index(arm)
+        alike = [index for index, name in enumerate(self.arms) if name.casefold() == arm.casefold()]
+        if len(alike) == 1:
+            return alike[0]
+        if arm.isdecimal() and int(arm) < self.n_arms:
+            return int(arm)
+        numbers = f"a number from 0 to {self.n_arms - 1}"
+        if not self.arms:
+            raise InputError(field, arm, f"{numbers}, since the arms have no names here")
+        sentence = f"{field}: {short(arm)} is not an arm; expected {nearest(arm, self.arms)}, or {numbers}"
+        raise InputError(field, arm, f"an arm, or {numbers}", sentence)
 
 
 class CompiledPolicy(NamedTuple):
@@ -182,8 +211,18 @@ class AnyLearner(Policy):
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
                 raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
         settle(self.rule_class)
-        known = (_in_rule(getattr(self, name)) for name in numbers_of(type(self)))
+        known = (self._in_rule(name, shape) for name in numbers_of(type(self)))
         return CompiledPolicy(self.rule_class(*known, shape.n_arms, *self._tables(shape)), (str(self),))
+
+    def _in_rule(self, name: str, shape: TrialShape) -> float:
+        """A declared number in the rule: NaN for None, the index of an arm."""
+        value = getattr(self, name)
+        if self.__dataclass_fields__[name].metadata.get("is_arm"):
+            value = shape.index_of(f"{self.name} {name}", value)
+        if value is None:
+            return math.nan
+        # A whole number is a float: learners that differ in it only share their code.
+        return value if isinstance(value, bool) else float(value)
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
         return ()
@@ -209,13 +248,6 @@ def numbers_of(policy: Any) -> list[str]:
     return [name for name in parameters_of(policy) if name not in words]
 
 
-def _in_rule(number: float | None) -> float:
-    """NaN for None. A whole number is a float: learners that differ in it only share their code."""
-    if number is None:
-        return math.nan
-    return number if isinstance(number, bool) else float(number)
-
-
 def text_of(value: object) -> str:
     """A field's value as the grammar writes it."""
     if isinstance(value, bool):
@@ -224,6 +256,8 @@ def text_of(value: object) -> str:
         return repr(value).removesuffix(".0")
     if isinstance(value, tuple):
         return f"[{', '.join(text_of(item) for item in value)}]"
+    if isinstance(value, str) and not _BARE.fullmatch(value):
+        return f"'{value}'" if '"' in value else f'"{value}"'
     return str(value)
 
 

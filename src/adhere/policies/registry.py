@@ -17,6 +17,6 @@ def lookup(name: str) -> type[Any]:
     if name in _FULL_INFORMATION:
         expected = "a policy; this needs the losses of all arms (see adhere.hedge, adhere.hierarchical_hedge)"
         raise InputError("policy", name, expected)
-    expected = nearest(name, registry)
+    expected = nearest(name, sorted(registry), complete=True)
     own = "" if "did you mean" in expected else "; a policy of your own must be imported first (--import FILE.py)"
     raise InputError("policy", name, expected + own)

@@ -2,31 +2,37 @@
 
 =========  ==================================================================================
 policy     name, then arguments in parentheses, then / and a protocol
-argument   a number, true or false, a word, a policy, or a list [policy, …]; by place or by key=
+argument   a number, true or false, a word, a policy, or a list [policy, …]; by place or by key=;
+           an arm by its name (in quotation marks if it has commas or brackets) or number from 0
 protocol   chosen, actual, comply, or a table such as credit[0 1; - 1]: rows chosen, columns
            actual, entries the arm to credit or - for none
 =========  ==================================================================================
 
-Spaces and case do not matter. `str(policy)` writes the canonical form, which leaves out defaults.
+Spaces and case do not matter, except in names of arms. `str(policy)` writes the canonical form, which leaves out
+defaults.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from adhere.errors import InputError, short
-from adhere.policies.catalogue import from_json, make, takes_word
+from adhere.policies.catalogue import ARM, POLICY, WORD, from_json, kind_of, make
 from adhere.policies.guard import Guard
 from adhere.policies.learner import ComplianceAwareLearner, Learner
 from adhere.policies.policy import MAX_DEPTH, Policy
+from adhere.policies.registry import lookup, registry
 from adhere.protocols import as_protocol
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)(?![a-z0-9_-]))"
-    r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-]))"
+    r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-])"
+    r"|(?P<quoted>\"[^\"]*\"|'[^']*'))"
 )
+_CAPITALS = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MAX_ARM_DIGITS = 6
 Item = TypeVar("Item")
 
@@ -51,7 +57,7 @@ def parse_policy(text: str) -> Policy:
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = self._tokenise(text.lower())
+        self._tokens = self._tokenise(text.translate(_CAPITALS))
         self._next = 0
         self._depth = 0
 
@@ -60,14 +66,18 @@ class _Parser:
         while place < end:
             match = _TOKEN.match(text, place)
             if match is None:
-                spaces = len(text[place:]) - len(text[place:].lstrip())
-                raise self._error("a letter, a digit or one of ( ) [ ] , ; = / -", place + spaces)
+                place += len(text[place:]) - len(text[place:].lstrip())
+                tokens.append(_Token("other", text[place], place))  # part of an arm's name, or a mistake
+                place += 1
+                continue
             kind = match.lastgroup or ""
             tokens.append(_Token(kind, match.group(kind), match.start(kind)))
             place = match.end()
         return [*tokens, _Token("end", "", end)]
 
     def _error(self, expected: str, place: int) -> InputError:
+        if any(token.place == place and token.kind in ("other", "quoted") for token in self._tokens):
+            expected = "a letter, a digit or one of ( ) [ ] , ; = / -"
         expected = f"{expected} at character {place + 1}"
         return InputError("policy", self._text, expected, f"policy {short(self._text)}: expected {expected}")
 
@@ -101,6 +111,7 @@ class _Parser:
         if self._depth > MAX_DEPTH:
             raise self._error(f"at most {MAX_DEPTH} policies inside each other", self._here.place)
         name = self._take().text
+        lookup(name)  # before its arguments: the first mistake is reported
         arguments: list[object] = []
         options: dict[str, object] = {}
         if self._at("("):
@@ -114,14 +125,35 @@ class _Parser:
         if not is_key and options:
             raise self._error("key=value (arguments by place come first)", self._here.place)
         if not is_key:
-            arguments.append(self._value())
+            arguments.append(self._argument_of(kind_of(policy, len(arguments))))
             return
         key = self._take()
         self._skip("=")
         if key.text in options:
             raise self._error(f"{key.text} only once", key.place)
-        is_word = self._here.kind == "name" and takes_word(policy, key.text)
-        options[key.text] = self._take().text if is_word else self._value()
+        options[key.text] = self._argument_of(kind_of(policy, key.text))
+
+    def _argument_of(self, kind: str) -> object:
+        """The value of an argument; an unknown word where no policy is expected is left to the option's check."""
+        token = self._here
+        if kind == ARM:
+            return self._arm()
+        if token.kind == "name" and kind == WORD:
+            return self._take().text
+        is_value = kind != POLICY and token.text not in registry and token.text not in ("true", "false")
+        return self._take().text if token.kind == "name" and is_value else self._value()
+
+    def _arm(self) -> str:
+        """The name of an arm: all up to the next comma or closing bracket, or in quotation marks."""
+        first = self._here
+        if first.kind == "quoted":
+            self._take()
+            return self._text[first.place + 1 : first.place + len(first.text) - 1]
+        while not (self._at(",") or self._at(")") or self._here.kind == "end"):
+            self._take()
+        if self._here is first:
+            raise self._error("the name of an arm", first.place)
+        return self._text[first.place : self._here.place].strip()
 
     def _value(self) -> object:
         token = self._here

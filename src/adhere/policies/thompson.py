@@ -80,6 +80,7 @@ class Thompson(Learner):
 
 
 @implements(choose, Thompson)
+@inline
 def choose_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """The arm with the largest draw."""
     if rule.n_arms == 2:
@@ -103,6 +104,7 @@ specialise(choose_by_drawing, if_two_arms(never_drawn, choose_by_drawing))
 
 
 @implements(learn, Thompson)
+@inline
 def learn_thompson(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Count a success or a failure."""
     success = draw_success(reward, rng)
@@ -131,6 +133,7 @@ def follow_p(state: State, arm: int, success: bool) -> None:
 
 
 @implements(probabilities, Thompson)
+@inline
 def probabilities_thompson(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """With two arms p, clipped as for drawing, else by quadrature."""
     if rule.n_arms == 2:

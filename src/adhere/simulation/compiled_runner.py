@@ -32,7 +32,8 @@ class CompiledRunner(PolicyRunner):
     def __init__(self, policy: Policy, population: Population, n_patients: int, grid: Integers) -> None:
         super().__init__(population, n_patients, grid)
         resolved = policy.resolved(population.n_arms, n_patients)
-        self._assemble = partial(resolved.assemble, TrialShape(population.n_arms, population.reward_values))
+        shape = TrialShape(population.n_arms, population.reward_values, population.arms)
+        self._assemble = partial(resolved.assemble, shape)
         with postponing() as later:
             assembled = self._assemble()
         self._lacks_tables = bool(later)

@@ -74,7 +74,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         """The compiled policy, with the keys of a trial's draws; without them it can be tried out only."""
         return Engine(
             self.policy,
-            len(self.arms),
+            self.arms,
             keys,
             n_patients=self.n_patients,
             reward_values=self.reward_values,

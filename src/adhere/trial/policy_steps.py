@@ -47,12 +47,15 @@ class Choice(NamedTuple):
 
 
 class PolicySteps:
-    """The compiled functions of one policy for one trial. No method changes the state it is given."""
+    """The compiled functions of one policy for one trial. No method changes the state it is given.
+
+    `arms` are the names of the arms, or their number.
+    """
 
     def __init__(
         self,
         policy: object,
-        n_arms: int,
+        arms: int | Sequence[str],
         keys: TrialKeys | None = None,
         *,
         n_patients: int | None = None,
@@ -66,9 +69,10 @@ class PolicySteps:
         self._lower_is_better = lower_is_better
         reported = {check_reward("reward", value) for value in reward_values}
         values = tuple(sorted(map(self.benefit, reported)))
-        self.n_arms = n_arms
-        self.policy: Policy = as_policy(policy).resolved(n_arms, n_patients)
-        self._assemble = partial(self.policy.assemble, TrialShape(n_arms, values))
+        shape = TrialShape.of(arms, values)
+        self.n_arms = shape.n_arms
+        self.policy: Policy = as_policy(policy).resolved(shape.n_arms, n_patients)
+        self._assemble = partial(self.policy.assemble, shape)
         with postponing() as later:
             compiled = self._assemble()
         self._lacks_tables = bool(later)  # until the steps are loaded

@@ -82,7 +82,7 @@ class Trial:
     ) -> None:
         names = check_arm_names(arms)
         keys = seeded_keys(seed, run)
-        engine = Engine(policy, len(names), keys, n_patients=n_patients, reward_values=reward_values)
+        engine = Engine(policy, names, keys, n_patients=n_patients, reward_values=reward_values)
         design = Design(
             name=check_trial_name(name),
             policy=str(as_policy(policy)),

@@ -72,18 +72,17 @@ class Allocator:
     def __init__(
         self,
         policy: object,
-        n_arms: int,
+        arms: int | Sequence[str],
         schedule: Schedule,
         *,
         horizon: int | None = None,
         reward_values: Sequence[float] = (0.0, 1.0),
     ) -> None:
-        self.policy = as_policy(policy).resolved(n_arms, horizon or max(1, schedule.n_patients))
+        shape = TrialShape.of(arms, reward_values)
+        self.policy = as_policy(policy).resolved(shape.n_arms, horizon or max(1, schedule.n_patients))
         self._sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
-        self._compiled = self.policy.assemble(
-            TrialShape(n_arms, tuple(sorted({float(one) for one in reward_values})))
-        )
-        self._n_arms, self._schedule = n_arms, schedule
+        self._compiled = self.policy.assemble(shape)
+        self._n_arms, self._schedule = shape.n_arms, schedule
 
     def play(
         self, actual: ArrayLike, reward: ArrayLike, keys: Words, on_progress: OnProgress = lambda n: None

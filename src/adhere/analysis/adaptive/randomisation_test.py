@@ -114,9 +114,9 @@ def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], 
 
     Where a secret drew the arms there is no such key, and only the version of the policy says that it is the same.
     """
-    n_arms, shape = len(logged.arms), (len(logged.reward), len(logged.arms))
+    shape = (len(logged.reward), len(logged.arms))
     allocator = Allocator(
-        logged.policy, n_arms, logged.schedule, horizon=logged.horizon, reward_values=logged.reward_values
+        logged.policy, logged.arms, logged.schedule, horizon=logged.horizon, reward_values=logged.reward_values
     )
     rewards = np.broadcast_to(logged.reward[:, None], shape)
     if logged.keys is not None:

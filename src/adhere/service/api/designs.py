@@ -25,8 +25,8 @@ _PROTOCOLS: Final = ("chosen", "actual", "comply")
 
 
 async def list_policies(_context: RequestContext) -> PolicyList:
-    """List the policies: what each does, its parameters, what it needs."""
-    return PolicyList([_view(describe(cls)) for cls in registry.values()])
+    """List the policies by name: what each does, its parameters, what it needs."""
+    return PolicyList([_view(describe(cls)) for _, cls in sorted(registry.items())])
 
 
 def _view(found: PolicyDescription) -> PolicyView:

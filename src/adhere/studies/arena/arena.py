@@ -123,7 +123,7 @@ def _why_not(entrant: Entrant, cell: Cell) -> str | None:
     try:
         with postponing():  # tables are computed when they are needed
             resolved = entrant.policy.resolved(cell.population.n_arms, cell.n_patients)
-            resolved.assemble(TrialShape(cell.population.n_arms, cell.population.reward_values))
+            resolved.assemble(TrialShape(cell.population.n_arms, cell.population.reward_values, cell.population.arms))
     except InputError as error:
         return str(error)
     return None

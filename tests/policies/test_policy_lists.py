@@ -1,0 +1,41 @@
+"""Lists of policies are sorted and complete, wherever they stand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from adhere import InputError, parse_policy
+from adhere.cli.main import main
+from adhere.policies import registry
+from adhere.service.pages.forms.policy_words import _WORDS
+
+DOCS = Path(__file__).parents[2] / "docs"
+OWN = sorted(name for name, cls in registry.items() if cls.__module__.startswith("adhere."))
+
+
+def test_an_unknown_policy_is_answered_with_all_there_are() -> None:
+    with pytest.raises(InputError) as error:
+        parse_policy("mystery")
+    (named,) = re.findall("expected one of (.*?);", str(error.value))
+    assert named.split(", ") == sorted(registry)
+
+
+def test_the_command_lists_them_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policies"])
+    printed = capsys.readouterr().out
+    names = re.findall(r"^([a-z][a-z0-9-]*)$", printed, flags=re.MULTILINE)
+    assert names == sorted(registry)
+
+
+def test_new_trial_has_plain_words_for_each() -> None:
+    """A guard is no choice of its own there."""
+    assert list(_WORDS) == [name for name in OWN if name not in ("burn-in", "floor")]
+
+
+def test_the_docs_have_a_row_for_each() -> None:
+    page = (DOCS / "which-policy.md").read_text(encoding="utf-8")
+    section = page.partition("## Every policy\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z0-9-]+)", section, flags=re.MULTILINE) == OWN
