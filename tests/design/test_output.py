@@ -17,7 +17,7 @@ from adhere.design.output.rows import rows_of
 from adhere.intervals import Estimate
 from adhere.populations import Strata, Stratum
 from adhere.report.section import Section
-from adhere.trial.design_parts import Evidence, Looks
+from adhere.trial.design_parts import Evidence, Looks, Stopping
 from adhere.trial.design_words import in_words
 from design.made_evaluation import made, made_design
 from report.html_reader import Reader
@@ -233,3 +233,34 @@ def test_several_baselines_have_a_column_and_panels_of_their_own() -> None:
     assert figure is not None
     assert "baseline 0.3 100% comply at 0.2: " in figure.alternative
     assert "baseline 0.5 60% comply at 0: " in figure.alternative
+
+
+@pytest.mark.parametrize("policy", ["uniform", "burn-in(uniform, patients=400, block=4)"])
+def test_page_of_a_randomised_design_recommends_nothing_and_draws_no_flat_lines(policy: str) -> None:
+    found = made(made_design(2, "1:1", policy), scenarios=SMALL, n_trials=50)
+    page = Reader(found.to_html())
+    text = " ".join(
+        text for tag in ("h1", "h2", "p", "li", "td", "th", "figcaption", "dt", "dd") for text in page.texts(tag)
+    )
+    for words in (text, found.summary(), found._repr_html_()):
+        assert "recommend" not in words.lower()
+    assert "randomised to ward or stroke unit" in text
+    assert "assigned a worse arm" in found.summary()
+    assert len(page.attributes("img")) == 6  # all but the allocation
+    assert "if assigned ward" in text
+
+
+def test_arms_that_may_be_dropped_have_their_shares_drawn() -> None:
+    design = replace_fields(made_design(3, "1:1:1", "uniform"), stopping=Stopping("z-test", superiority=2.0))
+    names = [
+        one.name
+        for section in design_sections(made(design, scenarios=SMALL, n_trials=50))
+        for one in section.all_figures()
+    ]
+    assert "allocation" in names
+    assert (
+        "recommend"
+        in made(
+            replace_fields(design, arms=("recommended", *design.arms[1:]), control=None), scenarios=SMALL, n_trials=50
+        ).summary()
+    )

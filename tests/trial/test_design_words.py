@@ -82,9 +82,10 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
         ({**FIXED, "delay": {"days": 2, "distribution": "uniform"}}, "after 2 days on average, uniformly from 0."),
         ({**FIXED, "looks": {"every": 2}}, "looked at after every 2 patients with outcomes, and at its end."),
         ({**FIXED, "looks": {"days": [1, 2]}}, "looked at after days 1 and 2, and at its end."),
-        (TWO, "Patients are recommended a or b."),
+        (TWO, "Patients are randomised to a or b."),
+        ({**TWO, "policy": "thompson"}, "Patients are recommended a or b."),
         (TWO, "a probability of at least 10%, and a of 30%; the policy decides on the rest."),
-        (TWO, "Arms are recommended with equal probabilities."),
+        (TWO, "Arms are drawn with equal probabilities."),
         ({**TWO, "policy": "hierarchical(thompson)", "n_patients": 9}, "recommended by hierarchical(thompson)."),
         ({**TWO, "policy": "ucb1/comply"}, "credits each outcome to the arm recommended, if it was taken."),
         ({**FIXED, "stopping": {"by": "belief", "superiority": 0.9}, "policy": "thompson"}, "what the policy itself"),
@@ -118,3 +119,14 @@ def test_a_boundary_is_said_in_numbers() -> None:
     ) in in_words(load_design(design))
     many = in_words(load_design({**design, "looks": {"every": 20}}))
     assert any("at 13.3%, … and 2." in one and one.endswith("at the end.") for one in many)
+
+
+@pytest.mark.parametrize("by", ["posterior", "z-test"])
+def test_a_design_that_randomises_recommends_nothing(by: str) -> None:
+    """Its words go into a protocol."""
+    said = in_words(
+        load_design({**FIXED, "repeats": True, "stopping": {"by": by, "superiority": 2 if by == "z-test" else 0.9}})
+    )
+    assert said[0] == "At most 3 patients are randomised to a or b."
+    assert "recommend" not in " ".join(said).lower()
+    assert any("the outcomes of each arm assigned" in one for one in said)

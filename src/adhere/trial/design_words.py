@@ -9,6 +9,7 @@ from adhere.analysis.records import REHEARSAL
 from adhere.policies import BurnIn, Floor, Learner, Uniform, as_policy
 from adhere.policies.guard import Guard
 from adhere.report.numbers import counted, rounded_numbers
+from adhere.trial.assignment_words import as_assigned, randomises
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Delay, Rate
 from adhere.trial.planned_looks import burn_in_of, look_counts
@@ -40,7 +41,7 @@ def in_words(design: Design) -> list[str]:
     Arms are recommended by thompson, which credits each outcome to the arm recommended.
     The probabilities of the arms follow every outcome.
     """
-    return [
+    said = [
         *_patients(design),
         *_allocation(design),
         *_expected(design),
@@ -48,6 +49,7 @@ def in_words(design: Design) -> list[str]:
         *stopping_sentences(design),
         *_reported(design),
     ]
+    return [as_assigned(sentence) for sentence in said] if randomises(design) else said
 
 
 def listed(things: Iterable[str], last: str = "and") -> str:
@@ -70,7 +72,8 @@ def _patients(design: Design) -> Iterator[str]:
         yield REHEARSAL
     many = "Patients" if design.n_patients is None else f"At most {counted(design.n_patients, 'patient')}"
     control = "" if design.control is None else f"; {design.control} is the control"
-    yield f"{many} {'is' if design.n_patients == 1 else 'are'} recommended {listed(design.arms, 'or')}{control}."
+    how = "randomised to" if randomises(design) else "recommended"
+    yield f"{many} {'is' if design.n_patients == 1 else 'are'} {how} {listed(design.arms, 'or')}{control}."
     if design.outcome_words or design.reward_values != (0.0, 1.0):
         words = [f"{word} ({value:g})" for word, value in design.outcome_words.items()]
         yield f"An outcome is {listed(words or [f'{value:g}' for value in design.reward_values], 'or')}."
@@ -105,7 +108,7 @@ def _allocation(design: Design) -> Iterator[str]:
             yield f"Every arm keeps a probability of at least {percent(policy.share)}{beside}; {how}."
         policy = policy.inner
     if isinstance(policy, Uniform):
-        yield f"{then} are recommended with equal probabilities."
+        yield f"{then} are drawn with equal probabilities."
         return
     learns = f", which credits each outcome to {_credited(policy)}" if isinstance(policy, Learner) else ""
     yield f"{then} are recommended by {rounded_numbers(str(policy))}{learns}."

@@ -11,7 +11,9 @@ from adhere.design.output.rows import STATUSES, Row, some_of
 from adhere.design.output.texts import percent
 from adhere.intervals import wilson
 from adhere.report.section import ReportFigure
+from adhere.trial.assignment_words import randomises
 from adhere.trial.planned_looks import look_counts, look_days
+from adhere.trial.stopping_checks import may_drop_arms
 
 if TYPE_CHECKING:
     from adhere.report.stacked_bars import Bar
@@ -126,11 +128,13 @@ def _mean(row: Row, name: str) -> str:
 
 
 def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
-    """Each arm's share of the recommendations as patients come."""
+    """Each arm's share of the recommendations as patients come; none where all are equal by design."""
     import polars as pl
 
     from adhere.report.curves import Level, curves
 
+    if randomises(rows[0].design) and not may_drop_arms(rows[0].design):
+        return None
     shown, left_out = shown_of(rows)
     arms = rows[0].design.arms
     drawn_arms = arms[:_MAX_SERIES]

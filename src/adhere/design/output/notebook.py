@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from adhere.design.output.rows import rows_of
+from adhere.design.output.sentences import in_its_words
 from adhere.design.output.summary import claims_columns, headline
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def notebook_table(evaluation: Evaluation) -> str:
     body = "".join(_row("td", line) for line in lines[:_MAX_ROWS])
     more = f"<p>and {len(lines) - _MAX_ROWS} more: .to_polars()</p>" if len(lines) > _MAX_ROWS else ""
     table = f"<table><thead>{_row('th', tuple(columns))}</thead><tbody>{body}</tbody></table>"
-    return f"<div><p>{escape(headline(evaluation))}</p>{table}{more}</div>"
+    return in_its_words(evaluation, f"<div><p>{escape(headline(evaluation))}</p>{table}{more}</div>")
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:

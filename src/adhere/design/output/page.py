@@ -40,7 +40,8 @@ def design_page(evaluation: Evaluation, command: str = "") -> str:
     foot = _foot(evaluation, command)
     notes = " ".join(sentence(note) for note in evaluation.notes)
     lead = sentences.lead(evaluation)
-    return page(title, sections, drawn, foot, notes, lead=lead, glossary=WORDS, figure_files=False)
+    html = page(title, sections, drawn, foot, notes, lead=lead, glossary=WORDS, figure_files=False)
+    return sentences.in_its_words(evaluation, html)
 
 
 def design_sections(evaluation: Evaluation) -> list[Section]:

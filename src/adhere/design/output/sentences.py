@@ -9,6 +9,7 @@ from adhere.design.output.grid_figures import CLAIMS, worst_error
 from adhere.design.output.rows import Row, rows_of
 from adhere.design.output.texts import is_known, percent
 from adhere.report.numbers import counted
+from adhere.trial.assignment_words import as_assigned, randomises
 from adhere.trial.planned_looks import planned_looks
 
 if TYPE_CHECKING:
@@ -25,6 +26,17 @@ _ALIKE = 0.005  # type I errors that differ by less
 _NO_ERRORS = "No type I error is possible: in every scenario each arm that could be claimed to differ does differ."
 _NO_POWER = "In no scenario is there a difference that a trial could claim: no power."
 _NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
+
+
+def in_its_words(evaluation: Evaluation, text: str) -> str:
+    """Return a text about designs that randomise all patients with arms assigned instead of recommended.
+
+    A name that has the word in it is not to be changed, and then the text stays.
+    """
+    named = " ".join([*(one.name for one in evaluation.scenarios), *(one.to_json() for one in evaluation.designs)])
+    if "recommend" in named.lower() or not all(map(randomises, evaluation.designs)):
+        return text
+    return as_assigned(text)
 
 
 def headline(design: Design) -> str:

@@ -52,7 +52,7 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
         row.number("type_one") and row.number("power") for row in rows_of(evaluation)
     )
     parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return sentences.in_its_words(evaluation, "\n\n".join(part for part in parts if part) + "\n")
 
 
 def headline(evaluation: Evaluation) -> str:
