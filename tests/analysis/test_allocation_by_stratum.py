@@ -273,3 +273,21 @@ def test_strata_of_an_adaptive_trial_without_sequences_are_not_called_any_time_v
     figure = subgroups_figure(analysis)
     assert figure is not None
     assert "any-time" not in figure.caption
+
+
+def test_missing_outcomes_are_compared_within_strata_alone() -> None:
+    def with_loss(records: Records) -> Analysis:
+        lost = np.random.default_rng(1).random(len(records)) < 0.1
+        return analyse_records(replace(records, reward=np.where(lost, np.nan, records.reward)))
+
+    for analysis in (with_loss(one_trial(compliance=0.7)), with_loss(with_fixed((0.2, 0.8)))):
+        assert analysis.mixes_strata
+        stratified = {
+            row.holds in WITHHELD for row in effect_rows(analysis, "new", "old") if ", stratified" in row.view
+        }
+        assert stratified == {analysis.adaptive}
+        for row in effect_rows(analysis, "new", "old"):
+            if ", stratified" in row.view and analysis.adaptive:
+                assert row.holds == "withheld: adapts by stratum", row.label
+            elif ", stratified" not in row.view and row.method not in ("confidence sequence", "AIPW"):
+                assert row.holds == "withheld: mixes strata", row.label

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis
     from adhere.analysis.bounding.missing import Missing
     from adhere.analysis.fixed_sample.comparison import Comparison
+    from adhere.analysis.missing_outcomes.sensitivity import Alternative
     from adhere.analysis.trust.mediation import Mediation
 
 MIXES_STRATA: Final = (
@@ -63,10 +64,14 @@ def _nothing(given: Quantity, reason: str = MIXES_STRATA) -> Quantity:
     return Quantity(None, n=given.n, reason=reason)
 
 
+def _withheld(one: Comparison | Alternative) -> Quantity:
+    return _nothing(one.difference, ADAPTS_BY_STRATUM if one.stratified else MIXES_STRATA)
+
+
 def _compared(one: Comparison, adaptive: bool) -> Comparison:
     if one.stratified and not adaptive:
         return one
-    nothing = _nothing(one.difference, ADAPTS_BY_STRATUM if one.stratified else MIXES_STRATA)
+    nothing = _withheld(one)
     return replace(one, difference=nothing, ratio=nothing, number_needed=nothing, p_value=None, adjusted={}, note="")
 
 
@@ -91,7 +96,7 @@ def _missing(given: Missing, n_patients: int, adaptive: bool) -> Missing:
     extremes = tuple(one for one in given.extremes if one.stratified and not adaptive)
     found = given.sensitivity
     alternatives = tuple(
-        one if one.stratified and not adaptive else replace(one, difference=_nothing(one.difference))
+        one if one.stratified and not adaptive else replace(one, difference=_withheld(one))
         for one in found.alternatives
     )
     points = tuple(one for one in found.tipping_points if one.stratified and not adaptive)
