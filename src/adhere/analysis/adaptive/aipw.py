@@ -20,6 +20,11 @@ from adhere.intervals import normal_quantile
 _METHOD: Final = "adaptively weighted AIPW"
 _SMALLEST: Final = 1e-100  # probabilities whose inverse can be squared
 _FEWEST: Final = 2  # outcomes of each arm without which there is no estimate
+_FEW: Final = 30  # patients times the smallest probability: with fewer, 95% sets covered 75% to 92% of the time
+_TOO_FEW: Final = (
+    "Approximate: an arm's probability fell so low, for so few patients, that the set does not keep its level "
+    "(patients times the smallest probability of an arm are below {few}{where})."
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class _Compared(NamedTuple):
     known_at: Ints
     after: Ints  # the first decision after its batch, and so after it
     stratum: Ints  # 0 where strata are not averaged
+    is_pooled: bool = False  # strata are not told apart, though they should be
 
 
 def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> tuple[AipwEstimate, ...]:
@@ -61,6 +67,9 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
     has a Fieller set. `by_stratum` weights so within each stratum, and strata by their patients: where the
     probabilities depend on the stratum, h_t would make an evenly split one count more. That needs two outcomes of
     each arm in each stratum; otherwise strata are not told apart.
+
+    Sets are marked approximate where the patients of the pair, or of one of its strata, times the smallest
+    probability of an arm are fewer than 30: by then rare draws decide the estimate, which is not normal.
 
     References
     ----------
@@ -109,7 +118,9 @@ def _with_strata(compared: _Compared, stratum: Ints) -> _Compared:
     strata, own = np.unique(stratum[compared.entry], return_inverse=True)
     by_chance = compared.probabilities.min(axis=1) > 0.0
     counts = [np.bincount(own[(compared.arm == arm) & by_chance], minlength=len(strata)) for arm in (0, 1)]
-    return compared if np.min(counts, initial=_FEWEST) < _FEWEST else compared._replace(stratum=own.astype(np.int64))
+    if np.min(counts, initial=_FEWEST) < _FEWEST:
+        return compared._replace(is_pooled=len(strata) > 1)
+    return compared._replace(stratum=own.astype(np.int64))
 
 
 def _difference(compared: _Compared, view: View, level: float, names: tuple[str, str]) -> Quantity:
@@ -125,10 +136,12 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
     if smallest < _SMALLEST:
         return Quantity(None, (), n, f"A probability was {smallest:.0e}: the patient drawn with it would decide all.")
     weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
+    is_approximate = _is_rare(compared) or compared.is_pooled
+    validity = Validity.APPROXIMATE if is_approximate else Validity.ADAPTIVE
     outcome = _Weighted.of(weights, _scores(compared, compared.reward, possible), compared.stratum)
     if view is View.INTENTION_TO_TREAT:
         half = normal_quantile(level) * math.sqrt(outcome.covariance(outcome))
-        limits = ConfidenceSet(outcome.mean - half, outcome.mean + half, _METHOD, Validity.ADAPTIVE, level=level)
+        limits = ConfidenceSet(outcome.mean - half, outcome.mean + half, _METHOD, validity, level=level)
         return Quantity(outcome.mean, (limits,), n)
     taking = _Weighted.of(weights, _scores(compared, compared.taken, possible), compared.stratum)
     limits = fieller(
@@ -139,11 +152,21 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
         outcome.covariance(taking),
         level,
         method=f"Fieller on {_METHOD}",
-        validity=Validity.ADAPTIVE,
+        validity=validity,
     )
     if taking.mean == 0.0:
         return Quantity(None, (limits,), n, "The arm chosen did not change what was taken: no compliers were seen.")
     return Quantity(outcome.mean / taking.mean, (limits,), n)
+
+
+def _is_rare(compared: _Compared) -> bool:
+    """Whether the patients of the pair times the smallest probability are few, in the stratum where it is least."""
+    smallest = compared.probabilities.min(axis=1)
+    for one in np.unique(compared.stratum):
+        own = (compared.stratum == one) & (compared.arm >= 0) & (smallest > 0.0)
+        if own.sum() * float(np.min(smallest[own], initial=1.0)) < _FEW:
+            return True
+    return False
 
 
 class _Weighted(NamedTuple):
@@ -188,6 +211,9 @@ def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
 
 def _note(records: Records, compared: _Compared, view: View) -> str:
     sentences = ["Holds in large samples, at one time fixed in advance."]
+    if _is_rare(compared):
+        where = ", in a stratum" if compared.stratum.any() else ""
+        sentences.append(_TOO_FEW.format(few=_FEW, where=where))
     n_lacking = len(records) - len(compared.arm)
     if n_lacking:
         patients = "patient lacks" if n_lacking == 1 else "patients lack"
@@ -196,6 +222,8 @@ def _note(records: Records, compared: _Compared, view: View) -> str:
         )
     if records.estimated is not None and records.estimated.any():
         sentences.append("Some probabilities were estimated by drawing.")
+    if compared.is_pooled:
+        sentences.append("Approximate: a stratum has fewer than two outcomes of an arm, so that strata are mixed.")
     if compared.stratum.any():
         sentences.append("The average of the strata's effects, weighted by their numbers of patients.")
     if view is View.COMPLIERS:
