@@ -138,3 +138,25 @@ def test_what_was_taken_is_not_known_of_anybody() -> None:
     said = " ".join(analyse_records(unknown).verdict)
     assert "intention-to-treat is the only view there is" in said
     assert "Read the stratified effects only" in said
+
+
+def test_shares_that_may_differ_make_what_mixes_strata_approximate() -> None:
+    """120 patients, half of one stratum and 80% of another to be treated: p < 0.001 in hardly half of trials."""
+    stratum = np.repeat([0, 1], [70, 50])
+    chosen = np.concatenate([np.arange(70) % 2, (np.arange(50) % 10 >= 3)]).astype(np.int64)
+    reward = (np.arange(120) % 3 == 0) * 1.0
+    taken = np.where(np.arange(120) % 4 == 0, 0, chosen)
+    records = Records("t", "", ("old", "new"), chosen, taken, reward, strata=("A", "B"), stratum=stratum)
+    analysis = analyse_records(records)
+    assert analysis.balance is not None
+    assert (analysis.balance.depends, analysis.balance.doubtful) == (False, True)
+    assert any(one.startswith("The shares assigned may differ between strata") for one in analysis.warnings)
+    rows = {row.label: row.holds for row in effect_rows(analysis, "new", "old")}
+    assert rows["intention-to-treat, stratified"] == "fixed-sample"
+    assert rows["intention-to-treat, unstratified"] == "approximate"
+    assert rows["bounds, without monotonicity"] == "approximate"
+    even = np.full((120, 2), 0.5)  # logged probabilities say that it is chance
+    logged = analyse_records(replace(records, probabilities=even))
+    assert {row.label: row.holds for row in effect_rows(logged, "new", "old")}[
+        "intention-to-treat, unstratified"
+    ] == "fixed-sample"

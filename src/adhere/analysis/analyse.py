@@ -93,6 +93,8 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
     """What follows from the records alone, not yet judged."""
     from adhere.analysis.adaptive.allocation_check import allocation_check
     from adhere.analysis.adaptive.confidence_sequence import why_not
+    from adhere.analysis.adaptive.outcome_drift import outcomes_drifted
+    from adhere.analysis.adaptive.stratified_sequence import stratified_sequences
     from adhere.analysis.bounding.bounds import bounds
     from adhere.analysis.bounding.missing import missing
     from adhere.analysis.fixed_sample.effects import effects
@@ -104,6 +106,8 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
     adaptive, reason = is_adaptive(records), why_not(records)
     balance = stratum_balance(records, adaptive=adaptive)
     depends = balance is not None and balance.depends
+    if sequences and depends:
+        sequences = stratified_sequences(records, level)
     return Analysis(
         name=records.name,
         source=records.source,
@@ -136,6 +140,7 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         warnings=records.warnings,
         verdict=(),
         rehearsal=records.rehearsal,
+        outcomes_drifted=adaptive and outcomes_drifted(records),
     )
 
 
@@ -143,11 +148,11 @@ def _judged(draft: Analysis) -> Analysis:
     """With what can be trusted of it, and what cannot."""
     from adhere.analysis.trust.cautions import warnings
     from adhere.analysis.trust.estimands import estimands
-    from adhere.analysis.trust.mixed_strata import without_mixed_strata
     from adhere.analysis.trust.refuted import without_promises
     from adhere.analysis.trust.verdict import verdict
+    from adhere.analysis.trust.withheld import without_invalid
 
-    draft = without_promises(without_mixed_strata(draft))
+    draft = without_promises(without_invalid(draft))
     draft = replace(draft, warnings=warnings(draft))
     words = estimands(
         draft.effects,

@@ -39,7 +39,7 @@ class Analysis:
     another analysis can be known to be of the same.
     `lower_is_better` says that outcomes were read as 1 − the value given, `fixed_allocation` that whoever analysed
     declared the probabilities of arms fixed in advance, and this the only look. `rehearsal` says that the records are
-    not data of a trial.
+    not data of a trial, `outcomes_drifted` that outcomes changed over time while the allocation adapted.
     """
 
     name: str
@@ -76,11 +76,17 @@ class Analysis:
     fixed_allocation: bool = False
     refuted: Mapping[str, str] = field(default_factory=dict)
     rehearsal: bool = False
+    outcomes_drifted: bool = False
 
     @property
     def mixes_strata(self) -> bool:
         """Whether views that compare patients of different strata are withheld, as the allocation depends on them."""
         return self.balance is not None and self.balance.depends
+
+    @property
+    def withholds_bounds(self) -> bool:
+        """Whether bounds, principal strata and the test of what was taken are withheld."""
+        return self.mixes_strata or self.outcomes_drifted
 
     @property
     def title(self) -> str:

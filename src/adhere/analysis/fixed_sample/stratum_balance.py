@@ -11,6 +11,7 @@ from adhere.analysis.output.texts import p_value
 from adhere.analysis.records import Floats, Ints, Records
 
 _ALPHA = 0.001  # of the test: shares that differ by chance alone are no reason for a warning
+_DOUBT = 0.05  # of the test: shares that may differ, where no probabilities say whether they do
 _LEAST = 0.05  # a smaller difference of shares moves no effect much
 _NOT_KNOWN = "(missing)"
 
@@ -22,6 +23,7 @@ class StratumBalance:
     `p_value` is that of Pearson's chi-square test of arm assigned by stratum. Shares `differ` where it is below 0.001
     and they are more than 5 percentage points apart. `by_probabilities` says that the logged probabilities depend on
     the stratum; `low` and `high` are then their means. The allocation `depends` on the stratum where either holds.
+    Without logged probabilities it is `doubtful` whether it does where the p-value is below 0.05 instead.
     """
 
     arm: str
@@ -34,6 +36,7 @@ class StratumBalance:
     by_probabilities: bool
     depends: bool
     sentence: str
+    doubtful: bool = False
 
 
 def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | None:
@@ -52,7 +55,8 @@ def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | Non
     p = float(chdtrc((len(strata) - 1) * (len(arms) - 1), np.sum(apart**2)))
     shares = used / used.sum(axis=1)[:, None]
     by_probabilities = depend_on_stratum(records)
-    differ = bool(p < _ALPHA and _widest(records, arms, apart, shares)[-1] > _LEAST)
+    is_wide = _widest(records, arms, apart, shares)[-1] > _LEAST
+    differ = bool(p < _ALPHA and is_wide)
     if by_probabilities:
         shares = _probabilities(records)[np.ix_(strata, arms)]
         apart = (shares - shares.mean(axis=0)) * np.sqrt(used.sum(axis=1))[:, None]
@@ -69,6 +73,7 @@ def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | Non
         by_probabilities=by_probabilities,
         depends=differ or by_probabilities,
         sentence="",
+        doubtful=bool(_ALPHA <= p < _DOUBT and is_wide and records.probabilities is None),
     )
     from adhere.analysis.adaptive.confidence_sequence import why_not  # loads the compiler
 
@@ -108,6 +113,12 @@ def _assigned(records: Records) -> Ints:
 
 def _sentence(found: StratumBalance, kept: str) -> str:
     p = p_value(found.p_value)
+    if found.doubtful:
+        return (
+            f"The shares assigned may differ between strata: {found.arm} was assigned to {found.low:.1%} of stratum "
+            f"{found.low_stratum}, but to {found.high:.1%} of stratum {found.high_stratum} (p {p}). Views that "
+            "compare patients of different strata are marked approximate; read the stratified ones."
+        )
     if not found.depends:
         return f"The shares assigned do not differ between strata by more than 5 percentage points or chance (p {p})."
     both = f"{found.low:.1%} of stratum {found.low_stratum}, but to {found.high:.1%} of stratum {found.high_stratum}"

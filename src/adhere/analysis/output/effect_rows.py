@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
 from adhere.analysis.missing_outcomes.sensitivity import LATENT
 from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
-from adhere.analysis.trust.mixed_strata import ADAPTS_BY_STRATUM, MIXES_STRATA
+from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, DRIFTED, MIXES_STRATA
 from adhere.analysis.view import View
 
 if TYPE_CHECKING:
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from adhere.analysis.missing_outcomes.tipping_points import TippingPoint
 
 NO_ESTIMAND = "no estimand without further assumptions"
-WITHHELD = {MIXES_STRATA: "withheld: mixes strata", ADAPTS_BY_STRATUM: "withheld: adapts by stratum"}
+WITHHELD = {
+    MIXES_STRATA: "withheld: mixes strata",
+    ADAPTS_BY_STRATUM: "withheld: adapts by stratum",
+    DRIFTED: "withheld: outcomes drifted",
+}
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"

@@ -118,8 +118,9 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
         yield paragraph(f"{counted(n_left, 'more pair')} of arms, and every view of each: --json or --html.", width)
     if len(analysis.arms) <= MAX_ARMS and bounds_table(analysis).rows:
         yield _table(bounds_table(analysis), width)
-    said = paragraph(analysis.bounds.inequality.sentence, width, "  " * analysis.mixes_strata)
-    yield f"Mean outcomes and bounds\n{said}" if analysis.mixes_strata else said
+    said = paragraph(analysis.bounds.inequality.sentence, width, "  " * analysis.withholds_bounds)
+    heading = "Mean outcomes and bounds" if analysis.mixes_strata else "Bounds"
+    yield f"{heading}\n{said}" if analysis.withholds_bounds else said
     strata = strata_table(analysis)
     if strata.rows:
         yield _table(strata, width, "llrl")

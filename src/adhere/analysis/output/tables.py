@@ -92,7 +92,7 @@ def compliance_table(analysis: Analysis) -> Listing:
         cells = [UNKNOWN if (share := shares[row]) is None else f"{share:.1%}" for shares in taken.values()]
         rows.append([one.arm, *cells, percent(one.compliance)])
     caption = "Compliance: what was taken (across), of those whose report is known, by the arm assigned (down)"
-    return Listing(caption, ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows)
+    return Listing(caption + promise(analysis), ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows)
 
 
 def _another(one: ArmFlow) -> float | None:
@@ -129,7 +129,7 @@ def bounds_table(analysis: Analysis) -> Listing:
             str(one.limits or UNKNOWN),
         ]
         for one in analysis.bounds.bounds
-        if one.control is None and not analysis.mixes_strata
+        if one.control is None and not analysis.withholds_bounds
     ]
     header = ["arm", "assumption", "bounds", f"limits [{level_text(analysis)}]"]
     return Listing("Mean outcome if everybody took the arm: bounds", header, rows)

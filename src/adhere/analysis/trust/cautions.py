@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 _FEW = 20  # known outcomes of an arm, below which normal approximations are poor
 _DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms
 _SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Grimes (2002)
+_DRIFTED = (
+    "Outcomes changed over time within arms by more than chance explains (p < 0.01) while the allocation changed: "
+    "those assigned different arms came at different times. Bounds, principal strata and the test of what was taken "
+    "are withheld, as they take late patients as like the early ones. Confidence sequences and AIPW allow for drift "
+    "that is the same in all arms."
+)
 
 
 def warnings(analysis: Analysis) -> tuple[str, ...]:
@@ -42,8 +48,10 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
         yield analysis.allocation.sentence
     yield from _allocation(analysis)
     yield from _estimated(analysis)
-    if analysis.balance is not None and analysis.balance.depends:
+    if analysis.balance is not None and (analysis.balance.depends or analysis.balance.doubtful):
         yield analysis.balance.sentence
+    if analysis.outcomes_drifted and not analysis.mixes_strata:
+        yield _DRIFTED
     for sequence in analysis.sequences:
         if sequence.drift_at is not None:
             yield (

@@ -63,14 +63,9 @@ def _what_is_left(analysis: Analysis) -> str:
     kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
     if not kept:
         return "No view of all patients can be read: the allocation adapts and depends on the stratum."
-    by_patients = ["the stratified effects"] * (not analysis.adaptive)
-    by_patients += ["AIPW"] * any(one.by_stratum for one in analysis.aipw)
-    counts = [f"by their numbers of patients in {and_list(by_patients)}"] if by_patients else []
-    if analysis.sequences:
-        counts.append("in a confidence sequence the more, the more evenly they were split between the arms")
     return (
         f"Read {kept} only: the allocation depends on the stratum, and all other views, which mix strata, are "
-        f"withheld. If the effect differs between strata, they count {', and '.join(counts)}."
+        "withheld. In them each stratum counts by its number of patients."
     )
 
 

@@ -31,9 +31,10 @@ def on_what_was_taken(analysis: Analysis) -> Iterator[str]:
         yield from (arm.sentence for arm in depends)
         if not depends:
             yield mediation.sentence
+        drift = ", or outcomes changed over time while the allocation did" * analysis.adaptive
         yield (
-            "Who takes what is related to how they fare, or being assigned an arm did something by itself; either "
-            "way, those who took different arms are not comparable."
+            f"Who takes what is related to how they fare, or being assigned an arm did something by itself{drift}; "
+            f"{'in any case' if drift else 'either way'}, those who took different arms are not comparable."
         )
     else:
         yield (

@@ -1,0 +1,63 @@
+"""Whether outcomes drifted over time, which matters to limits that take late patients as like the early ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from adhere.analysis.records import Floats, Records
+
+_DEGREE: Final = 3  # of the polynomial in time: a trend, a bend, a wave
+_LEVEL: Final = 0.01
+_FEWEST: Final = 20  # known outcomes, below which nothing is tested
+
+
+def outcomes_drifted(records: Records) -> bool:
+    """Whether outcomes changed over time, given the arm assigned, by more than chance explains (p < 0.01)."""
+    p = drift_p_value(records)
+    return p is not None and p < _LEVEL
+
+
+def drift_p_value(records: Records) -> float | None:
+    """P-value of "no drift": outcomes are unrelated to a cubic in time, given the arm assigned and the stratum.
+
+    A score test with the variance of permutations within arm and stratum. Under Thompson sampling without drift p
+    was below 0.01 in 0.3% to 1.5% of simulated trials. Returns None with too few outcomes.
+
+    >>> chosen, late = np.arange(400) % 2, np.arange(400) >= 200
+    >>> steady, rising = np.arange(400) // 2 % 2 * 1.0, (np.arange(400) * 7 % 10 < np.where(late, 8, 3)) * 1.0
+    >>> made = Records("", "", ("old", "new"), chosen, chosen, steady)
+    >>> from dataclasses import replace
+    >>> drift_p_value(made) > 0.5, drift_p_value(replace(made, reward=rising)) < 1e-6
+    (True, True)
+    """
+    from scipy.special import chdtrc
+
+    known = np.flatnonzero(records.has_reward)
+    if len(known) < _FEWEST:
+        return None
+    time = known if records.batch is None else records.batch[known]
+    basis = _basis(time.astype(np.float64))
+    group = records.chosen[known].astype(np.int64)
+    if records.stratum is not None:
+        group = group + records.n_arms * (records.stratum[known].astype(np.int64) + 1)
+    score, variance = np.zeros(_DEGREE), np.zeros((_DEGREE, _DEGREE))
+    for one in np.unique(group):
+        own = group == one
+        if own.sum() > 1:
+            off = basis[own] - basis[own].mean(axis=0)
+            outcome = records.reward[known[own]]
+            outcome = outcome - outcome.mean()
+            score += off.T @ outcome
+            variance += off.T @ off * (outcome @ outcome) / (own.sum() - 1)
+    inverse = np.linalg.pinv(variance, hermitian=True)
+    n_free = int(np.linalg.matrix_rank(variance, hermitian=True))
+    return float(chdtrc(n_free, score @ inverse @ score)) if n_free else None
+
+
+def _basis(time: Floats) -> Floats:
+    """Legendre polynomials of time, of degrees 1 to 3."""
+    span = float(np.ptp(time)) or 1.0
+    found: Floats = np.polynomial.legendre.legvander(2.0 * (time - time.min()) / span - 1.0, _DEGREE)[:, 1:]
+    return found

@@ -1,0 +1,151 @@
+"""Confidence sequences where the probabilities of arms depend on the stratum: of each stratum, then combined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from adhere.analysis.adaptive.confidence_sequence import (
+    ConfidenceSequence,
+    RunningSequence,
+    why_no_compliers,
+    why_not,
+)
+from adhere.analysis.adaptive.strata_parts import BY_STRATUM, Part, each_stratum
+from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
+from adhere.analysis.view import View
+
+_METHOD: Final = "betting confidence sequences, strata combined"
+_TARGET: Final = "Its target is an effect that is constant over time in each stratum."
+_COMPLIERS: Final = "Under monotonicity, and if the arm chosen acts through the arm taken alone."
+_P_VALUE: Final = "Its p-value says only whether 0 is in the set."
+
+
+class _Path(NamedTuple):
+    """Limits on a weighted mean over strata, by time, and its estimate; `drift_at` where no value is left."""
+
+    low: Floats
+    high: Floats
+    estimate: float | None
+    drift_at: int | None
+    n_used: int
+    n_pending: int
+
+
+def stratified_sequences(
+    records: Records, level: float = 0.95, n_times: int = 200
+) -> tuple[ConfidenceSequence, ...]:  # fmt: skip
+    """A sequence for each pair of arms, as `confidence_sequences`, but from bets within strata.
+
+    The bets on all patients are for an effect that does not depend on the probabilities of arms. If both depend on
+    the stratum, their target is the effect among those whose arm was left to chance most: under Thompson sampling
+    by stratum, strata without an effect. So the effect of each of S strata has a sequence of its own with an error of
+    α/S, and the effect over all strata lies between the means of their ends, weighted by the strata's shares of the
+    patients, at all times together. For compliers the same is done for the effects on the outcome and on what is
+    taken, with α/2S each: the effect is their ratio.
+    """
+    if why_not(records):
+        return ()
+    parts = list(each_stratum(records))
+    times = np.unique(np.linspace(min(1, len(records)), len(records), n_times).round().astype(np.int64))
+    found = []
+    for treatment, control in records.pairs:
+        pair = treatment, control
+        whole = _path(records, parts, pair, times, level, 1)
+        no_compliers = why_no_compliers(records, treatment, control)
+        note = f"{_TARGET} {BY_STRATUM} {_P_VALUE} {no_compliers}".strip()
+        found.append(_sequence(records, pair, View.INTENTION_TO_TREAT, whole, times, level, note))
+        if not no_compliers:
+            reward = _path(records, parts, pair, times, level, 2)
+            taken = _path(records, [_taking(one, treatment) for one in parts], pair, times, level, 2)
+            note = f"{_TARGET} {BY_STRATUM} {_P_VALUE} {_COMPLIERS}"
+            ratio = _ratio(reward, taken)
+            found.append(_sequence(records, pair, View.COMPLIERS, ratio, times, level, note))
+    return tuple(found)
+
+
+def _path(
+    records: Records, parts: Sequence[Part], pair: tuple[int, int], times: Ints, level: float, n_paths: int
+) -> _Path:
+    """Limits on the effect over all strata, each with its share of the error."""
+    assert records.stratum is not None
+    each = 1.0 - (1.0 - level) / (n_paths * len(parts))
+    low, high, estimate, drifts = np.zeros(len(times)), np.zeros(len(times)), 0.0, []
+    n_used = n_pending = 0
+    is_known = True
+    for part, number in zip(parts, np.unique(records.stratum), strict=True):
+        running = RunningSequence(*pair, View.INTENTION_TO_TREAT, each)
+        running.update(part.records)
+        one = running.sequence(len(times))
+        place = np.flatnonzero(records.stratum == number)
+        # The last set of the stratum at each time of the trial; before the first, any effect is possible.
+        last = np.searchsorted(one.t, np.searchsorted(place, times), side="right") - 1
+        low += part.share * np.where(last >= 0, one.low[last], -1.0)
+        high += part.share * np.where(last >= 0, one.high[last], 1.0)
+        n_used, n_pending = n_used + one.n_used, n_pending + one.n_pending
+        if one.drift_at is not None:
+            drifts.append(int(place[one.drift_at - 1]) + 1)
+        if one.estimate is None:
+            is_known = False
+        else:
+            estimate += part.share * one.estimate
+    return _Path(low, high, estimate if is_known else None, min(drifts, default=None), n_used, n_pending)
+
+
+def _taking(part: Part, treatment: int) -> Part:
+    """The stratum with "took the treatment" as its outcome."""
+    given = part.records
+    taken = np.where(given.actual == NOT_KNOWN, np.nan, given.actual == treatment)
+    return part._replace(records=replace(given, reward=taken, reward_at=given.actual_at, imputed_reward=None))
+
+
+def _ratio(reward: _Path, taken: _Path) -> _Path:
+    """Limits on an effect divided by a share of compliers, which is above 0; -1 to 1 where it may be 0."""
+    is_positive: Bools = taken.low > 0.0
+    least = np.where(is_positive, taken.low, 1.0)
+    most = np.maximum(least, taken.high)
+    low = np.where(is_positive, np.where(reward.low < 0.0, reward.low / least, reward.low / most), -1.0)
+    high = np.where(is_positive, np.where(reward.high > 0.0, reward.high / least, reward.high / most), 1.0)
+    estimate = None
+    if reward.estimate is not None and taken.estimate is not None and taken.estimate > 0.0:
+        estimate = reward.estimate / taken.estimate
+    drifts = [one.drift_at for one in (reward, taken) if one.drift_at is not None]
+    n_pending = max(reward.n_pending, taken.n_pending)
+    n_used = reward.n_used + reward.n_pending - n_pending
+    return _Path(np.maximum(low, -1.0), np.minimum(high, 1.0), estimate, min(drifts, default=None), n_used, n_pending)
+
+
+def _sequence(
+    records: Records, pair: tuple[int, int], view: View, path: _Path, times: Ints, level: float, note: str
+) -> ConfidenceSequence:
+    kept = times < (math.inf if path.drift_at is None else path.drift_at)
+    low, high = path.low[kept], path.high[kept]
+    if path.drift_at is None:
+        final = ConfidenceSet(float(low[-1]), float(high[-1]), _METHOD, Validity.ANY_TIME, level=level)
+    else:
+        final = ConfidenceSet(math.inf, -math.inf, _METHOD, Validity.ANY_TIME, Shape.EMPTY, level)
+    if path.n_pending:
+        patients = f"{path.n_pending:,} patient{'s' if path.n_pending != 1 else ''}"
+        note += f" {patients} with a missing or pending report: taken at the worst case."
+    p_value = 1.0 if 0.0 in final else 1.0 - level
+    return ConfidenceSequence(
+        view=view,
+        treatment=records.arms[pair[0]],
+        control=records.arms[pair[1]],
+        final=final,
+        t=times[kept],
+        low=low,
+        high=high,
+        estimate=path.estimate if path.drift_at is None else None,
+        log_wealth_at_zero=math.log(2.0 / p_value),
+        p_value=p_value,
+        n_used=path.n_used,
+        n_pending=path.n_pending,
+        drift_at=path.drift_at,
+        note=note,
+    )
