@@ -77,13 +77,16 @@ def patients() -> Patients:
     return Patients({"policy": "thompson"})
 
 
-def test_the_numbers_are_those_of_an_analysis_of_the_log(patients: Patients) -> None:
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_the_numbers_are_those_of_an_analysis_of_the_log(lower_is_better: bool) -> None:
+    patients = Patients({"policy": "thompson", "lower_is_better": lower_is_better})
     patients.come(400)
     found = patients.monitor()
     live = patients.processor.trial("watched")
     with patients.store.reading() as view:
         analysis = adhere.analyse(trial_records(view, live.number, live.design), redraws=0)
     assert (found.head, found.recommendations) == (analysis.head, analysis.n_patients)
+    assert found.lower_is_better == analysis.lower_is_better == lower_is_better
     assert found.outcomes == analysis.flow.total.outcome_known
     assert found.waiting == sum(arm.not_reported for arm in analysis.flow.arms) > 0
     assert [row.took for row in found.arms] == [

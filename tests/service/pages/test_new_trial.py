@@ -81,6 +81,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page.get_by_label("Burn-in").fill("8")
     send(page, "Check the design")
     assert "patients are randomised in permuted blocks of 4, 6 or 8." in page.locator("#review").inner_text()
+    assert page.get_by_label("Effects").input_value() == "-0.1, -0.2"  # benefits, as lower is better
 
     for guard in ("Floor", "Burn-in"):  # which would take seconds to compile
         page.get_by_label(guard, exact=True).fill("")

@@ -14,7 +14,7 @@ from adhere.service.pages.forms.checked_design import check_typed
 from adhere.service.pages.forms.design_form import DEFAULTS, place_of
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.policy_words import in_plain_words
-from adhere.service.pages.forms.scenario_form import SCENARIOS, scenario_fields, simulation_fields
+from adhere.service.pages.forms.scenario_form import LOWERING, SCENARIOS, scenario_fields, simulation_fields
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
 from adhere.trial.design_file import design_document
@@ -93,12 +93,14 @@ async def _refused_simulation(page: PageRequest, problems: dict[str, str]) -> Re
 
 async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], **values: Any) -> Response:
     in_file = scenario_fields(values.get("file_scenarios"))
+    checked = values.get("checked")
+    usual = SCENARIOS | (LOWERING if checked is not None and checked.design.lower_is_better else {})
     policies = [one for one in (await page.call("list_policies")).policies if one.kind != "guard"]
     return page.render(
         "new-trial/page.html",
         status,
         form={**(DEFAULTS if "policy" not in form else {}), **form},
-        scenarios={**SCENARIOS, **(in_file or {}), **form},
+        scenarios={**usual, **(in_file or {}), **form},
         common=[one for name in _COMMON for one in policies if one.name == name],
         others=[one for one in policies if one.name not in _COMMON],
         labels={},

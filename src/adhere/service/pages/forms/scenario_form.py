@@ -15,6 +15,7 @@ SCENARIOS: Final = {
     "scenarios.confounding": "0.2",
     "n_trials": str(N_TRIALS),
 }
+LOWERING: Final = {"scenarios.effect": "-0.1, -0.2"}  # if lower outcomes are better
 _USUAL: Final[Mapping[str, Any]] = {"baseline": 0.5, "effect": [], "compliance": 1, "confounding": 0}
 
 
