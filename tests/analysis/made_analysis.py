@@ -22,6 +22,9 @@ from adhere.analysis.fixed_sample.effects import Effects
 from adhere.analysis.fixed_sample.means import ArmMean
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.flow import ArmFlow, Flow
+from adhere.analysis.missing_outcomes.loss import LossByTaken
+from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES, Alternative, Sensitivity
+from adhere.analysis.missing_outcomes.tipping_points import TippingPoint
 from adhere.analysis.trust.estimands import estimands
 from adhere.analysis.trust.mediation import ArmMediation, Mediation
 from adhere.analysis.view import View
@@ -69,7 +72,17 @@ def made(n_arms: int = 2, *, adaptive: bool = True, n_strata: int = 0, name: str
                 ExtremeCase(View.INTENTION_TO_TREAT, *pair, -0.01, 0.08, ConfidenceSet(-0.04, 0.11, "extreme cases"))
                 for pair in pairs
             ),
-            "12 outcomes of each arm are missing; the extreme cases say what they could change.",
+            "12 outcomes of each arm are missing; the worst-case bounds say what they could change.",
+            Sensitivity(
+                tuple(
+                    Alternative(View.INTENTION_TO_TREAT, *pair, COMPLETE_CASES, Quantity(0.04, n=1900, reason="few"))
+                    for pair in pairs
+                ),
+                tuple(
+                    TippingPoint(View.INTENTION_TO_TREAT, *pair, pair[0], 12, 0.5, True, (0.1, 0.9)) for pair in pairs
+                ),
+            ),
+            LossByTaken(0.2, False, arms[0], {"took arm 0": 0.1}, "It is not seen that loss depends on it."),
         ),
         effects=effects,
         strata=_strata() if n_arms == 2 else PrincipalStrata(reason="Principal strata need two arms; here are more."),

@@ -92,14 +92,14 @@ def test_at_its_tipping_point_an_interval_touches_0(by_strata: bool) -> None:
     assert found.value is not None
     ends = found.sets[0].low, found.sets[0].high
     for point in points:
-        at_random = _difference_if(records, point.arm, point.at_random, stratified=by_strata)
+        at_random = _difference_if(records, point.arm, point.mean_at_random, stratified=by_strata)
         # With strata, those of whom nothing is known count for the weights once they have an outcome.
         error = 2e-3 if by_strata else 1e-9
         assert at_random == pytest.approx(found.value, abs=error)
-        for tipped in point.values:
+        for tipped in point.tipping_means:
             moved = _difference_if(records, point.arm, tipped, stratified=by_strata) - found.value
             assert min(abs(end + moved) for end in ends) < error
-    assert points[0].values
+    assert points[0].tipping_means
 
 
 def _difference_if(records: Records, arm: str, mean: float, *, stratified: bool) -> float:
@@ -116,7 +116,7 @@ def test_few_missing_outcomes_have_no_tipping_point_from_0_to_1() -> None:
     (point,) = (
         one for one in sensitivity(cells_of(made(rows))).tipping_points if one.view is View.INTENTION_TO_TREAT
     )
-    assert (point.arm, point.n_missing, point.values, point.contains_zero) == ("new", 4, (), False)
+    assert (point.arm, point.n_missing, point.tipping_means, point.contains_zero) == ("new", 4, (), False)
     table = effect_rows(analyse_records(made(rows)), "new", "old")
     assert next(row.label for row in table if row.tipping is not None) == "intention-to-treat, tipping point of new"
     assert "none, 0 to 1" in summary(analyse_records(made(rows)))
@@ -136,7 +136,7 @@ def test_loss_by_what_was_taken_is_tested_within_arm_and_named() -> None:
     assert found.p_value == pytest.approx(chi2_contingency(tables[0], correction=False).pvalue, abs=1e-6)
     assert statistic > 100
     assert found.depends
-    assert found.shares == pytest.approx({"took old": 400 / 750, "took new": 50 / 650})
+    assert found.missing_by_taken == pytest.approx({"took old": 400 / 750, "took new": 50 / 650})
     assert found.sentence.startswith(
         "Loss depends on what was taken (p <0.001): of those assigned new, outcomes are missing for 53% of those who "
         "took old, and for 8% of those who took new."

@@ -99,7 +99,9 @@ def test_every_view_is_a_row_with_its_promise(of_three: Analysis) -> None:
     rows = {row.label: row for row in effect_rows(of_three, "arm 1", "arm 0")}
     assert list(rows) == [
         "intention-to-treat",
+        "intention-to-treat, complete cases",
         "intention-to-treat, worst-case bounds",
+        "intention-to-treat, tipping point of arm 1",
         "intention-to-treat, confidence sequence",
         "intention-to-treat, AIPW",
         "compliers, Fieller",

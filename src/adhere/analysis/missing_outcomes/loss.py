@@ -21,14 +21,14 @@ _WITHOUT_ARM = {TOOK_NOTHING: "took nothing", TOOK_OTHER: "took something else"}
 class LossByTaken:
     """Pearson's chi-square test of missing outcome by what was taken, within arm assigned and stratum.
 
-    `shares` are the shares of missing outcomes by what was taken, of those assigned `arm`, the arm in which they
+    `missing_by_taken` are the shares of missing outcomes by what was taken, of those assigned `arm`, the arm in which they
     differ most. Patients of whom it is not known what they took do not count.
     """
 
     p_value: float
     depends: bool
     arm: str
-    shares: Mapping[str, float]
+    missing_by_taken: Mapping[str, float]
     sentence: str
 
 

@@ -15,8 +15,8 @@ from adhere.analysis.view import View
 class TippingPoint:
     """The mean of the missing outcomes of `arm` at which the interval of an effect touches 0, others at random.
 
-    `at_random` is their mean as the analysis has it. `values` are from 0 to 1: one, or none, if the interval excludes
-    0 as it is; if it contains 0, up to two, beyond which it would not.
+    `mean_at_random` is their mean as the analysis has it. `tipping_means` are from 0 to 1: one, or none, if the
+    interval excludes 0 as it is; if it contains 0, up to two, beyond which it would not.
     """
 
     view: View
@@ -24,9 +24,9 @@ class TippingPoint:
     control: str
     arm: str
     n_missing: int
-    at_random: float
+    mean_at_random: float
     contains_zero: bool
-    values: tuple[float, ...]
+    tipping_means: tuple[float, ...]
     stratified: bool = False
 
 

@@ -50,8 +50,8 @@ def effects_table(analysis: Analysis, treatment: str, control: str, *, nested: b
 
 def tipping_text(point: TippingPoint) -> tuple[str, str]:
     """The means of an arm's missing outcomes at which an interval touches 0, and their mean if missing at random."""
-    values = [f"{one:.3f}" for one in point.values]
-    return " or ".join(values) or "none, 0 to 1", f"at random {point.at_random:.3f}"
+    values = [f"{one:.3f}" for one in point.tipping_means]
+    return " or ".join(values) or "none, 0 to 1", f"at random {point.mean_at_random:.3f}"
 
 
 def ratios_table(analysis: Analysis, shown: Sequence[tuple[str, str]]) -> Listing:
