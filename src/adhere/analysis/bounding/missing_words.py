@@ -8,7 +8,7 @@ from adhere.analysis.bounding.extreme_cases import ExtremeCase, ExtremeCases
 from adhere.analysis.output.texts import signed
 from adhere.analysis.view import View
 
-_NAMED = 3  # pairs whose extreme cases are written out, and arms where there are many
+_NAMED = 3  # pairs whose worst-case bounds are written out, and arms where there are many
 _MAX_ARMS = 6  # that are all named
 
 

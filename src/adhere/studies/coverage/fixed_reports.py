@@ -16,15 +16,15 @@ from adhere.studies.coverage.tally import Interval, Reported, promises
 from adhere.studies.coverage.truth import Truth
 
 DIFFERENCE, RATIO, NUMBER_NEEDED = "difference", "ratio", "number needed to treat"
-STRATA, EXTREMES = "principal strata", "extreme cases"
+STRATA, EXTREMES = "principal strata", "worst-case bounds"
 MEDIATED = "outcomes are mediated"
 ALPHA, NO_EFFECT = 0.05, "no effect"
 
 
 def fixed_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
-    """The intervals of all views, of principal strata and of extreme cases, and the tests.
+    """The intervals of all views, of principal strata and of worst-case bounds, and the tests.
 
-    Where outcomes are missing for reasons that depend on them, only the extreme cases promise anything.
+    Where outcomes are missing for reasons that depend on them, only the worst-case bounds promise anything.
     """
     is_whole = who.missing is None
     found = effects(records)

@@ -64,7 +64,7 @@ def _of_intervals(rows: list[dict[str, Any]]) -> Judgement:
     given = [row for row in rows if row["coverage"] is not None]
     least = min(given, key=lambda row: row["coverage"])
     is_fixed = least["design"] == FIXED_DESIGN
-    # A sequence is the intersection of its sets over time; limits of bounds and extreme cases are those of the end.
+    # A sequence is the intersection of its sets over time; limits of all bounds are those of the end.
     when = "ever misses" if least["method"] == SEQUENCE else "misses at the end"
     bar = f"covers in at least {LEAST_COVERAGE:.0%}" if is_fixed else f"{when} in at most {MAX_MISSES:.0%}"
     share, low, high = least["coverage"], least["coverage_low"], least["coverage_high"]

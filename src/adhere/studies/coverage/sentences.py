@@ -23,8 +23,8 @@ FIXED_UNCERTAINTY = (
 ADAPTIVE_UNCERTAINTY = (
     f"A sequence holds if it ever missed in at most {MAX_MISSES:.0%} of the trials of every cell; it fails where "
     f"the lower 99% limit of that share is above {MAX_MISSES:.0%}, and is open in between, where chance may explain "
-    "it. Limits of bounds and extreme cases are judged so at the end of the trial alone. Their promise is a bound: "
-    "they may miss far less often."
+    "it. Limits of bounds and worst-case bounds are judged so at the end of the trial alone. Their promise is a "
+    "bound: they may miss far less often."
 )
 TESTS_UNCERTAINTY = (
     f"Each share has a Monte Carlo interval. A test holds if it raised false alarms in at most {MAX_MISSES:.0%} of "

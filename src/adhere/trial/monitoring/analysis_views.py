@@ -100,7 +100,7 @@ def _of_comparison(given: Comparison) -> Effect:
         treatment=given.treatment,
         control=given.control,
         estimate=quantity_view(given.difference),
-        validity=validity.value if validity else "",
+        validity=validity.value + ", if missing at random" * given.at_random if validity else "",
         is_any_time_valid=False,
         note=given.note,
         n=given.difference.n,
