@@ -46,11 +46,13 @@ def policies(
 
     With --check, find out whether your own policies keep what they promise: arms
     and indices in range, a state that only learning changes, probabilities that
-    match the frequencies of arms, late feedback, the same arms in a live trial
-    as in a simulation, a GPU. Each is played as Python, where what is wrong is
-    named with its file and line, then compiled with bounds checks (some
-    seconds). Exit status 0: nothing is wrong, 1: something is, 2: there is
-    nothing to check.
+    match the frequencies of arms, late feedback, ties that favour no arm, the
+    same arms in a live trial as in a simulation, a GPU. Each is played as
+    Python, then compiled with bounds checks and played on 2,000 patients of
+    several kinds, defiers among them; what is wrong is named with its file and
+    line. This takes about ten seconds for a policy, up to half a minute if it
+    works with matrices. Exit status 0: nothing is wrong, 1: something is, 2:
+    there is nothing to check.
 
     \b
       adhere policies
