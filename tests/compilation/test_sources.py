@@ -214,10 +214,11 @@ def test_every_function_that_numba_compiles_is_in_a_file_that_counts(monkeypatch
     stopping = Stopping("posterior", superiority=0.9, inferiority=0.1)
     design = Design("d", "hierarchical(exp3)", ("a", "b"), 60, looks=Looks(at=(20, 40)), stopping=stopping)
     population = compliers(0.3, 0.7)
-    for module, runner in {
+    runners: dict[str, Any] = {
         "adhere.simulation.kernel": CompiledRunner(parse_policy("hac-ucb"), population, 50, np.array([50])),
         "adhere.design.kernel": TrialRunner(design, population, np.array([60]), None),
-    }.items():
+    }
+    for module, runner in runners.items():
         read.clear()
         kernel = runner.loop if isinstance(runner, CompiledRunner) else runner._device.kernel
         dispatcher = Kernel(kernel._function, static=True)  # which has nothing in memory, and finds nothing on disk

@@ -55,7 +55,7 @@ def gathered(
     names: Callable[[str], list[str]], play: Callable[[str], dict[str, Any]], known: dict[str, Any]
 ) -> dict[str, Any]:
     """The entries of all compositions; compositions whose entries are all known are not played."""
-    entries = {}
+    entries: dict[str, Any] = {}
     for subject in SUBJECTS:
         expected = names(subject)
         found = {} if all(name in known for name in expected) else play(subject)

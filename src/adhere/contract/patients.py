@@ -20,7 +20,7 @@ Answer = Callable[[int, Sequence[int], np.random.Generator], tuple[int, float]]
 
 def answer_mixed(chosen: int, known: Sequence[int], rng: np.random.Generator) -> tuple[int, float]:
     """Most do as told, and all rewards occur."""
-    actual = chosen if rng.random() < 0.6 else known[rng.integers(len(known))]
+    actual = chosen if rng.random() < 0.6 else known[int(rng.integers(len(known)))]
     return actual, _REWARDS[rng.integers(len(_REWARDS))]
 
 
