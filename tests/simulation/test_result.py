@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
+import pandas as pd
+import polars
 import pytest
 
-from adhere import InputError, as_population, parse_policy
+from adhere import InputError, as_population, parse_policy, simulate
 from adhere.simulation.result_table import EXPLANATION
 from blocked import run_without
 
@@ -85,11 +88,21 @@ def test_a_notebook_shows_a_table() -> None:
     result = renamed(a_result(3, 2), population="<b>trial</b> & error")
     shown = Cells(result._repr_html_())
     assert "b" not in shown.tags
-    assert shown.tags.count("tr") == 1 + 6
+    assert shown.tags.count("tr") == 1 + 6 + 2  # and the best arm of each population
     assert "<b>trial</b> & error" in shown.texts
     assert EXPLANATION in " ".join(shown.texts)
     assert "worse than randomisation" in shown.texts
     assert "minus that of uniform on the same patients" in " ".join(shown.texts)
+
+
+def test_a_pandas_table_is_written_to_parquet_and_read_again(tmp_path: Path) -> None:
+    """By pandas itself, with what the extra `pandas` installs."""
+    result = simulate(["thompson", "hierarchical(thompson)"], "defiers", 30, 5, progress=False, keep_runs=True)
+    tables = {"along": result.to_pandas(), "final": result.to_pandas(final=True), "runs": result.runs.to_pandas()}
+    for name, table in tables.items():
+        table.to_parquet(tmp_path / f"{name}.parquet")
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{name}.parquet"), table)
+        assert polars.read_parquet(tmp_path / f"{name}.parquet").columns == list(table.columns)
 
 
 def test_a_pandas_table_is_the_polars_table() -> None:

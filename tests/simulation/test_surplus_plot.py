@@ -29,9 +29,15 @@ def test_what_is_drawn() -> None:
     along = result.outcomes[20].trajectory()
     assert np.array_equal(lines[0].get_xdata(), [0, *along.t])
     assert np.array_equal(lines[0].get_ydata(), [0, *along.mean])
-    assert len(lines) == 21
+    assert len(lines) == 22
+    best = result.outcomes[20].best_surplus_trajectory()
+    assert np.array_equal(lines[21].get_ydata(), [0, *best])
     labels = [text.get_text() for text in below.legends[0].get_texts()]
-    assert labels == [*(one.policy for one in result.outcomes[:20]), "uniform randomisation (zero)"]
+    assert labels == [
+        *(one.policy for one in result.outcomes[:20]),
+        "uniform randomisation (zero)",
+        "always the best arm",
+    ]
     note = " ".join(below.texts[0].get_text().split())
     assert note.startswith("Mean of 30 runs, seed 0; bands are 95% Monte Carlo intervals of the mean, not between")
 

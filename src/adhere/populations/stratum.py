@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class Stratum:
     probability: float
     takes: tuple[int, ...]
     reward: tuple[float | None, ...]
+    _is_taken_by_word: ClassVar[bool]
 
     def __init__(self, name: str, probability: float, takes: Takes = (), reward: Rewards = ()) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -62,6 +63,8 @@ class Stratum:
             if len(means) != len(taken):
                 raise InputError(where + "reward", reward, f"{len(taken)} mean rewards, one per arm")
             means = tuple(_mean_of(where, arm, mean, taken) for arm, mean in enumerate(means))
+        # Then the number of mean rewards decides how many arms are taken, and may be wrong.
+        object.__setattr__(self, "_is_taken_by_word", isinstance(takes, str))
         values = (name, check_unit_number(where + "probability", probability), taken, means)
         for field, value in zip(("name", "probability", "takes", "reward"), values, strict=True):
             object.__setattr__(self, field, value)
@@ -78,6 +81,10 @@ class Stratum:
                 if arm not in takes:
                     raise InputError(where + "takes", ", ".join(takes), f"also what is taken if {arm!r} is chosen")
             takes = tuple(arms.index(takes[arm]) for arm in arms)
+        if len(takes) != len(arms) and self._is_taken_by_word:
+            n, names = len(takes), ", ".join(arms)
+            said = f"{where}reward: {n} mean {'reward' if n == 1 else 'rewards'} for {len(arms)} arms ({names})"
+            raise InputError(where + "reward", self.reward, "one per arm", f"{said}; expected one per arm")
         if len(takes) != len(arms):
             raise InputError(where + "takes", takes, f"{len(arms)} arms, as many as {', '.join(arms)}")
         reward: Any = self.reward

@@ -23,6 +23,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
 _APART = 0.18  # from one mark to the next on a line, as a share of the panel's diagonal
 _MANY = 6  # series, from which on bands fade
 _ZERO = "uniform randomisation (zero)"
+_BEST = "always the best arm"
 _PER_BAR, _WIDEST_STRIP = 0.035, 0.35  # the room of a bar and of all bars, as a share of the trial's length
 
 
@@ -36,13 +37,15 @@ def lines(
     share_y: bool = True,
     note: str = "",
     ends: polars.DataFrame | None = None,
+    best: polars.DataFrame | None = None,
 ) -> Figure:
     """Means along the trial with their bands: a panel for each value of one column, a line for each of another.
 
     The table has the columns named by `panels` and `series`, the number of patients `t`, `mean`, `low` and `high`;
     where `low` is null there is no band. Panels and series keep the order they first appear in; a series looks the
     same in every panel. `note` goes under the legend, a paragraph for each line. `ends` has, by panel and series, the
-    quantiles `q05`, `q25`, `q50`, `q75` and `q95` of what the series come to: bars to the right of the lines.
+    quantiles `q05`, `q25`, `q50`, `q75` and `q95` of what the series come to: bars to the right of the lines. `best`
+    has, by panel and `t`, the `mean` of always choosing the best arm: a grey line.
     """
     need(table, panels, series, "t", "mean", "low", "high")
     titles, names = in_order(table[panels]), in_order(table[series])
@@ -52,7 +55,7 @@ def lines(
     height = 1.25 + 0.75 * panel_width / 2 + 0.15 * max(heading.count("\n") for heading in headings)
     height *= -(-len(titles) // n_columns)
 
-    chart = PanelFigure(height, [*map(str, names), _ZERO], note)
+    chart = PanelFigure(height, [*map(str, names), _ZERO, *([] if best is None else [_BEST])], note)
     cells = chart.panels(headings, n_columns, sharex="all", sharey="all" if share_y else "none")
     for number, (cell, title) in enumerate(zip(cells, titles, strict=True)):
         if number + n_columns >= len(titles):
@@ -60,6 +63,9 @@ def lines(
             cell.xaxis.set_tick_params(labelbottom=True)
             cell.set_xlabel("patients", fontsize=TITLE)
         _draw(cell, table.filter(table[panels] == title), names, series)
+        if best is not None:
+            one = best.filter(best[panels] == title).sort("t")
+            cell.plot(one["t"], one["mean"], color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
         first, last = min(0.0, *table["t"]), max(table["t"])
         if ends is None:
             set_ticks(cell, first, last, panel_width)

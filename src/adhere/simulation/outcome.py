@@ -79,6 +79,16 @@ class Outcome:
         """Expected reward lost against always choosing the best arm."""
         return self._final("regret")
 
+    @property
+    def best_surplus(self) -> float:
+        """Expected surplus of always choosing the best arm, whose regret is 0; the same for all policies."""
+        return self.surplus.mean + self.regret.mean
+
+    def best_surplus_trajectory(self) -> Floats:
+        """The surplus of always choosing the best arm, along the grid of t."""
+        best: Floats = self.trajectory("surplus").mean + self.trajectory("regret").mean
+        return best
+
     def difference(self, measure: str = "surplus") -> Estimate:
         """The measure minus the reference policy's on the same patients, with a paired standard error."""
         return self._final(measure, difference=True)

@@ -13,6 +13,7 @@ from adhere.simulation.config import Config
 from adhere.simulation.outcome import Outcome
 
 _MOST_ARMS = 10
+BEST = "always the best arm"  # the line that policies are to come near to
 _MEASURES = (
     "surplus: expected reward above uniform randomisation, summed over a trial; regret: expected reward lost against"
     " always choosing the best arm"
@@ -50,11 +51,20 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
     if is_apart:
         apart = text_tables([_rows(labels | columns) for columns in allocations], width, "l", "")
         blocks = [f"{block}\n\n{one}" for block, one in zip(blocks, apart, strict=True)]
-    named = [f"{group[0].population}\n{block}" for group, block in zip(groups, blocks, strict=True)]
+    named = [
+        f"{group[0].population}\n{block}\n{BEST}: surplus {_best(group)}, regret 0"
+        for group, block in zip(groups, blocks, strict=True)
+    ]
     listed = [_numbered(policies, width)] if is_numbered else []
     said = paragraph(_introduction(config, len(policies)), width)
     text = "\n\n".join([said, *listed, *named, paragraph(explanation(config), width)])
     return text.replace(_GLUE, " ")
+
+
+def _best(outcomes: Sequence[Outcome]) -> str:
+    """The surplus of always choosing the best arm, with as many digits as those of the policies."""
+    best = Estimate(outcomes[0].best_surplus, None, None, None)
+    return estimate_texts([best], digits=digits_of([one.surplus for one in outcomes]))[0]
 
 
 def _rows(columns: Columns) -> list[list[str]]:
@@ -143,6 +153,8 @@ def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
             named = {"population": one.population, "policy": one.policy}
             cells = {heading: column[number] for heading, column in columns.items()}
             rows.append({**named, **cells, "allocation": _allocation(one)})
+        known = {"population": group[0].population, "policy": BEST, "surplus": _best(group), "regret": "0"}
+        rows.append({heading: known.get(heading, "") for heading in rows[0]})
     head = _html_row("th", {heading: heading.replace("_", " ") for heading in rows[0]})
     body = "".join(_html_row("td", row) for row in rows)
     return (

@@ -28,17 +28,20 @@ def trajectory_rows(outcome: Outcome) -> list[dict[str, float]]:
 def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[str] = ()) -> Figure:
     """Mean surplus after t patients with its 95% interval, and beside it the quantiles over runs of the final one.
 
-    Zero is uniform randomisation.
+    Zero is uniform randomisation; a broken grey line is always choosing the best arm.
     """
     import matplotlib
     import polars
 
     rows: list[dict[str, Any]] = []
     ends: list[dict[str, Any]] = []
+    best: list[dict[str, Any]] = []
     titles: list[str] = []
     for group in by_population(outcomes):
         name = group[0].population
         titles.append(f"{name} ({titles.count(name) + 1})" if name in titles else name)
+        along = zip([0, *group[0].grid], [0.0, *group[0].best_surplus_trajectory().tolist()], strict=True)
+        best += [{"panel": titles[-1], "t": t, "mean": mean} for t, mean in along]
         for one in group:
             who = {"panel": titles[-1], "policy": one.policy}
             rows += [{**who, **row} for row in trajectory_rows(one)]
@@ -58,6 +61,7 @@ def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[st
             y_label="surplus reward (e.g. lives) over uniform randomisation",
             note="\n".join([shown if config.n_runs > 1 else f"One run, seed {config.seed}.", *notes]),
             ends=polars.DataFrame(ends) if config.n_runs > 1 else None,
+            best=polars.DataFrame(best),
         )
     # A notebook asks for it. Its own way of showing figures needs pyplot, which keeps them all.
     figure._repr_png_ = lambda: plot_file(figure, ".png")  # type: ignore[attr-defined]
