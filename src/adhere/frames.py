@@ -36,6 +36,11 @@ class Frame:
         # In a list NaN, NaT and NA would each be something else.
         return [None if gone else value for value, gone in zip(column.tolist(), column.isna().tolist(), strict=True)]
 
+    def categories(self, title: str) -> list[str]:
+        """The categories of a categorical column of pandas, in their order; none of other columns."""
+        kind = self._columns[self.titles.index(title)][1].dtype
+        return [arm_text(one) for one in kind.categories] if hasattr(kind, "ordered") else []
+
     def column(self, title: str) -> pl.Series:
         """A column as one of polars; of Python's objects where its values are of several types."""
         import polars as pl

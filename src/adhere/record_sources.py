@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,6 @@ from adhere.analysis.adaptive.randomisation_test import (
 )
 from adhere.analysis.analyse import analyse_records, check_options
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.reading.control import control_of
 from adhere.analysis.reading.from_counts import records_of_counts
 from adhere.analysis.records import Records
 from adhere.checks import check_integer
@@ -24,6 +23,7 @@ from adhere.errors import InputError, nearest
 from adhere.frames import is_frame
 from adhere.populations import Counts, as_population, built_in_populations
 from adhere.randomness import check_seed
+from adhere.records.arms import control_of
 from adhere.trial.events import created_event
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
@@ -52,7 +52,12 @@ class Read(NamedTuple):
 
 
 def records_of(
-    given: object, trial: str | None = None, *, control: str | float | None = None, **columns: str | None
+    given: object,
+    trial: str | None = None,
+    *,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+    **columns: str | None,
 ) -> Records:
     """The records in whatever was given.
 
@@ -64,6 +69,8 @@ def records_of(
         (`stroke-aspirin` and `stroke-heparin` come with adhere).
     trial
         Which trial, where there are several.
+    arms
+        All arms of a table, in order (`adhere.records.arms` has the rule without it).
     control
         The arm that the others are compared with.
     columns
@@ -72,21 +79,26 @@ def records_of(
         `stratum="site"` makes each site a stratum.
 
     """
-    return _with_control(_read(given, trial, columns, with_allocation=False).records, control)
+    return _read(given, trial, columns, arms, control, with_allocation=False).records
 
 
 def records_and_allocation(
-    given: object, trial: str | None = None, *, control: str | float | None = None, **columns: str | None
+    given: object,
+    trial: str | None = None,
+    *,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+    **columns: str | None,
 ) -> Read:
     """As `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
-    read = _read(given, trial, columns, with_allocation=True)
-    return read._replace(records=_with_control(read.records, control))
+    return _read(given, trial, columns, arms, control, with_allocation=True)
 
 
 def analyse(
     given: object,
     trial: str | None = None,
     *,
+    arms: Sequence[object] | None = None,
     control: str | float | None = None,
     level: float = 0.95,
     margin: float = 0.05,
@@ -101,7 +113,7 @@ def analyse(
 
     Parameters
     ----------
-    given, trial, control, columns
+    given, trial, arms, control, columns
         Where the records are, as `records_of` takes them.
     level
         The level of all confidence sets.
@@ -127,7 +139,7 @@ def analyse(
     """
     check_options(level, margin)
     check_integer("redraws", redraws, 0, MAX_REDRAWS)
-    records, allocation = records_and_allocation(given, trial, control=control, **columns)
+    records, allocation = records_and_allocation(given, trial, arms=arms, control=control, **columns)
 
     def redrawn() -> tuple[RandomisationTest, ...]:
         if not redraws or records.probabilities is None:
@@ -148,7 +160,15 @@ def analyse(
     )
 
 
-def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *, with_allocation: bool) -> Read:
+def _read(
+    given: object,
+    trial: str | None,
+    columns: Mapping[str, str | None],
+    arms: Sequence[object] | None,
+    control: str | float | None,
+    *,
+    with_allocation: bool,
+) -> Read:
     for role in columns:
         if role not in _COLUMNS:
             raise InputError("column", role, nearest(role, _COLUMNS))
@@ -156,22 +176,26 @@ def _read(given: object, trial: str | None, columns: Mapping[str, str | None], *
     is_path = isinstance(given, (str, PathLike))
     if is_path and _is_population(str(given)):
         given, is_path = _counts(str(given)), False
-    if is_path and not is_table_file(str(given).strip()):
-        return _of_a_trial(str(given).strip(), trial, named, with_allocation)
+    is_log = is_path and not is_table_file(str(given).strip())
+    if arms is not None and (is_log or not (is_path or is_frame(given))):
+        raise InputError("arms", arms, _A_TABLE)
+    if is_log:
+        return _with_control(_of_a_trial(str(given).strip(), trial, named, with_allocation), control)
     if trial is not None:
         raise InputError("trial", trial, "a file of trials or postgresql://…: only there trials have names")
     if is_path or is_frame(given):
         from adhere.analysis.reading.from_table import read_records
 
-        return Read(read_records(given, **named), None)
+        return Read(read_records(given, arms=arms, control=control, **named), None)
     for role, title in named.items():
         raise InputError(role, title, _A_TABLE)
     if isinstance(given, Trial):
-        return Read(given.records(), allocation_of(given.events) if with_allocation else None)
+        allocation = allocation_of(given.events) if with_allocation else None
+        return _with_control(Read(given.records(), allocation), control)
     if isinstance(given, Counts):
-        return Read(records_of_counts(given), None)
+        return _with_control(Read(records_of_counts(given), None), control)
     if isinstance(given, Records):
-        return Read(given, None)
+        return _with_control(Read(given, None), control)
     raise InputError("records", type(given).__name__, _EXPECTED)
 
 
@@ -201,5 +225,7 @@ def _of_a_trial(source: str, trial: str | None, columns: Mapping[str, str], with
     return Read(replace(records, source=f"trial {found.name} in {where}"), allocation)
 
 
-def _with_control(records: Records, control: str | float | None) -> Records:
-    return records if control is None else replace(records, control=control_of(records.arms, control))
+def _with_control(read: Read, control: str | float | None) -> Read:
+    if control is None:
+        return read
+    return read._replace(records=replace(read.records, control=control_of(read.records.arms, control)))

@@ -268,7 +268,7 @@ def test_words_of_cdisc_for_no_arm_and_no_treatment_are_no_arms(tmp_path: Path) 
     assert records.arms == ("Drug", "Placebo")
     assert records.actual.tolist() == [0, TOOK_NOTHING]
     assert records.left_out == {"without an assigned arm": 4}
-    assert "'Screen Failure' is no arm: 1 patient was left out, as without an assigned arm" in records.warnings
+    assert "'Screen Failure' is no arm: 2 patients were left out, as without an assigned arm" in records.warnings
     listed = "ARM,ACTARM,AVAL,PROB_Not Assigned,PROB_Not Treated\nNot Assigned,Not Treated,1,0.5,0.5\n"
     arms = read(tmp_path, listed + "Not Treated,Not Treated,0,0.5,0.5\n")
     assert (arms.arms, arms.actual.tolist()) == (("Not Assigned", "Not Treated"), [1, 1])

@@ -150,10 +150,10 @@ def test_a_column_that_is_only_taken_for_counts_is_said() -> None:
         as_population(numbered, count="n")
 
 
-def test_arms_that_differ_in_case_alone_are_said() -> None:
-    frame = pd.DataFrame({"chosen": ["Drug", "drug", "none"], "actual": ["Drug", "drug", "none"], "reward": 1})
-    with pytest.warns(UserWarning, match=r"^table: arms 'Drug' and 'drug' differ in case alone$"):
-        as_population(frame)
+def test_labels_that_differ_in_case_alone_are_one_arm() -> None:
+    frame = pd.DataFrame({"chosen": ["Drug", "drug", "none"], "actual": ["Drug", "Drug", "none"], "reward": 1})
+    with pytest.warns(UserWarning, match=r"^table: 'drug' \(1 row of column chosen\) is read as 'Drug'$"):
+        assert as_population(frame).arms == ("none", "Drug")
 
 
 def test_a_population_is_short_in_print_and_described_as_the_command_does(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         verdict=(),
         rehearsal=records.rehearsal,
         outcomes_drifted=adaptive and outcomes_drifted(records),
+        arm_order=records.arm_order,
     )
 
 

@@ -77,6 +77,7 @@ class Records:
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     order: str = "as given"
+    arm_order: str = ""
     head: str = ""
     digest: str = ""
     rehearsal: bool = False

@@ -15,6 +15,7 @@ from adhere.cli.destinations import check_file, check_page, write_files
 from adhere.cli.options import (
     STANDARD_OUTPUT,
     Actual,
+    ArmsInOrder,
     Chosen,
     CountColumn,
     Imports,
@@ -77,6 +78,7 @@ def analyse(
     subject: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column with who it was, to find who comes twice.")
     ] = None,
+    arms: ArmsInOrder = None,
     control: Annotated[
         str | None,
         typer.Option(
@@ -150,6 +152,7 @@ def analyse(
         found = run(
             source,
             name,
+            arms=arms,
             control=control,
             level=level,
             margin=margin,

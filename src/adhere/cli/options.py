@@ -92,6 +92,23 @@ JsonFile = Annotated[
 ]
 
 
+ArmsInOrder = Annotated[
+    str | None,
+    typer.Option(
+        "--arms",
+        metavar="A,B,…",
+        help="All arms of a table, in order.  [default: of a categorical column, of columns of probabilities, or by "
+        "name]",
+    ),
+]
+Control = Annotated[
+    str | None,
+    typer.Option(
+        "--control",
+        metavar="ARM",
+        help="The control of a table, which comes first.  [default: placebo or the like, otherwise the first arm]",
+    ),
+]
 Chosen = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP, ARM or TRT01P]"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,11 +21,15 @@ def check_for_table(options: Mapping[str, object]) -> None:
             raise InputError(f"--{option}", value, expected, f"--{option} needs {expected}")
 
 
-def load_populations(given: Sequence[str], columns: Mapping[str, str | None]) -> list[Population]:
-    """The populations that were named; who is left out of a table is said on standard error."""
+def load_populations(given: Sequence[str], columns: Mapping[str, Any]) -> tuple[list[Population], list[str]]:
+    """The populations that were named, and of tables, what decided the order of arms and the control.
+
+    Who is left out of a table is said on standard error.
+    """
     from adhere.populations import as_population, records_of
 
     found: list[Population] = []
+    orders: list[str] = []
     n_tables = 0
     for one in given:
         records = records_of(one, **columns)
@@ -33,6 +37,8 @@ def load_populations(given: Sequence[str], columns: Mapping[str, str | None]) ->
         n_tables += records is not None
         if records is not None and (note := records.note()):
             typer.echo(note, err=True)
+        if records is not None:
+            orders.append(f"{records.name}: {records.arm_order}")
     if not n_tables:
         check_for_table(columns)
-    return found
+    return found, orders

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options import Actual, Chosen, CountColumn, Reward
+from adhere.cli.options import Actual, ArmsInOrder, Chosen, Control, CountColumn, Reward
 from adhere.cli.population_tables import check_for_table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -23,6 +23,8 @@ def populations(
     actual: Actual = None,
     reward: Reward = None,
     count: CountColumn = None,
+    arms: ArmsInOrder = None,
+    control: Control = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print counts, estimates and intervals as JSON.")] = False,
 ) -> None:
     """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
@@ -37,7 +39,7 @@ def populations(
     there are, every estimate with its 95% interval, and how many rows lack the arm assigned, the arm taken or the
     outcome. Such rows are left out of the population; a missing outcome is never counted as a zero.
     """
-    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
+    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count, "arms": arms, "control": control}
     if population is None:
         check_for_table({**columns, "json": as_json})
         _list()

@@ -21,7 +21,9 @@ from adhere.cli.machines import Cluster, Device, check_machines, machines
 from adhere.cli.options import (
     STANDARD_OUTPUT,
     Actual,
+    ArmsInOrder,
     Chosen,
+    Control,
     CountColumn,
     Imports,
     JsonFile,
@@ -77,6 +79,8 @@ def simulate(
     actual: Actual = None,
     reward: Reward = None,
     count: CountColumn = None,
+    arms: ArmsInOrder = None,
+    control: Control = None,
     imports: Imports = None,
     threads: Threads = None,
     device: Device = "cpu",
@@ -114,8 +118,8 @@ def simulate(
     to_file = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
     import_all(imports)
     given = [parse_policy(text) for text in policy]
-    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
-    answering = load_populations(population, columns)
+    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count, "arms": arms, "control": control}
+    answering, orders = load_populations(population, columns)
     _check_destinations(to_file, plot, save, runs_to, [*map(Path, population), *(imports or ())])
     with machines(threads, device, cluster) as where:
         result = run(
@@ -132,7 +136,7 @@ def simulate(
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
     text = json_text(result.to_json())
     # First what people see: a disk that fills up now must not cost them the results.
-    typer.echo(text if json_file == STANDARD_OUTPUT else _table(result, sources), nl=False)
+    typer.echo(text if json_file == STANDARD_OUTPUT else _table(result, orders, sources), nl=False)
     contents = {} if to_file is None else {to_file: text.encode()}
     if plot is not None:
         from adhere.simulation.surplus_plot import plot_file
@@ -161,9 +165,10 @@ def _check_destinations(
         check_folder("--save", save)
 
 
-def _table(result: SimulationResult, sources: list[str]) -> str:
+def _table(result: SimulationResult, orders: list[str], sources: list[str]) -> str:
     from adhere.report.wrapping import paragraph
 
     width = shutil.get_terminal_size().columns
-    parts = [result.summary(width), *(paragraph(f"data: {source}", width) for source in sources)]
+    notes = [*orders, *(f"data: {source}" for source in sources)]
+    parts = [result.summary(width), *(paragraph(note, width) for note in notes)]
     return "\n\n".join(parts) + "\n"

@@ -14,6 +14,7 @@ from adhere.design.scenario_grid import LOWERING_GRID, USUAL_GRID, ScenarioGrid,
 from adhere.design.truth import null_of
 from adhere.errors import InputError
 from adhere.populations import Population, as_population
+from adhere.records.table import is_table
 from adhere.trial.design import Design
 
 
@@ -63,7 +64,11 @@ def _each(given: object, design: Design, folder: Path) -> Iterable[Scenario]:
         if (table := scenario_table(path)) is not None:
             return _of_table(table, design, path.parent)
         given = str(path) if path.suffix else given  # the name of a population has no suffix
-    population = as_population(given)
+    # The arms of a table in the design's order; everything else has an order of its own.
+    if is_table(given):
+        population = as_population(given, arms=design.arms, control=design.arms[0])
+    else:
+        population = as_population(given)
     return (Scenario(population.name, population, null_of(population)),)
 
 

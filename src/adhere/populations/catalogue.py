@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
@@ -51,6 +51,8 @@ def as_population(
     actual: str | None = None,
     reward: str | None = None,
     count: str | None = None,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
 ) -> Population:
     """The population meant by a name, a file, a pandas or polars frame, or by a population itself.
 
@@ -59,19 +61,20 @@ def as_population(
 
     Of a table (a frame or a file of records), `name` is what the population is called, and the other arguments are
     its columns where they are not called chosen, actual, reward and count or as in CDISC. Rows that lack the arm
-    assigned, the arm taken or the outcome are left out, with a warning that counts them.
+    assigned, the arm taken or the outcome are left out, with a warning that counts them. `arms` lists all arms in
+    their order, `control` names the one that comes first; without them the rule of `adhere.records.arms` decides.
 
     >>> as_population(" Defiers ").name
     'defiers'
     """
     said = {"name": name, "chosen": chosen, "actual": actual, "reward": reward, "count": count}
-    records = records_of(given, **said)
+    records = records_of(given, arms=arms, control=control, **said)
     if records is not None:
         population = records.population()
         if note := records.note():
             warnings.warn(note, stacklevel=2)
         return population
-    for argument, value in said.items():
+    for argument, value in {**said, "arms": arms, "control": control}.items():
         if value is not None:
             raise InputError(argument, value, "a table to go with it: a frame, or a file of records")
     if isinstance(given, Population):
@@ -89,10 +92,19 @@ def as_population(
     raise InputError("population", text, expected)
 
 
-def records_of(given: object, name: str | None = None, **columns: str | None) -> Records | None:
+def records_of(
+    given: object,
+    name: str | None = None,
+    *,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+    **columns: str | None,
+) -> Records | None:
     """The records of a frame or a file of records; None if what is given is neither."""
     is_published = isinstance(given, (str, PathLike)) and _published(str(fspath(given)))
-    return read_records(given, name, **columns) if is_table(given) and not is_published else None
+    if is_published or not is_table(given):
+        return None
+    return read_records(given, name, arms=arms, control=control, **columns)
 
 
 def _published(text: str) -> tuple[Callable[[str], Population], str] | None:

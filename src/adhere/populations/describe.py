@@ -15,17 +15,24 @@ from adhere.populations.records import Records
 from adhere.populations.strata import Strata
 
 
-def describe(given: object, width: int = 80, **columns: str | None) -> str:
+def describe(
+    given: object,
+    width: int = 80,
+    *,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+    **columns: str | None,
+) -> str:
     """A population in plain text, as `adhere populations` shows it.
 
-    `given` is what `as_population` takes: a population, its name, a file or a frame; `columns` (chosen, actual,
-    reward, count) names those of a table. Of a table or of counts there are estimates with intervals between
-    patients, otherwise expectations under uniform allocation.
+    `given` is what `as_population` takes: a population, its name, a file or a frame. For a table, `columns` (chosen,
+    actual, reward, count) names its columns, `arms` its arms in order and `control` the first of them. For a table or
+    counts there are estimates with intervals between patients, otherwise expectations under uniform allocation.
     """
-    if (records := records_of(given, **columns)) is not None:
+    if (records := records_of(given, arms=arms, control=control, **columns)) is not None:
         records.population()  # which says why it cannot be one
         return describe_records(records, width)
-    population = as_population(given, **columns)
+    population = as_population(given, arms=arms, control=control, **columns)
     if isinstance(population, Counts):
         parts = [describe_records(Records.of(population), width)]
         return "\n\n".join(parts + ([f"data: {population.source}"] if population.source else []))

@@ -43,6 +43,8 @@ def _headline(records: Records) -> list[str]:
         mark = records.separator
         separated = f", separated by {SEPARATORS[mark]}" if mark not in ("", ",") else ""
         lines += [f"read from {records.source}{separated}", f"columns: {said}"]
+    if records.arm_order:
+        lines.append(records.arm_order)
     return lines
 
 

@@ -37,7 +37,8 @@ class Records:
     `columns` says which columns were read as what, `unit` whether a row is a patient or has a count of them. `lost`
     counts patients without an outcome who are marked as lost to follow-up, `in_error` those entered in error, who are
     not among `patients`; `imputed` outcomes and arms taken that the table itself marks as assumed by a rule.
-    `count_by_name` is a column that was taken for the count because it is called n.
+    `count_by_name` is a column that was taken for the count because it is called n. `arm_order` says what decided the
+    order of arms and the control, `notes` which labels were read as an arm that is spelled otherwise.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Records:
     separator: str = ""
     count_by_name: str = ""
     rehearsal: bool = False
+    arm_order: str = ""
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, counts: Counts) -> Records:
@@ -77,14 +80,11 @@ class Records:
         return {reason: count for reason, count in found.items() if count}
 
     def note(self) -> str:
-        """One sentence on what a reader may not expect: a count known by its name, arms alike, who is left out."""
+        """One sentence on what a reader may not expect: a count by its name, labels, who is left out."""
         said = ["these are records of a rehearsal, not data of a trial"] if self.rehearsal else []
         if name := self.count_by_name:
             said.append(f"column {name} is taken as a count of patients (count={name!r} says so)")
-        alike: dict[str, str] = {}
-        for arm in self.arms:
-            if (first := alike.setdefault(arm.lower(), arm)) != arm:
-                said.append(f"arms {first!r} and {arm!r} differ in case alone")
+        said += self.notes
         if reasons := self.left_out():
             listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
             said.append(f"{sum(reasons.values()):,} of {self.total():,} {self.unit} left out: {listed}")

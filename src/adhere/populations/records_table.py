@@ -2,8 +2,8 @@
 
 The columns are `chosen, actual, reward[, count]`, or in the words of CDISC `TRTP, TRTA, AVAL[, N]`, `ARM, ACTARM,
 AVAL` or `TRT01P, TRT01A, AVAL`, in any order and case, or those that are named; others are ignored. Without a count
-(or `n`) each row is one patient. The arms are those that were chosen, in order of first appearance; every arm taken
-must be one of them.
+(or `n`) each row is one patient. The arms are those that were chosen, the control first, in the order that
+`adhere.records.arms` says; every arm taken must be one of them.
 What is missing stays missing: an empty cell, NA, N/A, NaN, null or a point, in any case. An arm cannot be called so,
 unless a column PROB_… says that there is such an arm, as in an export. Who took none of the arms has "took nothing"
 or "took something else" in place of the arm taken. A table that `adhere trial export` wrote says so in TRTASTAT, and
@@ -20,12 +20,14 @@ DTYPE); its arms are unescaped (`adhere.csv_cells`). ::
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adhere.errors import InputError, nearest
 from adhere.populations.records import NoArm, Record, Records, Taken
+from adhere.records.arms import arm_names, ordered_arms, read_labels
 from adhere.records.columns import EXPORTED, find_columns
 from adhere.records.table import open_table
 
@@ -36,7 +38,14 @@ _STATUS = {"NOTHING": NoArm.NOTHING, "OTHER": NoArm.OTHER}
 _IN_WORDS = {kind.value: kind for kind in _STATUS.values()}
 
 
-def read_records(given: object, name: str | None = None, **columns: str | None) -> Records:
+def read_records(
+    given: object,
+    name: str | None = None,
+    *,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+    **columns: str | None,
+) -> Records:
     """The records of a frame or a file; `columns` names the columns for chosen, actual, reward and count."""
     from adhere.records.cells import Cells
 
@@ -48,16 +57,21 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
     read = table.columns(list(roles.values()))
     cells = {role: Cells(table, title, read[title]) for role, title in roles.items()}
 
-    listed = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
-    chosen, arms = cells["chosen"].arms(listed)
+    listed = [title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")]
+    labels = read_labels(cells["chosen"], listed, [] if arms is None else arm_names(arms))
+    chosen, assigned = labels.numbers, labels.names
     if not len(chosen):
         raise InputError(table.source, "no rows", "at least one row below the header")
+    categories = cells["chosen"].categories
+    titled = listed if set(listed) == set(assigned) else []
+    order = ordered_arms(assigned, arms=arms, control=control, categories=categories, probabilities=titled)
+    order = order.control_first() if assigned else order
     counts = cells["count"].counts() if "count" in cells else np.ones(len(chosen), dtype=np.int64)
     rewards = cells["reward"].rewards()
-    taken, meanings = _taken(cells, listed)
+    taken, meanings, notes = _taken(cells, listed, assigned)
     for number, arm in enumerate(meanings):
-        if isinstance(arm, str) and arm not in arms and np.any(taken == number):
-            place, expected = table.place(int(np.argmax(taken == number))), nearest(arm, arms)
+        if isinstance(arm, str) and arm not in assigned and np.any(taken == number):
+            place, expected = table.place(int(np.argmax(taken == number))), nearest(arm, order.names)
             sentence = (
                 f"{table.source}, {place}: arm {arm!r} was taken but never assigned; expected {expected}, or"
                 f" {' or '.join(_IN_WORDS)}"
@@ -81,8 +95,8 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
     return Records(
         name=name or table.name,
         source=table.source,
-        arms=tuple(arms),
-        patients=_counted([*arms, ""], chosen, meanings, taken, rewards, counts, ~in_error),
+        arms=order.names,
+        patients=_counted([*assigned, ""], chosen, meanings, taken, rewards, counts, ~in_error),
         columns=found,
         unit=unit,
         lost=int(counts[np.isnan(rewards) & marked("WITHDFL", "Y")].sum()),
@@ -91,18 +105,23 @@ def read_records(given: object, name: str | None = None, **columns: str | None) 
         separator=table.separator,
         count_by_name=by_name,
         rehearsal=bool(marked("REHEARSAL", "Y").any()),
+        arm_order=order.sentence if assigned else "",
+        notes=tuple(dict.fromkeys((*labels.notes, *notes))),
     )
 
 
-def _taken(cells: dict[str, Cells], listed: set[str]) -> tuple[Any, list[Taken]]:
+def _taken(
+    cells: dict[str, Cells], listed: Sequence[str], assigned: Sequence[str]
+) -> tuple[Any, list[Taken], tuple[str, ...]]:
     """What was taken in each row, by its number, and what the numbers mean; the last one, -1, is "not known"."""
-    taken, names = cells["actual"].arms(listed)
-    meanings: list[Taken] = [_IN_WORDS.get(name.lower(), name) for name in names]
+    labels = read_labels(cells["actual"], listed, assigned)
+    taken = labels.numbers
+    meanings: list[Taken] = [_IN_WORDS.get(name.lower(), name) for name in labels.names]
     if "TRTASTAT" in cells:
         for word, kind in _STATUS.items():
             taken = np.where(cells["TRTASTAT"].equals(word), len(meanings), taken)
             meanings.append(kind)
-    return taken, [*meanings, NoArm.UNKNOWN]
+    return taken, [*meanings, NoArm.UNKNOWN], labels.notes
 
 
 def _counted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -47,6 +47,12 @@ class Cells:
             where = f"{self.table.source}, column {self.title}"
             sentence = f"{where}: got {self.column.dtype}, expected {_ONE_VALUE}"
             raise InputError(where, str(self.column.dtype), _ONE_VALUE, sentence)
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """The categories of a categorical column, in their order; none of others, and of Categorical of polars."""
+        kind = self.column.dtype
+        return kind.categories.to_list() if isinstance(kind, pl.Enum) else self.table.categories(self.title)
 
     def where(self, row: int) -> str:
         """The place of a cell, for an error message."""

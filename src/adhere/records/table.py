@@ -33,6 +33,7 @@ class Table:
     place: Callable[[int], str]
     hint: str
     separator: str = ""
+    categories: Callable[[str], Sequence[str]] = lambda title: ()  # of a categorical column, in their order
 
 
 def is_table(given: object) -> bool:
@@ -45,7 +46,7 @@ def open_table(given: object, caller: str) -> Table:
     if is_frame(given):
         frame = Frame(given)
         hint = f"; {caller}(frame, chosen=…, actual=…, reward=…) says which columns are meant"
-        return Table("table", "table", frame.titles, _of_a_frame(frame), _row, hint)
+        return Table("table", "table", frame.titles, _of_a_frame(frame), _row, hint, categories=frame.categories)
     path = Path(str(given).strip())
     return _parquet_table(path) if path.suffix.lower() == ".parquet" else _csv_table(path)
 

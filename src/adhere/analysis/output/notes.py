@@ -31,7 +31,8 @@ def notes_of(analysis: Analysis) -> list[str]:
         "confidence sequence": analysis.sequences,
         "AIPW": analysis.aipw,
     }
-    said = [_STAR, *(note for part, found in parts.items() for note in _of_pairs(part, found))]
+    said = [sentence(analysis.arm_order)] if analysis.arm_order else []
+    said += [_STAR, *(note for part, found in parts.items() for note in _of_pairs(part, found))]
     said += [*analysis.effects.notes, *analysis.bounds.notes, *analysis.flow.notes]
     said += [analysis.why_no_sequences] * (not analysis.fixed_allocation)
     said += [sentence(one.reason) for one in analysis.randomisation if one.reason]

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from adhere.analysis.reading.control import control_of
 from adhere.analysis.reading.digest import digest_of
 from adhere.analysis.records import Records
 from adhere.populations import Counts
+from adhere.records.arms import control_of
 
 
 def records_of_counts(population: Counts) -> Records:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from adhere.analysis.reading.control import control_of
 from adhere.analysis.reading.decision_order import decision_order, sorted_ties
 from adhere.analysis.reading.digest import digest_of
-from adhere.analysis.reading.names import sorted_names
 from adhere.analysis.reading.record_warnings import missing_places, unused_probabilities
 from adhere.analysis.reading.repeated_subjects import check_subjects
 from adhere.analysis.reading.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
 from adhere.analysis.reading.table_probabilities import table_probabilities
 from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
 from adhere.errors import InputError
+from adhere.records.arms import sorted_names
 from adhere.records.cells import Cells
 from adhere.records.columns import check_roles, find_columns, find_optional, may_hold_probabilities
 from adhere.records.table import Table, open_table
@@ -46,6 +46,7 @@ def read_records(
     time: str | None = None,
     count: str | None = None,
     subject: str | None = None,
+    arms: Sequence[object] | None = None,
     control: str | float | None = None,
 ) -> Records:
     """The records of a table: a path (.csv, .csv.gz, .tsv, .parquet) or a frame of polars, pandas or Arrow.
@@ -58,9 +59,12 @@ def read_records(
         Which column is meant, where it has none of the usual names.
     propensity
         The column of the probability of the arm chosen, or how the columns of each arm's probability begin.
+    arms
+        All arms, in the order to show them in; without it the order of a categorical column, of the columns of
+        probabilities, or of the names.
     control
         The arm that the others are compared with; without it one called control, placebo, none, usual care, standard
-        of care, sham or no treatment, else the first.
+        of care, sham or no treatment, or else the first.
 
     Raises an `InputError` that names the file, the line, the column and what was expected there.
 
@@ -93,33 +97,33 @@ def read_records(
     columns = {**found, **exported}
     series = dict(table.columns([*columns.values(), *probable]))
     cells = {name: Cells(table, title, series[title]) for name, title in columns.items()}
-    arms = table_arms(table, cells, probable, propensity)
-    if arms.probabilities:
+    by_arm = table_arms(table, cells, probable, propensity, arms, control)
+    if by_arm.probabilities:
         found.pop("propensity", None)
-        found |= {f"probability of {arm}": title for arm, title in arms.probabilities.items()}
+        found |= {f"probability of {arm}": title for arm, title in by_arm.probabilities.items()}
 
     warnings: list[str] = []
     counts = _counts(table, cells, found, bool(count), warnings)
-    patients = np.ones(len(arms.chosen), dtype=np.int64) if counts is None else counts
+    patients = np.ones(len(by_arm.chosen), dtype=np.int64) if counts is None else counts
     in_error = cells["INERRFL"].equals("Y") if "INERRFL" in cells else np.zeros(len(patients), dtype=np.bool_)
     reasons = {
-        "without an assigned arm": int(patients[(arms.chosen < 0) & ~in_error].sum()),
+        "without an assigned arm": int(patients[(by_arm.chosen < 0) & ~in_error].sum()),
         IN_ERROR: int(patients[in_error].sum()),
     }
-    kept = (arms.chosen >= 0) & (patients > 0) & ~in_error
-    for word, rows in arms.without_arm.items():
+    kept = (by_arm.chosen >= 0) & (patients > 0) & ~in_error
+    for word, rows in by_arm.without_arm.items():
         warnings.append(
             f"{word!r} is no arm: {_people(int(patients[rows].sum()))} left out, as without an assigned arm"
         )
     if not kept.any():
         none = "the counts add up to no patients" if len(patients) and not patients.any() else _NOBODY
         warnings.append(none + " and a count above 0" * (none == _NOBODY and counts is not None))
-    warnings += warnings_of(arms, np.where(kept, patients, 0))
+    warnings += warnings_of(by_arm, np.where(kept, patients, 0))
     named = [title for title in probable if not title.lower().startswith("p_")]
-    if named and not arms.probabilities and "propensity" not in found:
-        warnings.append(unused_probabilities(named, arms.names))
+    if named and not by_arm.probabilities and "propensity" not in found:
+        warnings.append(unused_probabilities(named, by_arm.names))
     rewards = cells["reward"].rewards()
-    probabilities = table_probabilities(table, found, series, arms, kept, warnings)
+    probabilities = table_probabilities(table, found, series, by_arm, kept, warnings)
     is_asked = time is not None
     order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings, by_time=is_asked)
     if by == "RECOMMENDATION_ID":
@@ -138,11 +142,11 @@ def read_records(
     records = Records(
         name=table.name,
         source=table.source,
-        arms=arms.names,
-        chosen=arms.chosen[order],
-        actual=_taken(cells, arms)[order],
+        arms=by_arm.names,
+        chosen=by_arm.chosen[order],
+        actual=_taken(cells, by_arm)[order],
         reward=rewards[order],
-        control=control_of(arms.names, control),
+        control=by_arm.order.control,
         count=None if counts is None else counts[order],
         probabilities=None if probabilities is None else probabilities[order],
         estimated=None if probabilities is None else flags("ESTFL", "Y"),
@@ -156,6 +160,7 @@ def read_records(
         left_out={reason: n for reason, n in reasons.items() if n},
         warnings=tuple(warnings),
         order=says,
+        arm_order=by_arm.order.sentence,
         rehearsal="REHEARSAL" in cells and bool(cells["REHEARSAL"].equals("Y").any()),
     )
     records = sorted_ties(_with_places(records, cells, order))

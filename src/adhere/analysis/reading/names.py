@@ -1,24 +1,8 @@
-"""Names of arms and strata: their order, and headings that are not among them."""
+"""Headings beside the names of arms and strata."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-
-
-def sorted_names(names: Iterable[str]) -> list[str]:
-    """Names in order, numbers by their size and before others.
-
-    >>> sorted_names(["b", "10", "9"])
-    ['9', '10', 'b']
-    """
-
-    def key(name: str) -> tuple[bool, float, str]:
-        try:
-            return False, float(name), name
-        except ValueError:
-            return True, 0.0, name
-
-    return sorted(names, key=key)
+from collections.abc import Collection
 
 
 def apart_from(names: Collection[str], heading: str) -> str:

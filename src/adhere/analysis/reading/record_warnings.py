@@ -42,14 +42,3 @@ def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str 
         f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects{first}): they are analysed as if each were "
         "another patient's, which makes intervals too narrow"
     )
-
-
-def arms_alike(arms: Sequence[str]) -> list[str]:
-    """Arms that may be the same one, written in two ways.
-
-    >>> arms_alike(["Drug", "drug", "none"])
-    ["arms 'Drug' and 'drug' differ in case alone"]
-    """
-    first: dict[str, str] = {}
-    pairs = [(first.setdefault(arm.lower(), arm), arm) for arm in arms]
-    return [f"arms {one!r} and {other!r} differ in case alone" for one, other in pairs if one != other]

@@ -9,10 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from adhere.analysis.reading.names import sorted_names
-from adhere.analysis.reading.record_warnings import arms_alike
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Bools, Ints
 from adhere.errors import InputError, listed
+from adhere.records.arms import ArmOrder, arm_names, ordered_arms, read_labels
 from adhere.records.cells import Cells
 from adhere.records.columns import probability_columns
 from adhere.records.table import Table
@@ -30,24 +29,35 @@ class TableArms:
     with each word that says that no arm was assigned.
     """
 
-    names: tuple[str, ...]
+    order: ArmOrder
     chosen: Ints
     taken: Ints
     taken_names: Sequence[str]
     probabilities: Mapping[str, str]
     without_arm: Mapping[str, Bools]
+    notes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arms, in order."""
+        return self.order.names
 
 
-def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], prefix: str | None) -> TableArms:
-    """The arms in the order of the columns of their probabilities or, without those, of their names.
-
-    `titles` are those of the columns that may hold probabilities.
-    """
+def table_arms(
+    table: Table,
+    cells: Mapping[str, Cells],
+    titles: Sequence[str],
+    prefix: str | None,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+) -> TableArms:
+    """The arms by the rule of `adhere.records.arms`; `titles` are those of columns that may hold probabilities."""
     named = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
-    chosen, words = cells["chosen"].arms(named)
+    labels = read_labels(cells["chosen"], named, [] if arms is None else arm_names(arms))
+    chosen, words = labels.numbers, labels.names
     without = [name for name in words if name.lower() in _NO_ARM and name not in named]
     assigned = [name for name in words if name not in without]
-    taken, taken_names = cells["actual"].arms(named)
+    taken = read_labels(cells["actual"], named, assigned)
     if len(assigned) > _MAX_ARMS:
         where = f"{table.source}, column {cells['chosen'].title}"
         raise InputError(where, f"{len(assigned):,} different values", f"the names of at most {_MAX_ARMS} arms")
@@ -56,7 +66,11 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
         expected = f"how the columns of the arms' probabilities begin: {listed(prefix + name for name in assigned)}"
         raise InputError(f"{table.source}, propensity", prefix, f"{expected} (found: {listed(titles)})")
     says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm, hence of the other
-    names = tuple(sorted_names(assigned) if says_both or not probabilities else probabilities)
+    titled = [] if says_both else list(probabilities)
+    categories = [] if titled else cells["chosen"].categories
+    found = ordered_arms(titled or assigned, arms=arms, control=control, categories=categories, probabilities=titled)
+    names = found.names
+    probabilities = {name: probabilities[name] for name in names if name in probabilities}
     for number, name in enumerate(words):
         if name in without:
             continue
@@ -65,15 +79,16 @@ def table_arms(table: Table, cells: Mapping[str, Cells], titles: Sequence[str], 
             known = f"an arm with a column for its probability: {', '.join(probabilities.values())}"
             raise InputError(where, name, known if name.isprintable() else "a name in printable text")
     if len(names) < 2:
-        found = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
-        raise InputError(table.source, names, "at least two arms", f"{table.source}: {found}; two can be compared")
+        said = f"only one arm was assigned: {names[0]!r}" if names else "no arm was assigned"
+        raise InputError(table.source, names, "at least two arms", f"{table.source}: {said}; two can be compared")
     order = np.array([*(-1 if name in without else names.index(name) for name in words), -1], dtype=np.int64)
     without_arm = {name: chosen == words.index(name) for name in without}
-    return TableArms(names, order[chosen], taken, taken_names, probabilities, without_arm)
+    notes = tuple(dict.fromkeys((*labels.notes, *taken.notes)))
+    return TableArms(found, order[chosen], taken.numbers, taken.names, probabilities, without_arm, notes)
 
 
 def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
-    """What a reader may not expect: arms taken that were never assigned, and arms alike."""
+    """What a reader may not expect: arms taken that were never assigned, and labels read as an arm."""
     said = []
     for number, name in enumerate(arms.taken_names):
         n = int(patients[arms.taken == number].sum())
@@ -82,4 +97,4 @@ def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
             hint = f"; is it {next(arm for arm in arms.names if arm.lower() == close[0])!r}?" if close else ""
             who = "1 patient" if n == 1 else f"{n:,} patients"
             said.append(f"{who} took {name!r}, which was never assigned: counted as took something else{hint}")
-    return said + arms_alike(arms.names)
+    return said + list(arms.notes)

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from adhere.analysis.reading.control import control_of
 from adhere.analysis.reading.digest import digest_of
-from adhere.analysis.reading.names import sorted_names
 from adhere.analysis.reading.record_warnings import missing_probabilities, repeated_subjects
 from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Records
+from adhere.records.arms import control_of, sorted_names
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
 from adhere.trial.events import Recommended, decode

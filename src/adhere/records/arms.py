@@ -1,0 +1,191 @@
+"""The arms of a table: which labels mean the same arm, their order, and which arm is the control.
+
+The order is, by the first of these that says something: `arms=`; the categories of a categorical column; the columns
+of the arms' probabilities; the names, numbers by their size and before other names. The control is `control=`, or an
+arm with a usual name for one, or the first. A simulation, whose policies know arms by their numbers, puts the control
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from adhere.errors import InputError, listed, nearest
+from adhere.frames import arm_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from adhere.records.cells import Cells
+
+USUAL: Final = ("control", "placebo", "none", "usual care", "standard of care", "sham", "no treatment")
+_A_LIST: Final = "a list of the names of all arms"
+
+
+@dataclass(frozen=True)
+class ArmOrder:
+    """The arms in their order, the number of the control, and what decided each."""
+
+    names: tuple[str, ...]
+    control: int
+    order_by: str
+    control_by: str
+
+    @property
+    def sentence(self) -> str:
+        """The control and the order of arms, and why.
+
+        >>> print(ordered_arms(["patch", "placebo", "gum"]).sentence)
+        control: placebo (a usual name for it); arms in order of their names: gum, patch, placebo
+        """
+        order = ", ".join(self.names)
+        return f"control: {self.names[self.control]} ({self.control_by}); arms {self.order_by}: {order}"
+
+    def control_first(self) -> ArmOrder:
+        """The same arms with the control before the others."""
+        control = self.names[self.control]
+        others = (arm for arm in self.names if arm != control)
+        return ArmOrder((control, *others), 0, self.order_by, self.control_by)
+
+
+def ordered_arms(
+    assigned: Sequence[str],
+    *,
+    arms: Sequence[object] | None = None,
+    control: str | float | None = None,
+    categories: Sequence[str] = (),
+    probabilities: Sequence[str] = (),
+) -> ArmOrder:
+    """The arms that were assigned, in order, with the control; `probabilities` are those with a column of their own.
+
+    >>> ordered_arms(["10", "9"], control=10).names, ordered_arms(["low", "high"], arms=["low", "high"]).names
+    (('9', '10'), ('low', 'high'))
+    """
+    if arms is not None:
+        names, order_by = arm_names(arms), "as given"
+        strangers, lacking = (
+            [one for one in names if one not in assigned],
+            [one for one in assigned if one not in names],
+        )
+        if strangers:
+            raise InputError("arms", strangers[0], f"an arm that was assigned: {listed(assigned)}")
+        if lacking:
+            raise InputError("arms", listed(names), f"all arms that were assigned ({listed(lacking)} too)")
+    elif len(set(categories) & set(assigned)) == len(assigned) and assigned:
+        names, order_by = [one for one in categories if one in assigned], "in order of their categories"
+    elif probabilities:
+        names, order_by = list(probabilities), "in order of the columns of their probabilities"
+    else:
+        names, order_by = sorted_names(assigned), "in order of their names"
+    number, control_by = _control(names, control)
+    return ArmOrder(tuple(names), number, order_by, control_by)
+
+
+def arm_names(given: Sequence[object]) -> list[str]:
+    """The names in `arms=`: a list, or as `--arms` has them, one text with commas between names.
+
+    >>> arm_names("placebo, patch"), arm_names([0, 1.0])
+    (['placebo', 'patch'], ['0', '1'])
+    """
+    if not isinstance(given, Iterable):
+        raise InputError("arms", given, _A_LIST)
+    names = [arm_text(one) for one in (given.split(",") if isinstance(given, str) else given)]
+    twice = next((one for place, one in enumerate(names) if one in names[:place]), None)
+    if twice is not None:
+        raise InputError("arms", twice, "each arm once", f"arms: {twice!r} is listed twice")
+    if not all(names):
+        raise InputError("arms", given, _A_LIST)
+    return names
+
+
+def control_of(arms: Sequence[str], control: str | float | None = None) -> int:
+    """The number of the control: the arm of that name, or one with a usual name, or the first.
+
+    >>> control_of(("aspirin", "Placebo")), control_of(("aspirin", "Placebo"), "aspirin")
+    (1, 0)
+    """
+    return _control(arms, control)[0]
+
+
+def _control(arms: Sequence[str], control: str | float | None) -> tuple[int, str]:
+    small = [folded(arm) for arm in arms]
+    if control is None:
+        usual = next((small.index(name) for name in USUAL if name in small), None)
+        return (0, "the first arm; control= or --control names another") if usual is None else (usual, _BY_NAME)
+    if not isinstance(control, (str, int, float)):
+        raise InputError("control", control, "the name of an arm")
+    name = control if isinstance(control, str) and control in arms else arm_text(control)
+    if name in arms:
+        return arms.index(name), "as given"
+    if small.count(folded(name)) != 1:
+        raise InputError("control", control, nearest(name, arms))
+    return small.index(folded(name)), "as given"
+
+
+_BY_NAME: Final = "a usual name for it"
+
+
+def folded(name: str) -> str:
+    """A label without its case and without blanks around it: labels that agree in this mean the same arm.
+
+    >>> folded("  Usual   Care")
+    'usual care'
+    """
+    return " ".join(name.split()).lower()
+
+
+def sorted_names(names: Iterable[str]) -> list[str]:
+    """Names in order, numbers by their size and before others.
+
+    >>> sorted_names(["b", "10", "9"])
+    ['9', '10', 'b']
+    """
+
+    def key(name: str) -> tuple[bool, float, str]:
+        try:
+            return False, float(name), name
+        except ValueError:
+            return True, 0.0, name
+
+    return sorted(names, key=key)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The number of each row's label (-1: missing), the labels, and what to say of those spelled in several ways."""
+
+    numbers: NDArray[np.int64]
+    names: list[str]
+    notes: tuple[str, ...]
+
+
+def read_labels(cells: Cells, listed_names: Collection[str], arms: Collection[str]) -> Labels:
+    """The labels of a column, those that differ only in case or blanks taken as one.
+
+    An arm in `arms` lends it its spelling, otherwise the spelling of most rows. `listed_names` are names though they
+    mean "missing"; labels in either that differ only in case are different arms.
+    """
+    import numpy as np
+
+    numbers, names = cells.arms(listed_names)
+    rows = np.bincount(numbers[numbers >= 0], minlength=len(names)).tolist()
+    known = {*arms, *listed_names}
+    spelled: dict[str, list[str]] = {}
+    for name in [*sorted(known), *sorted(names, key=lambda one: (-rows[names.index(one)], one))]:
+        found = spelled.setdefault(folded(name), [])
+        if name in known or not found:
+            found.append(name)
+    kept, places, notes = [], [], []
+    for name in names:
+        own = name if name in known else spelled[folded(name)][0]
+        if own != name:
+            n = rows[names.index(name)]
+            many = f"{n:,} row{'' if n == 1 else 's'} of column {cells.title}"
+            notes.append(f"{name!r} ({many}) is read as {own!r}")
+        if own not in kept:
+            kept.append(own)
+        places.append(kept.index(own))
+    return Labels(np.array([*places, -1], dtype=np.int64)[numbers], kept, tuple(notes))

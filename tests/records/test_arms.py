@@ -1,0 +1,115 @@
+"""The order of a table's arms and its control: one rule for `simulate` and `analyse`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas
+import polars
+import pytest
+
+import adhere
+from adhere.errors import InputError
+from adhere.record_sources import records_of
+from cli.running import in_this_process
+
+LABELS = ["patch", "placebo", "gum"]
+
+
+def a_table(labels: list[str] = LABELS, taken: list[str] | None = None) -> polars.DataFrame:
+    """Ten patients of each arm, who took it."""
+    chosen = labels * 10
+    return polars.DataFrame({"chosen": chosen, "actual": (taken or labels) * 10, "reward": [0, 1, 1, 0, 1] * 6})
+
+
+def orders(given: object, **arguments: Any) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """The arms of a simulation, those of an analysis, and its control."""
+    records = records_of(given, **arguments)
+    return adhere.as_population(given, **arguments).arms, records.arms, records.arms[records.control]
+
+
+def test_both_find_the_control_by_its_name() -> None:
+    simulated, analysed, control = orders(a_table())
+    assert simulated == ("placebo", "gum", "patch")
+    assert (analysed, control) == (("gum", "patch", "placebo"), "placebo")
+
+
+def test_a_floor_for_the_control_is_placebos() -> None:
+    found = adhere.simulate("floor(thompson, control=0.6)", a_table(), 100, 20, progress=False)[0]
+    assert found.arms[0] == "placebo"
+    assert found.allocation["placebo"].mean >= 0.55
+
+
+def test_without_a_usual_name_the_first_in_order_is_the_control() -> None:
+    for labels in (["b", "a", "c"], ["c", "b", "a"]):
+        assert orders(a_table(labels)) == (("a", "b", "c"), ("a", "b", "c"), "a")
+    assert orders(a_table(["10", "9", "8"]))[1:] == (("8", "9", "10"), "8")
+
+
+def test_arms_and_control_can_be_given() -> None:
+    assert orders(a_table(), control="patch") == (("patch", "gum", "placebo"), ("gum", "patch", "placebo"), "patch")
+    given = orders(a_table(), arms=["patch", "placebo", "gum"])
+    assert given == (("placebo", "patch", "gum"), ("patch", "placebo", "gum"), "placebo")
+    assert orders(a_table(), arms="gum,patch, placebo", control="Gum")[0] == ("gum", "patch", "placebo")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"arms": ["patch", "placebo"]}, "gum"),
+        ({"arms": ["patch", "placebo", "gum", "tea"]}, "arms: got 'tea', expected an arm that was assigned"),
+        ({"arms": ["patch", "patch", "placebo", "gum"]}, "'patch' is listed twice"),
+        ({"control": "tea"}, "control: got 'tea'"),
+    ],
+)
+def test_arms_that_do_not_fit_are_refused(arguments: dict[str, Any], says: str) -> None:
+    for read in (adhere.as_population, records_of):
+        with pytest.raises(InputError, match=says):
+            read(a_table(), **arguments)
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_categorical_column_keeps_its_order(library: str) -> None:
+    categories = ["patch", "gum", "lozenge", "spray"]  # nobody was assigned the last one
+    table = a_table(["gum", "lozenge", "patch"])
+    given: object = table.with_columns(polars.col("chosen").cast(polars.Enum(categories)))
+    if library == "pandas":
+        columns = {name: table[name].to_list() for name in table.columns}
+        given = pandas.DataFrame(columns).astype({"chosen": pandas.CategoricalDtype(categories, ordered=True)})
+    assert orders(given) == (tuple(categories[:3]), tuple(categories[:3]), "patch")
+
+
+def test_labels_that_differ_only_in_case_or_blanks_are_one_arm() -> None:
+    table = a_table(["Drug", "drug ", "none"], ["DRUG", "drug", "None"])
+    with pytest.warns(UserWarning, match="'DRUG' \\(10 rows of column actual\\) is read as 'Drug'"):
+        population = adhere.as_population(table)
+    assert population.arms == ("none", "Drug")
+    records = records_of(table)
+    assert records.arms == ("Drug", "none")
+    assert (records.actual == records.chosen).all()
+    assert "'drug' (10 rows of column chosen) is read as 'Drug'" in records.warnings
+
+
+def test_labels_that_arms_lists_apart_stay_apart() -> None:
+    table = a_table(["Drug", "drug", "none"])
+    assert records_of(table, arms=["none", "Drug", "drug"]).arms == ("none", "Drug", "drug")
+
+
+def test_rows_in_another_order_give_the_same_arms() -> None:
+    table = a_table(["Drug", "drug", "none"])
+    assert records_of(table).arms == records_of(table.reverse()).arms
+
+
+def test_outputs_say_what_decided(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "trial.csv"
+    a_table().write_csv(file)
+    simulating = ("simulate", "--population", str(file), "--policy", "uniform", "--runs", "5", "--patients", "10")
+    for command in (simulating, ("populations", str(file)), ("analyse", str(file))):
+        found = in_this_process(capsys, *command)
+        said = " ".join(found.out.split()).replace("Control: ", "control: ")
+        assert "control: placebo (a usual name for it); arms in order of their names:" in said, command
+        found = in_this_process(capsys, *command, "--control", "gum", "--arms", "patch,placebo,gum")
+        said = " ".join(found.out.split()).replace("Control: ", "control: ")
+        assert "control: gum (as given); arms as given:" in said, command
+    assert "allocation" in in_this_process(capsys, *simulating, "--control", "gum").out
