@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -89,15 +89,25 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
                 compared = _with_strata(compared, records.stratum)
             names = records.arms[treatment], records.arms[control]
             difference, note = _difference(compared, view, level, names), _note(records, compared, view)
+            if _lacks(records, treatment, control, view).any():
+                sets = tuple(replace(one, validity=Validity.APPROXIMATE) for one in difference.sets)
+                difference = replace(difference, sets=sets)
             estimates.append(AipwEstimate(view, *names, difference, note, bool(compared.stratum.any())))
     return tuple(estimates)
+
+
+def _lacks(records: Records, treatment: int, control: int, view: View) -> Bools:
+    """Whether one of the two arms was chosen, and a report that the view needs is missing."""
+    lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
+    found: Bools = records.is_one_of(treatment, control) & lacks
+    return found
 
 
 def _compared(records: Records, treatment: int, control: int, view: View) -> _Compared:
     assert records.probabilities is not None
     of_pair = records.is_one_of(treatment, control)
-    lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
-    kept = np.flatnonzero(~(of_pair & lacks) & ~np.isnan(records.probabilities).any(axis=1))
+    lacks = _lacks(records, treatment, control, view)
+    kept = np.flatnonzero(~lacks & ~np.isnan(records.probabilities).any(axis=1))
     seen, known_at = known_places(records, kept, view)
     after = np.arange(1, len(kept) + 1) if records.batch is None else batch_ends(records.batch[kept])
     return _Compared(

@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.cells import Cells
-from adhere.analysis.confidence_set import Quantity, Shape
+from adhere.analysis.confidence_set import Quantity, Shape, Validity
 from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, Contrasts
-from adhere.analysis.fixed_sample.comparison import Comparison
 from adhere.analysis.fixed_sample.compliers import assigned_pair, complied_fully, complier_comparison
 from adhere.analysis.fixed_sample.effects import intention_to_treat
 from adhere.analysis.fixed_sample.mantel_haenszel import stratum_weights
@@ -30,7 +29,10 @@ LATENT: Final = "latent ignorability"
 
 @dataclass(frozen=True)
 class Alternative:
-    """An effect under another assumption on missing outcomes: complete cases, or latent ignorability."""
+    """An effect under another assumption on missing outcomes: complete cases, or latent ignorability.
+
+    Its set is marked approximate: it covers if this assumption holds, and need not if outcomes are missing at random.
+    """
 
     view: View
     treatment: str
@@ -78,12 +80,14 @@ def _alternatives(
         known.reported, treatment, control, level, stratified=stratified, by_patients=by_patients
     )
     for one in (by_assignment, compliers):
-        yield Alternative(one.view, *names, COMPLETE_CASES, _first_set(one), stratified)
-    yield Alternative(View.COMPLIERS, *names, LATENT, latent_effect(cells, treatment, control, level))
+        yield Alternative(one.view, *names, COMPLETE_CASES, _approximate(one.difference), stratified)
+    latent = _approximate(latent_effect(cells, treatment, control, level))
+    yield Alternative(View.COMPLIERS, *names, LATENT, latent)
 
 
-def _first_set(one: Comparison) -> Quantity:
-    return replace(one.difference, sets=one.difference.sets[:1])
+def _approximate(given: Quantity) -> Quantity:
+    """The quantity with its first set, approximate: it fails where outcomes are missing at random, as assumed."""
+    return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets[:1]))
 
 
 def _tipping_points(
