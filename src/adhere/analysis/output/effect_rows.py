@@ -29,6 +29,7 @@ BOUNDS = "bounds and their limits"
 EXTREMES = "missing values at their extremes"
 WORST_CASE = "worst-case bounds"
 TIPPING = "tipping point"
+NO_DEFIERS = "if no defiers"
 AT_RANDOM = "if missing at random"
 LIKE_THEIR_ARM = "if lost by arm alone"
 LATENTLY = "if missing by compliance type"
@@ -68,8 +69,11 @@ class EffectRow(NamedTuple):
             return UNKNOWN
         if self.kind in (NOT_ADAPTIVE, REFUTED):
             return self.kind
-        assumed = f", {self.assumes}" if self.assumes else ""
-        return self.found.validity.value + assumed + ("" if self.p is None else f", p {p_value(self.p)}")
+        promises = self.found.validity is not Validity.APPROXIMATE
+        is_on_compliers = self.view.startswith(View.COMPLIERS.value)
+        assumed = [NO_DEFIERS] * (promises and is_on_compliers) + [self.assumes] * bool(self.assumes)
+        p = [] if self.p is None else [f"p {p_value(self.p)}"]
+        return ", ".join([self.found.validity.value, *assumed, *p])
 
     @property
     def text(self) -> str:

@@ -144,7 +144,7 @@ def strata_table(analysis: Analysis) -> Listing:
         ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one), _holds(one) + missing]
         for who, one in found.means.items()
     ]
-    return Listing("Principal strata", ["", "who", f"estimate [{interval}]", "holds"], rows)
+    return Listing("Principal strata, if there are no defiers", ["", "who", f"estimate [{interval}]", "holds"], rows)
 
 
 def _holds(found: Quantity) -> str:
