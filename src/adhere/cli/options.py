@@ -30,6 +30,7 @@ _OPTIONS = (
     "seed",
     "threads",
     "processes",
+    "replications",
     "reference",
     "cluster",
     "device",

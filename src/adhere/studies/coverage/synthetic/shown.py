@@ -1,0 +1,214 @@
+"""Every set that an analysis shows, how it is marked, and the truth that it should contain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from adhere.analysis.analysis import Analysis
+from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.output.effect_rows import AT_RANDOM as IF_AT_RANDOM
+from adhere.analysis.output.effect_rows import (
+    LIKE_THEIR_ARM,
+    MISLEADING,
+    NO_ESTIMAND,
+    NOT_ADAPTIVE,
+    EffectRow,
+    assigned_effect,
+    effect_rows,
+    pairs,
+    view_name,
+)
+from adhere.analysis.output.effect_rows import NO_DEFIERS as IF_NO_DEFIERS
+from adhere.analysis.output.texts import ASSUMPTIONS
+from adhere.analysis.view import View
+from adhere.studies.coverage.synthetic.patients import Trial
+from adhere.studies.coverage.synthetic.trials import ALWAYS, AT_RANDOM, COMPLIER, GIVEN_ARM, NEVER, NO_DEFIERS
+
+WITHHELD = "withheld"
+PROMISED = (Validity.FIXED.value, Validity.ANY_TIME.value, Validity.ADAPTIVE.value)
+_WHO = {"always-takers": (ALWAYS, 1), "never-takers": (NEVER, 0), "compliers, treated": (COMPLIER, 1),
+        "compliers, untreated": (COMPLIER, 0)}  # fmt: skip
+_OF_MISSING = {IF_AT_RANDOM: AT_RANDOM, LIKE_THEIR_ARM: GIVEN_ARM}
+
+
+class Shown(NamedTuple):
+    """A set as shown: its quantity, its row, its mark; `found` is None where it is withheld.
+
+    `assumes` are the assumptions that the row names and that some trial breaks.
+    """
+
+    quantity: str
+    row: str
+    mark: str
+    found: ConfidenceSet | None
+    truth: float | None
+    assumes: frozenset[str] = frozenset()
+
+
+def shown_sets(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
+    """Every set of the tables that `summary` prints."""
+    for pair in pairs(analysis):
+        treatment, control = (trial.arms.index(arm) for arm in pair)
+        for row in effect_rows(analysis, *pair):
+            yield _effect(row, trial, treatment, control)
+    for one in analysis.effects.comparisons:
+        yield _ratio(analysis, one, trial)
+    yield from _means(analysis, trial)
+    yield from _bounds(analysis, trial)
+    yield from _strata(analysis, trial)
+    yield from _taken(analysis, trial)
+    yield from _subgroups(analysis, trial)
+
+
+def _effect(row: EffectRow, trial: Trial, treatment: int, control: int) -> Shown:
+    view = row.view.partition(",")[0]
+    quantity = f"{_contrast(view, trial.arms[treatment], trial.arms[control])}: difference"
+    truth = _difference(view, trial, treatment, control)
+    mark = row.holds.partition(", p ")[0].removesuffix(f", {row.assumes}").removesuffix(f", {IF_NO_DEFIERS}")
+    mark = NO_ESTIMAND if row.kind == NO_ESTIMAND else mark
+    label = row.label
+    if not row.method and row.found is not None and view == View.COMPLIERS.value:
+        label = f"{label}, {row.found.method}"  # a set without an estimate stands alone, and has no method beside it
+    assumes = {_OF_MISSING[row.assumes]} if row.assumes in _OF_MISSING else set[str]()
+    if IF_NO_DEFIERS in row.holds or row.method == ASSUMPTIONS["monotonicity"]:
+        assumes.add(NO_DEFIERS)
+    return _shown(quantity, label, mark, row.found, truth, frozenset(assumes))
+
+
+def _contrast(view: str, treatment: str, control: str) -> str:
+    """Estimand of a view in words."""
+    if view == View.INTENTION_TO_TREAT.value:
+        return f"assigning {treatment}, not {control}"
+    among = " among compliers" if view == View.COMPLIERS.value else ""
+    return f"taking {treatment}, not {control}{among}"
+
+
+def _difference(view: str, trial: Trial, treatment: int, control: int) -> float | None:
+    if view == View.INTENTION_TO_TREAT.value:
+        return trial.mean_assigned(treatment) - trial.mean_assigned(control)
+    if view == View.COMPLIERS.value:
+        means = [trial.complier_mean(treatment, control, arm) for arm in (treatment, control)]
+        return None if means[0] is None or means[1] is None else means[0] - means[1]
+    return trial.mean_taken(treatment) - trial.mean_taken(control)
+
+
+def _assumed(view: View, trial: Trial) -> frozenset[str]:
+    """Assumptions of a mean or a ratio, which the notes name; those on missing outcomes where some are missing."""
+    if view in MISLEADING:
+        return frozenset()
+    found = {NO_DEFIERS} if view is View.COMPLIERS else set[str]()
+    return frozenset(found | ({AT_RANDOM} if trial.has_missing else set()))
+
+
+def _ratio(analysis: Analysis, one: Comparison, trial: Trial) -> Shown:
+    treatment, control = trial.arms.index(one.treatment), trial.arms.index(one.control)
+    means: list[float | None]
+    if one.view is View.INTENTION_TO_TREAT:
+        means = [trial.mean_assigned(arm) for arm in (treatment, control)]
+    elif one.view is View.COMPLIERS:
+        means = [trial.complier_mean(treatment, control, arm) for arm in (treatment, control)]
+    else:
+        means = [trial.mean_taken(arm) for arm in (treatment, control)]
+    truth = None if means[0] is None or means[1] is None else means[0] / means[1]
+    label, quantity = view_name(analysis, one), f"{_contrast(one.view.value, one.treatment, one.control)}: ratio"
+    found = _first(one.ratio)
+    mark = NO_ESTIMAND if one.view in MISLEADING else _mark(analysis, found)
+    return _shown(quantity, label, mark, found, truth, _assumed(one.view, trial))
+
+
+def _means(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
+    for one in analysis.effects.means:
+        arm, found = trial.arms.index(one.arm), _first(one.mean)
+        truth: float | None
+        if one.view is View.INTENTION_TO_TREAT:
+            truth = trial.mean_assigned(arm)
+        elif one.view is View.COMPLIERS:
+            truth = trial.mean_of(COMPLIER, arm)
+        else:
+            truth = trial.mean_taken(arm)
+        mark = NO_ESTIMAND if one.view in MISLEADING else _mark(analysis, found)
+        yield _shown(f"mean of {one.arm}", one.view.value, mark, found, truth, _assumed(one.view, trial))
+
+
+def _bounds(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
+    for one in analysis.bounds.bounds:
+        if one.control is None:
+            truth = trial.mean_taken(trial.arms.index(one.treatment))
+            assumes = frozenset({NO_DEFIERS} if one.assumption == "monotonicity" else ())
+            row = f"bounds, {'with' if assumes else 'without'} monotonicity"
+            mark = one.limits.validity.value if one.limits else WITHHELD
+            yield _shown(f"mean if everybody took {one.treatment}", row, mark, one.limits, truth, assumes)
+
+
+def _strata(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
+    takes = {"always-takers": ALWAYS, "never-takers": NEVER, "compliers": COMPLIER}
+    assumes = frozenset({NO_DEFIERS})
+    lost = assumes | frozenset({AT_RANDOM} if trial.has_missing else ())
+    for name, one in analysis.strata.shares.items():
+        found = _first(one)
+        mark = found.validity.value if found else WITHHELD
+        yield _shown(f"share of {name}", "principal strata", mark, found, trial.share_of(takes[name]), assumes)
+    for name, one in analysis.strata.means.items():
+        found = _first(one)
+        mark = found.validity.value if found else WITHHELD
+        yield _shown(f"mean of {name}", "principal strata", mark, found, trial.mean_of(*_WHO[name]), lost)
+
+
+def _taken(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
+    for assigned, one in enumerate(analysis.flow.arms):
+        truth = trial.share_taking(assigned, assigned)
+        found = _first(one.compliance)
+        yield _shown(
+            f"share of those assigned {one.arm} who take it", "compliance", _mark(analysis, found), found, truth
+        )
+    for taken in analysis.mediation.arms:
+        found = _first(taken.largest_difference)
+        mark = found.validity.value if found else WITHHELD
+        truth = trial.spread_given(trial.arms.index(taken.arm))
+        assumes = frozenset({AT_RANDOM} if trial.has_missing else ())
+        yield _shown(
+            f"largest difference by arm assigned, given {taken.arm} taken",
+            "what was taken",
+            mark,
+            found,
+            truth,
+            assumes,
+        )
+
+
+def _subgroups(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
+    for name, group in analysis.subgroups.items():
+        for pair in pairs(analysis):
+            given = assigned_effect(group, *pair, adaptive=analysis.adaptive)
+            if pair[1] == analysis.control and given is not None:
+                treatment, control = (trial.arms.index(arm) for arm in pair)
+                truth = trial.mean_assigned(treatment, name) - trial.mean_assigned(control, name)
+                mark = given[1].validity.value if given[1] else WITHHELD
+                yield _shown(
+                    f"assigning {pair[0]}, not {pair[1]}, in stratum {name}: difference",
+                    "subgroup",
+                    mark,
+                    given[1],
+                    truth,
+                )
+
+
+def _first(given: Quantity) -> ConfidenceSet | None:
+    return given.sets[0] if given.sets else None
+
+
+def _mark(analysis: Analysis, found: ConfidenceSet | None) -> str:
+    """Mark of a set in a table whose caption says what an adaptive allocation leaves of the promise."""
+    if found is None:
+        return WITHHELD
+    is_fixed = found.validity is Validity.FIXED
+    return NOT_ADAPTIVE if analysis.adaptive and is_fixed else found.validity.value
+
+
+def _shown(
+    quantity: str, row: str, mark: str, found: ConfidenceSet | None, truth: float | None,
+    assumes: frozenset[str] = frozenset(),
+) -> Shown:  # fmt: skip
+    return Shown(quantity, row, WITHHELD if found is None else mark, found, truth, assumes)
