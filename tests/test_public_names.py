@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -25,3 +28,35 @@ def test_every_public_name_is_there() -> None:
 def test_other_names_are_not() -> None:
     with pytest.raises(AttributeError, match="module 'adhere' has no attribute 'simulat'"):
         _ = adhere.simulat
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every public function, and how every public class is made but exceptions, which may be about any value."""
+    for name in adhere.__all__:
+        public = getattr(adhere, name)
+        if inspect.isfunction(public):
+            yield name, public
+        elif (
+            inspect.isclass(public)
+            and not issubclass(public, Exception)
+            and inspect.isfunction(vars(public).get("__init__"))
+        ):
+            yield name, public.__init__
+
+
+@pytest.mark.parametrize("name", [name for name, _ in public_functions()])
+def test_every_argument_has_a_type_that_says_something(name: str) -> None:
+    function = dict(public_functions())[name]
+    given = {argument: str(kind) for argument, kind in inspect.get_annotations(function).items()}
+    arguments = [one for one in inspect.signature(function).parameters if one != "self"]
+    assert [one for one in arguments if one not in given or re.search(r"\b(object|Any)$", given[one])] == []
+
+
+@pytest.mark.parametrize("name", [name for name in adhere.__all__ if inspect.isfunction(getattr(adhere, name))])
+def test_every_function_explains_each_parameter(name: str) -> None:
+    """In a section of its own, in NumPy's style."""
+    function = getattr(adhere, name)
+    section = inspect.cleandoc(function.__doc__ or "").partition("Parameters\n----------\n")[2]
+    explained = re.findall(r"^(\w[\w, ]*)\n    ", re.split(r"\n\n\w+\n-+\n", section)[0], flags=re.MULTILINE)
+    named = {one for line in explained for one in line.split(", ")}
+    assert named == set(inspect.signature(function).parameters)

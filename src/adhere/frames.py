@@ -6,12 +6,20 @@ pandas is optional and never imported here: a pandas frame can only come from so
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class FrameLike(Protocol):
+    """A frame of pandas or polars, or another table with named columns."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns, or the columns."""
 
 
 class Frame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,10 @@ class Protocol:
 
 NAMED = {name: Protocol(name) for name in _NAMES}
 CHOSEN, ACTUAL, COMPLY = NAMED.values()
+
+
+# A protocol, its name, or a table [chosen][actual] of the arm to credit, None for none.
+ProtocolLike: TypeAlias = "Protocol | str | Sequence[Sequence[int | None]]"
 
 
 def as_protocol(value: object) -> Protocol:

@@ -21,7 +21,7 @@ from adhere.analysis.records import Records
 from adhere.checks import check_integer
 from adhere.errors import InputError, nearest
 from adhere.frames import is_frame
-from adhere.populations import Counts, as_population, built_in_populations
+from adhere.populations import Counts, PopulationLike, as_population, built_in_populations
 from adhere.randomness import check_seed
 from adhere.records.arms import control_of
 from adhere.trial.events import created_event
@@ -95,7 +95,7 @@ def records_and_allocation(
 
 
 def analyse(
-    given: object,
+    given: PopulationLike | Trial | Records,
     trial: str | None = None,
     *,
     arms: Sequence[object] | None = None,

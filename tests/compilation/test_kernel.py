@@ -9,7 +9,7 @@ import pytest
 import adhere
 from adhere import Trial, simulate
 from adhere.compilation import Kernel
-from adhere.populations import stroke_heparin, uniform_other
+from adhere.populations import PopulationLike, stroke_heparin, uniform_other
 from adhere.simulation.compiled_runner import CompiledRunner
 from adhere.simulation.kernel import run_block
 from adhere.trial import engine, policy_steps, steps
@@ -28,7 +28,7 @@ def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytes
     monkeypatch.setattr(CompiledRunner, "loop", kernel)
     for n_arms in (2, 3):
         simulate(variants("thompson", n_arms), mixed(n_arms), 20, 2, progress=False)
-    populations = ["defiers", "rich-and-poor", stroke_heparin(), uniform_other()]
+    populations: list[PopulationLike] = ["defiers", "rich-and-poor", stroke_heparin(), uniform_other()]
     simulate("thompson/actual", populations, 20, 40, progress=False)
     assert n_compiled(kernel) == 2  # one for each number of arms
     simulate(["exp3", "exp3(gamma=0.2)/comply"], ["defiers", mixed(2)], 20, 2, progress=False)

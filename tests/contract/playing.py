@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere import Trial, simulate
+from adhere.policies import PolicyLike
 from adhere.populations import Population
 from adhere.populations.population import CounterfactualPatients
 from simulation.engine import tallies_of
@@ -13,7 +14,7 @@ from simulation.engine import tallies_of
 Integers = NDArray[np.int64]
 
 
-def first_run_of_engine(policy: object, population: Population, n_patients: int, seed: int) -> Integers:
+def first_run_of_engine(policy: PolicyLike, population: Population, n_patients: int, seed: int) -> Integers:
     """The arms `simulate` chose in its first run, from the shares of each arm after every patient."""
     every_patient = np.arange(1, n_patients + 1)
     result = simulate(policy, population, n_patients, 1, seed, grid=every_patient.tolist(), progress=False)[0]
@@ -37,7 +38,7 @@ def _newest_pull(pulls: Integers) -> Integers:
     return arms
 
 
-def trial_on(policy: object, population: Population, n_patients: int, seed: int = 0, run: int = 0) -> Trial:
+def trial_on(policy: PolicyLike, population: Population, n_patients: int, seed: int = 0, run: int = 0) -> Trial:
     """A live trial that will meet this population."""
     values = population.reward_values
     return Trial(policy, population.arms, seed, n_patients, run=run, reward_values=values)

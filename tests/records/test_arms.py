@@ -23,7 +23,7 @@ def a_table(labels: list[str] = LABELS, taken: list[str] | None = None) -> polar
     return polars.DataFrame({"chosen": chosen, "actual": (taken or labels) * 10, "reward": [0, 1, 1, 0, 1] * 6})
 
 
-def orders(given: object, **arguments: Any) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+def orders(given: Any, **arguments: Any) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """The arms of a simulation, those of an analysis, and its control."""
     records = records_of(given, **arguments)
     return adhere.as_population(given, **arguments).arms, records.arms, records.arms[records.control]

@@ -98,7 +98,7 @@ def test_numpys_integers_are_arms(arm: object) -> None:
 
 
 @pytest.mark.parametrize("thing", [object(), 5, None])
-def test_what_is_not_a_policy_is_refused(thing: object) -> None:
+def test_what_is_not_a_policy_is_refused(thing: Any) -> None:
     with pytest.raises(InputError, match=r"^policy: .*choose and update"):
         simulate(thing, "defiers", n_patients=3, n_runs=1)
 

@@ -176,7 +176,7 @@ BAD_SETTINGS: list[tuple[str, Callable[[], Trial]]] = [
     ("reward", lambda: Trial("ucb1", ARMS, reward_values=(0, 2))),
     ("reward", lambda: Trial("ucb1", ARMS, reward_values=(0, math.nan))),
     ("policy", lambda: Trial("uct", ARMS)),
-    ("policy", lambda: Trial(3, ARMS)),
+    ("policy", lambda: Trial(3, ARMS)),  # type: ignore[arg-type]
     ("protocol", lambda: Trial("ucb1/credit[0 1 2; 0 1 2; 0 1 2]", ARMS)),
     ("n_patients", lambda: Trial("exp3", ARMS)),
     ("n_patients", lambda: Trial("hierarchical(thompson)", ARMS)),

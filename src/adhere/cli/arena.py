@@ -31,7 +31,9 @@ def arena(
     family: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this family. Repeat for several.  [default: all]")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small grid, for a first look: about a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small grid, for a first look: one to two minutes on two cores.")
+    ] = False,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(metavar="FOLDER", readable=False, help="Where tables and page go.")] = Path(
         "arena"
@@ -46,7 +48,7 @@ def arena(
     once. Every policy meets the same patients. Up to 20 minutes on two free cores, the compiling aside:
 
     \b
-      adhere arena --quick --out quick      a first look, in about a minute
+      adhere arena --quick --out quick      a first look, in one to two minutes
       adhere arena                          everything, into the folder arena
       adhere arena --device cuda            on a GPU, in minutes
     \b

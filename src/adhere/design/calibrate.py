@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor
 from importlib.metadata import version
-from os import PathLike
-from typing import Any
 
 from adhere.checks import check_integer, is_number
 from adhere.design.calibration import Calibration
@@ -14,7 +12,7 @@ from adhere.design.error_rates import ErrorRates
 from adhere.design.named_number import number_of, with_number
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import USUAL_NULLS
-from adhere.design.scenarios import given_or_own, note_on_default, note_on_nulls, read_scenarios
+from adhere.design.scenarios import ScenariosLike, given_or_own, note_on_default, note_on_nulls, read_scenarios
 from adhere.design.search import Range, UnreachableError
 from adhere.design.searched_number import range_to_search, usual_number
 from adhere.design.settled_number import Tried, settle
@@ -22,18 +20,18 @@ from adhere.errors import InputError
 from adhere.randomness import check_seed
 from adhere.simulation.progress import Progress
 from adhere.trial.design import Design
-from adhere.trial.design_file import load_design
+from adhere.trial.design_file import DesignLike, load_design
 
 MIN_TRIALS, MAX_TRIALS = 200, 2**40
 
 
 def calibrate(
-    design: Design | str | PathLike[str] | Mapping[str, Any],
+    design: DesignLike,
     *,
     type_one: float = 0.05,
     number: str | None = None,
     between: tuple[float, float] | None = None,
-    scenarios: object = None,
+    scenarios: ScenariosLike | None = None,
     n_trials: int = 10_000,
     seed: int = 0,
     conservative: bool = False,

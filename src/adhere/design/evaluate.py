@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from importlib.metadata import version
 from typing import Any
@@ -14,6 +15,7 @@ from adhere.design.kept_trials import KeptTrials
 from adhere.design.notes import notes_on
 from adhere.design.plan import DesignPlan
 from adhere.design.scenarios import (
+    ScenariosLike,
     given_or_own,
     note_on_default,
     note_on_nulls,
@@ -30,12 +32,12 @@ from adhere.simulation.lost_workers import explain_lost_workers
 from adhere.simulation.progress import Progress
 from adhere.simulation.workers import backend_of, check_workers
 from adhere.trial.design import Design
-from adhere.trial.design_file import load_design
+from adhere.trial.design_file import DesignLike, load_design
 
 
 def evaluate(
-    designs: object,
-    scenarios: object = None,
+    designs: DesignLike | Sequence[DesignLike],
+    scenarios: ScenariosLike | None = None,
     n_trials: int = 10_000,
     seed: int = 0,
     *,

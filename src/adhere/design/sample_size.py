@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.metadata import version
-from os import PathLike
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from adhere.design.calibrate import MAX_TRIALS, MIN_TRIALS
 from adhere.design.error_rates import AT_LEAST, ErrorRates, rate_rows, rate_table
 from adhere.design.resized import resized, smallest_size
 from adhere.design.scenario import Scenario
-from adhere.design.scenarios import given_or_own, read_scenarios
+from adhere.design.scenarios import ScenariosLike, given_or_own, read_scenarios
 from adhere.design.search import ROOT, Range, UnreachableError
 from adhere.design.searched_number import usual_number
 from adhere.design.settled_number import LEVEL, SettledNumber, Tried, confirmed_with, crossing, settle
@@ -27,7 +26,7 @@ from adhere.report.numbers import counted
 from adhere.report.wrapping import paragraph
 from adhere.simulation.progress import Progress
 from adhere.trial.design import Design
-from adhere.trial.design_file import load_design
+from adhere.trial.design_file import DesignLike, load_design
 
 if TYPE_CHECKING:
     import polars
@@ -162,11 +161,11 @@ class SampleSize:
 
 
 def sample_size(
-    design: Design | str | PathLike[str] | Mapping[str, Any],
+    design: DesignLike,
     *,
     power: float = 0.9,
     scenario: str | None = None,
-    scenarios: object = None,
+    scenarios: ScenariosLike | None = None,
     n_trials: int = 10_000,
     seed: int = 0,
     n_threads: int | None = None,

@@ -6,16 +6,19 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from adhere.decoding import read_json
 from adhere.design.scenario import Scenario
 from adhere.design.scenario_grid import LOWERING_GRID, USUAL_GRID, ScenarioGrid, usual_average
 from adhere.design.truth import null_of
 from adhere.errors import InputError
-from adhere.populations import Population, as_population
+from adhere.populations import Population, PopulationLike, as_population
 from adhere.records.table import is_table
 from adhere.trial.design import Design
+
+ScenarioLike: TypeAlias = Scenario | ScenarioGrid | PopulationLike | Mapping[str, Any]
+ScenariosLike: TypeAlias = ScenarioLike | Iterable[ScenarioLike]
 
 
 def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
@@ -48,7 +51,7 @@ def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
     return found
 
 
-def _each(given: object, design: Design, folder: Path) -> Iterable[Scenario]:
+def _each(given: Any, design: Design, folder: Path) -> Iterable[Scenario]:
     """The scenarios of one thing that was given; paths are relative to a folder."""
     if isinstance(given, Scenario):
         return (given,)
@@ -84,7 +87,7 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
     return found + [scenario for one in named for scenario in _each(one, design, folder)]
 
 
-def given_or_own(scenarios: object, design: object) -> object:
+def given_or_own(scenarios: ScenariosLike | None, design: object) -> ScenariosLike | None:
     """The scenarios given; if there are none, those of the design's own file, where it is one that has some."""
     if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
         return design

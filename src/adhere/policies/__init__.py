@@ -43,6 +43,7 @@ from adhere.policies.policy import Policy as Policy
 from adhere.policies.registry import registry as registry
 from adhere.policies.selection import draw_from as draw_from
 from adhere.policies.selection import newest_wins_tie as newest_wins_tie
+from adhere.policies.text import PolicyLike as PolicyLike
 from adhere.policies.text import as_policy as as_policy
 from adhere.policies.text import parse_policy as parse_policy
 from adhere.policies.thompson import Thompson as Thompson

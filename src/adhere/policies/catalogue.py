@@ -84,7 +84,14 @@ def _value_from_json(key: str, value: Any, depth: int) -> object:
 
 
 def import_policies(path: str | Path) -> ModuleType:
-    """Run a Python file that declares policies, so that their names can be used."""
+    """Run a Python file that declares policies, so that their names can be used.
+
+    Parameters
+    ----------
+    path
+        The file, whose name ends in ``.py``. A file that was imported before is not run again.
+
+    """
     file = Path(path)
     if not file.is_file() or file.suffix != ".py":
         sentence = f"{path} does not exist" if not file.exists() else f"{path} is not a Python file (.py)"

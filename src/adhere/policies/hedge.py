@@ -35,12 +35,22 @@ class HierarchicalHedgePlay:
 def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
     """Play weights proportional to exp(-η × cumulative loss) against losses[T, N] in [0, 1].
 
-    η unset is √(8 ln N / T), for which the regret is at most √(T ln N / 2).
+    Parameters
+    ----------
+    losses
+        The loss of each of N actions in each of T rounds, from 0 to 1.
+    eta
+        η. Unset, √(8 ln N / T), for which the regret is at most √(T ln N / 2).
 
-    Reference: Freund & Schapire (1997), "A decision-theoretic generalization of on-line learning".
+    References
+    ----------
+    Freund & Schapire (1997), "A decision-theoretic generalization of on-line learning".
 
+    Examples
+    --------
     >>> hedge([[0.0, 1.0]] * 100).regret < (100 * math.log(2) / 2) ** 0.5
     True
+
     """
     matrix = _checked(losses, dimensions=2)
     n_rounds, n_actions = matrix.shape
@@ -57,11 +67,23 @@ def hierarchical_hedge(
 
         v_i ← v_i · exp(-η Σ_j ℓ_ij y_ij),    w_ij ← w_ij · exp(-ρ ℓ_ij)
 
-    Reference: Della Penna, Reid & Balduzzi (2016), Algorithm 3 and Lemma 1.
+    Parameters
+    ----------
+    losses
+        The loss of each action by the weights of each expert in each round, from 0 to 1.
+    eta, rho
+        η over the experts and ρ over the actions of each. Unset, √(8 ln M / T) and √(8 ln N / T).
 
+    References
+    ----------
+    Della Penna, Reid & Balduzzi (2016), Algorithm 3 and Lemma 1.
+
+    Examples
+    --------
     >>> play = hierarchical_hedge([[[0.0, 1.0], [1.0, 1.0]]] * 50)
     >>> play.losses[0], bool(play.losses[-1] < 0.2)
     (np.float64(0.75), True)
+
     """
     tensor = _checked(losses, dimensions=3)
     n_rounds, n_experts, n_actions = tensor.shape

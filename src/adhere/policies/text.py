@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from adhere.errors import InputError, short
 from adhere.policies.catalogue import ARM, POLICY, WORD, from_json, kind_of, make
@@ -46,8 +46,16 @@ class _Token(NamedTuple):
 def parse_policy(text: str) -> Policy:
     """The policy a text describes.
 
+    Parameters
+    ----------
+    text
+        Its name, arguments in parentheses, and a protocol after a slash; spaces and case do not matter.
+
+    Examples
+    --------
     >>> parse_policy(" Hierarchical( Thompson, recycle = TRUE )")
     HierarchicalBandit(base=Thompson(...), ..., recycle=True)
+
     """
     if not isinstance(text, str):
         raise InputError("policy", text, "a policy or its text, e.g. 'thompson/actual'")
@@ -203,6 +211,9 @@ class _Parser:
                 raise self._error("an arm number, -, ; or ]", token.place)
         self._skip("]")
         return rows
+
+
+PolicyLike: TypeAlias = Policy | str | Mapping[str, Any]  # a policy, its text or its JSON form
 
 
 def as_policy(value: object) -> Policy:

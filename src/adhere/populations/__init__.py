@@ -1,5 +1,6 @@
 """Who answers a recommendation: strata, tables of counts, the paper's examples and the stroke trial."""
 
+from adhere.populations.catalogue import PopulationLike as PopulationLike
 from adhere.populations.catalogue import as_population as as_population
 from adhere.populations.catalogue import built_in_populations as built_in_populations
 from adhere.populations.catalogue import records_of as records_of

@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from adhere.errors import InputError, nearest
+from adhere.frames import FrameLike
 from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
 from adhere.populations.population import Population
 from adhere.populations.priors import uniform_any, uniform_corrective, uniform_other
@@ -43,8 +44,12 @@ def built_in_populations() -> dict[str, str]:
     return {name: description for name, (_, description) in _BUILT_IN.items()}
 
 
+# A population, the name of one, the path of a file, or a frame.
+PopulationLike: TypeAlias = Population | str | PathLike[str] | FrameLike
+
+
 def as_population(
-    given: object,
+    given: PopulationLike,
     *,
     name: str | None = None,
     chosen: str | None = None,
@@ -56,16 +61,30 @@ def as_population(
 ) -> Population:
     """The population meant by a name, a file, a pandas or polars frame, or by a population itself.
 
-    A name is that of a built-in, in any case; a path ends in `.toml` (strata) or in `.csv`, `.csv.gz`, `.tsv` or
-    `.parquet` (counts or records). `stroke-aspirin:PATH` and `stroke-heparin:PATH` read the full published file.
+    Parameters
+    ----------
+    given
+        A population, or the name of a built-in one, in any case; a path that ends in `.toml` (strata) or in `.csv`,
+        `.csv.gz`, `.tsv` or `.parquet` (counts or records); or a frame. `stroke-aspirin:PATH` and
+        `stroke-heparin:PATH` read the full published file.
+    name
+        The name of the population in results, if it comes from a table (a frame or a file of records).
+    chosen, actual, reward, count
+        The columns of a table, where they are not called that or as in CDISC.
+    arms, control
+        All arms of a table in their order, and the one that comes first; without them the rule of
+        `adhere.records.arms` decides.
 
-    Of a table (a frame or a file of records), `name` is what the population is called, and the other arguments are
-    its columns where they are not called chosen, actual, reward and count or as in CDISC. Rows that lack the arm
-    assigned, the arm taken or the outcome are left out, with a warning that counts them. `arms` lists all arms in
-    their order, `control` names the one that comes first; without them the rule of `adhere.records.arms` decides.
+    Notes
+    -----
+    Rows of a table that lack the arm assigned, the arm taken or the outcome are left out, with a warning that counts
+    them.
 
+    Examples
+    --------
     >>> as_population(" Defiers ").name
     'defiers'
+
     """
     said = {"name": name, "chosen": chosen, "actual": actual, "reward": reward, "count": count}
     records = records_of(given, arms=arms, control=control, **said)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adhere.populations.catalogue import as_population, records_of
+from adhere.populations.catalogue import PopulationLike, as_population, records_of
 from adhere.populations.counts import Counts
 from adhere.populations.describe_records import PROTOCOL_TITLES, describe_records, grid
 from adhere.populations.population import Floats, Population, headline
@@ -16,7 +16,7 @@ from adhere.populations.strata import Strata
 
 
 def describe(
-    given: object,
+    given: PopulationLike,
     width: int = 80,
     *,
     arms: Sequence[object] | None = None,
@@ -25,9 +25,21 @@ def describe(
 ) -> str:
     """A population in plain text, as `adhere populations` shows it.
 
-    `given` is what `as_population` takes: a population, its name, a file or a frame. For a table, `columns` (chosen,
-    actual, reward, count) names its columns, `arms` its arms in order and `control` the first of them. For a table or
-    counts there are estimates with intervals between patients, otherwise expectations under uniform allocation.
+    For a table or counts there are estimates with intervals between patients, otherwise expectations under uniform
+    allocation.
+
+    Parameters
+    ----------
+    given
+        A population, its name, a file or a frame, as `as_population` takes them.
+    width
+        The length of a line.
+    arms, control
+        All arms of a table in their order, and the one that comes first.
+    columns
+        The columns of a table (`chosen`, `actual`, `reward`, `count`) and the `name` of its population, as
+        `as_population` takes them.
+
     """
     if (records := records_of(given, arms=arms, control=control, **columns)) is not None:
         records.population()  # which says why it cannot be one

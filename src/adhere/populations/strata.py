@@ -14,7 +14,7 @@ from adhere.checks import check_sums_to_one, check_unique
 from adhere.errors import InputError
 from adhere.populations.population import Floats, PatientTables, Population
 from adhere.populations.stratum import Stratum
-from adhere.protocols import NAMED, NONE, as_protocol
+from adhere.protocols import NAMED, NONE, ProtocolLike, as_protocol
 
 MAX_PATIENT_TYPES = 1024
 
@@ -85,15 +85,21 @@ class Strata(Population):
         actual, reward = np.divmod(cells, 2)
         return PatientTables.from_weights(np.take_along_axis(weights, cells, axis=1)[None], actual, reward, means)
 
-    def reached_by(self, protocol: object) -> dict[str, tuple[Reach, ...]]:
+    def reached_by(self, protocol: ProtocolLike) -> dict[str, tuple[Reach, ...]]:
         """For each arm, which rewards r_{s,j} the protocol credits to it.
 
-        `protocol` is a `Protocol`, "chosen", "actual", "comply", or a k × k table [chosen][actual] of the arm to
-        credit, None for none.
+        Parameters
+        ----------
+        protocol
+            A `Protocol`, "chosen", "actual", "comply", or a k × k table [chosen][actual] of the arm to credit, None
+            for none.
 
+        Examples
+        --------
         >>> compliers = Strata("compliers", ("no", "yes"), [Stratum("complier", 1.0, reward=(0, 1))])
         >>> compliers.reached_by("comply")["no"]
         (Reach(stratum='complier', taken='no'),)
+
         """
         credit = as_protocol(protocol).credits(self.n_arms)
         found: dict[str, dict[Reach, None]] = {arm: {} for arm in self.arms}  # a dict keeps order and drops repeats

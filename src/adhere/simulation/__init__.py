@@ -2,5 +2,6 @@
 
 from adhere.intervals import Estimate as Estimate
 from adhere.simulation.outcome import Outcome as Outcome
+from adhere.simulation.policy_name import PlainPolicy as PlainPolicy
 from adhere.simulation.result import SimulationResult as SimulationResult
 from adhere.simulation.simulate import simulate as simulate

@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.frames import is_frame
-from adhere.policies import Policy, as_policy
-from adhere.populations import Population, as_population
+from adhere.policies import Policy, PolicyLike, as_policy
+from adhere.populations import Population, PopulationLike, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
 from adhere.simulation.accumulate import Accumulator, add_task
 from adhere.simulation.backend import run_plan
@@ -21,7 +22,7 @@ from adhere.simulation.config import Config
 from adhere.simulation.lost_workers import explain_lost_workers
 from adhere.simulation.outcome import Outcome
 from adhere.simulation.plan import Plan, grid_points
-from adhere.simulation.policy_name import name_of
+from adhere.simulation.policy_name import PlainPolicy, name_of
 from adhere.simulation.progress import Progress
 from adhere.simulation.result import SimulationResult
 from adhere.simulation.run import TaskRunner
@@ -29,16 +30,17 @@ from adhere.simulation.runs import OutcomeRuns, Runs, check_memory, memory_said
 from adhere.simulation.workers import backend_of, check_workers
 
 POOLED = "pooled"
+AnyPolicy: TypeAlias = PolicyLike | PlainPolicy
 
 
 def simulate(
-    policies: object,
-    populations: object,
+    policies: AnyPolicy | Iterable[AnyPolicy],
+    populations: PopulationLike | Iterable[PopulationLike],
     n_patients: int,
     n_runs: int,
     seed: int = 0,
     *,
-    reference: object = None,
+    reference: AnyPolicy | None = None,
     grid: int | Sequence[int] | None = None,
     pooled: bool = False,
     n_threads: int | None = None,
@@ -174,8 +176,8 @@ def _reference(reference: object, given: list[object]) -> int:
     return given.index(wanted)
 
 
-def _several(given: object) -> list[object]:
+def _several(given: Any) -> list[Any]:
     """One thing or several, as a list."""
     alone = isinstance(given, (str, Path, Policy, Population, dict)) or is_frame(given)
     alone = alone or not isinstance(given, Iterable)
-    return [given] if alone else list(given)  # type: ignore[call-overload]
+    return [given] if alone else list(given)

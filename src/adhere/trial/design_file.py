@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from adhere.decoding import read_json
 from adhere.errors import InputError, short
@@ -23,11 +23,20 @@ _EXPECTED = "a file (.toml or .json), its text in several lines, or a mapping"
 _NO_SEED = "a design has no seed: it is drawn when a trial is created, or given then"
 
 
-def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Design:
+DesignLike: TypeAlias = Design | str | PathLike[str] | Mapping[str, Any]
+
+
+def load_design(source: DesignLike) -> Design:
     """The design in a .toml or .json file, in text of either kind, or in a mapping; an `InputError` names the field.
 
-    Text has several lines, or is JSON; all other text is the path of a file. Own policies must be imported before.
+    Parameters
+    ----------
+    source
+        A design, a mapping of its fields, the path of a file, or the text of one: several lines, or JSON. Policies of
+        your own must be imported before.
 
+    Examples
+    --------
     >>> design = load_design('''
     ... name = "headache"
     ... policy = "thompson"
@@ -37,6 +46,7 @@ def load_design(source: str | PathLike[str] | Mapping[str, Any] | Design) -> Des
     ... ''')
     >>> design.looks.every, load_design(design.to_toml()) == design
     (100, True)
+
     """
     if isinstance(source, Design):
         return checked(source)

@@ -11,7 +11,7 @@ from typing import Any
 from adhere.analysis.records import Records
 from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text
 from adhere.errors import InputError, listed
-from adhere.policies import as_policy
+from adhere.policies import PolicyLike, as_policy
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.design_file import load_design
@@ -71,7 +71,7 @@ class Trial:
 
     def __init__(
         self,
-        policy: object,
+        policy: PolicyLike,
         arms: Sequence[str],
         seed: int = 0,
         n_patients: int | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 import polars
 import pytest
 
+from adhere.populations import as_population
 from adhere.report.section import Section
 from adhere.simulation import Estimate
 from adhere.studies.regret_growth import STUDY
@@ -56,7 +57,7 @@ def rendered(changed: Mapping[str, Growth], stuck: float = 0.0, relative_error: 
                 estimate = Estimate(regret, error, regret - 1.96 * error, regret + 1.96 * error)
                 outcomes.append(
                     SimpleNamespace(
-                        population=population.name,  # type: ignore[attr-defined]
+                        population=as_population(population).name,
                         policy=policy,
                         regret=estimate,
                         favours_best_arm=Estimate(1.0 - wrong, 0.0, 1.0, 1.0),

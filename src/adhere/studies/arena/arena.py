@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adhere.checks import check_integer
 from adhere.compilation.places import sentence_of
 from adhere.errors import InputError
+from adhere.policies import PolicyLike
 from adhere.policies.kept_tables import postponing
 from adhere.policies.policy import TrialShape
 from adhere.randomness import check_seed
@@ -30,7 +31,7 @@ MAX_THREADS = 1024
 
 def arena(
     out: Path | str,
-    policies: object = (),
+    policies: PolicyLike | Iterable[PolicyLike] = (),
     *,
     families: Sequence[str] | None = None,
     only_own: bool = False,

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 import polars
 
-from adhere.populations import as_population
+from adhere.populations import PopulationLike, as_population
 from adhere.report.section import Claim, Listing, ReportFigure, Section
 from adhere.simulation import SimulationResult
 
@@ -27,7 +27,7 @@ class Experiment:
     """One call of `simulate`, without the seed."""
 
     policies: Sequence[str]
-    populations: Sequence[object]
+    populations: Sequence[PopulationLike]
     n_patients: int
     n_runs: int
     reference: str | None = None
