@@ -293,3 +293,19 @@ def test_missing_outcomes_are_compared_within_strata_alone() -> None:
                 assert row.holds == "withheld: adapts by stratum", row.label
             elif ", stratified" not in row.view and row.method not in ("confidence sequence", "AIPW"):
                 assert row.holds == "withheld: mixes strata", row.label
+
+
+def test_strata_count_by_all_their_patients_where_a_third_arm_takes_more_of_one() -> None:
+    """In stratum A, where new adds 0.4, 80% are assigned a third arm; in B, where it adds nothing, 10%."""
+    rng = np.random.default_rng(4)
+    n = 20_000
+    stratum = rng.integers(2, size=n)
+    odds = np.array([[0.1, 0.1, 0.8], [0.45, 0.45, 0.1]])[stratum]
+    chosen = (rng.random(n)[:, None] > np.cumsum(odds, axis=1)[:, :2]).sum(axis=1)
+    reward = (rng.random(n) < 0.3 + 0.4 * ((chosen == 1) & (stratum == 0))).astype(np.float64)
+    records = Records("t", "a test", ("old", "new", "other"), chosen, chosen, reward, probabilities=odds,
+                      strata=("A", "B"), stratum=stratum)  # fmt: skip
+    for one in effects(records, by_patients=True).comparisons:
+        if one.stratified and (one.treatment, one.control) == ("new", "old"):
+            assert one.difference.value == pytest.approx(0.2, abs=0.05), one.view
+            assert 0.2 in one.difference.sets[0]

@@ -39,6 +39,12 @@ class Cells:
         return patients
 
     @cached_property
+    def by_stratum_patients(self) -> Floats:
+        """Numbers of patients by stratum, whichever arm they were assigned."""
+        found: Floats = self.assigned.sum(axis=(1, 2)).astype(np.float64)
+        return found
+
+    @cached_property
     def is_complete(self) -> bool:
         """Whether every outcome is known."""
         return bool((self.n == self.assigned).all())

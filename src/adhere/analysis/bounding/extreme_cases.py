@@ -114,12 +114,13 @@ def _case(view: View, names: tuple[str, str], found: _Range, level: float, adapt
 
 def _stratified(cells: Cells, treatment: int, control: int, level: float, by_patients: bool) -> _Range | None:
     """Bounds of the stratified difference: each arm's missing outcomes all at 0 or all at 1, weights of patients."""
+    patients = cells.by_stratum_patients.tolist() if by_patients else None
     ends: list[tuple[float, float]] = []
     values: list[float] = []
     method = ""
     for fills in product((0.0, 1.0), repeat=2):
         arms = [_strata(cells, arm, fill) for arm, fill in zip((treatment, control), fills, strict=True)]
-        found = compare_strata(list(zip(*arms, strict=True)), level, by_patients=by_patients).difference
+        found = compare_strata(list(zip(*arms, strict=True)), level, patients=patients).difference
         if found.value is None or not found.sets:
             return None
         values.append(found.value)

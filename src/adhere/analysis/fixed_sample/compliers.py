@@ -186,7 +186,8 @@ def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> st
 def _everyone(pair: Contrasts, level: float) -> Contrast:
     """The arms compared as intention-to-treat does."""
     if isinstance(pair, StratifiedAssigned):
-        return compare_strata(pair.outcomes, level, lost=pair.lost_variances, by_patients=pair.by_patients)
+        patients = None if pair.patients is None else pair.patients.tolist()
+        return compare_strata(pair.outcomes, level, lost=pair.lost_variances, patients=patients)
     assert isinstance(pair, TwoAssigned)
     information = pair.treatment.information, pair.control.information
     return compare_groups(pair.treatment.everyone, pair.control.everyone, level, information=information)

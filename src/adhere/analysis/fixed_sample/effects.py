@@ -186,10 +186,11 @@ def _unstratified(
 
 def _stratified(filled: Completed, treatment: int, control: int, level: float, by_patients: bool) -> Comparison:
     inside = list(zip(filled.cells.by_stratum(treatment), filled.cells.by_stratum(control), strict=True))
-    weights = np.array(stratum_weights(inside, by_patients=by_patients))
+    patients = filled.known.by_stratum_patients.tolist() if by_patients else None
+    weights = np.array(stratum_weights(inside, patients))
     shares = [filled.within_strata(arm, weights) for arm in (treatment, control)]
     lost = [max(0.0, filled.lost(arm, one, one)) for arm, one in zip((treatment, control), shares, strict=True)]
-    contrast = compare_strata(inside, level, lost=(lost[0], lost[1]), by_patients=by_patients)
+    contrast = compare_strata(inside, level, lost=(lost[0], lost[1]), patients=patients)
     alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
     arms = filled.known.arms[treatment], filled.known.arms[control]
     note = alone_note(alone).strip()

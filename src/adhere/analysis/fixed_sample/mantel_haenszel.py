@@ -24,18 +24,20 @@ def alone_note(n: int) -> str:
     return f" {n} patients are in strata that have one of the arms only; they do not count here." if n else ""
 
 
-def stratum_weights(strata: Strata, *, by_patients: bool = False) -> list[float]:
-    """Weights of the strata, n₁n₀/(n₁ + n₀) or n₁ + n₀, summing to one; 0 for strata with one arm alone."""
-    found = [
-        (one.n + two.n if by_patients else one.n * two.n / (one.n + two.n)) if one.n and two.n else 0.0
-        for one, two in strata
-    ]
+def stratum_weights(strata: Strata, patients: Sequence[float] | None = None) -> list[float]:
+    """Weights of the strata, n₁n₀/(n₁ + n₀) or their `patients`, summing to one; 0 for strata with one arm alone."""
+    weights = patients or [one.n * two.n / max(1, one.n + two.n) for one, two in strata]
+    found = [weight if one.n and two.n else 0.0 for weight, (one, two) in zip(weights, strata, strict=True)]
     whole = sum(found)
     return [weight / whole for weight in found] if whole else found
 
 
 def compare_strata(
-    strata: Strata, level: float = 0.95, *, lost: tuple[float, float] = (0.0, 0.0), by_patients: bool = False
+    strata: Strata,
+    level: float = 0.95,
+    *,
+    lost: tuple[float, float] = (0.0, 0.0),
+    patients: Sequence[float] | None = None,
 ) -> Contrast:
     """Compare treatment and control within strata, given as pairs (treated, controls).
 
@@ -44,9 +46,10 @@ def compare_strata(
     The weight of a stratum is n₁n₀/(n₁ + n₀); strata with one arm alone have none. Outcomes 0 or 1: the difference
     with Sato's variance, which holds for few large and many small strata; the ratio with Greenland and Robins'; the
     p-value is Cochran, Mantel and Haenszel's, without continuity correction. Other outcomes: the weighted mean
-    difference with variances within strata and arms, the ratio of the weighted means by Fieller. `by_patients`, the
-    weight is n₁ + n₀: the average over patients, where arms were split differently in different strata. It is
-    computed as for other outcomes, with the variance that chance in the sizes of strata adds.
+    difference with variances within strata and arms, the ratio of the weighted means by Fieller. With
+    `patients`, their numbers by stratum (of all arms) are the weights: the average over patients, where arms were
+    split differently in different strata. It is computed as for other outcomes, with the variance that chance in the
+    sizes of strata adds.
 
     References
     ----------
@@ -55,11 +58,15 @@ def compare_strata(
     Greenland (1998), Modern Epidemiology, chapter 15.
 
     """
+    weights = stratum_weights(strata, patients)
     used = [(treated, controls) for treated, controls in strata if treated.n and controls.n]
     if not used:
         return Contrast(Quantity(None, reason=NO_STRATUM), Quantity(None, reason=NO_STRATUM), None)
     binary = all(treated.binary and controls.binary for treated, controls in used)
-    return _binary(used, level, lost) if binary and not by_patients else _general(used, level, lost, by_patients)
+    if binary and patients is None:
+        return _binary(used, level, lost)
+    n_patients = None if patients is None else sum(n for n, weight in zip(patients, weights, strict=True) if weight)
+    return _general(used, [weight for weight in weights if weight], level, lost, n_patients)
 
 
 def _binary(strata: Strata, level: float, lost: tuple[float, float]) -> Contrast:
@@ -101,10 +108,12 @@ def _ratio(treated: float, control: float, log_variance: float, n: int, level: f
     return Quantity(ratio, (found,), n)
 
 
-def _general(strata: Strata, level: float, lost: tuple[float, float], by_patients: bool) -> Contrast:
+def _general(
+    strata: Strata, weights: Sequence[float], level: float, lost: tuple[float, float], n_patients: float | None
+) -> Contrast:
+    """Compare by weighted means; `n_patients` says that the weights are the shares of so many patients."""
     spreads = [_variances([pair[arm] for pair in strata]) for arm in (0, 1)]
     n_used = sum(one.n + two.n for one, two in strata)
-    weights = stratum_weights(strata, by_patients=by_patients)
     means, variances = (
         [
             sum(weight * pair[arm].total / pair[arm].n for weight, pair in zip(weights, strata, strict=True))
@@ -116,10 +125,10 @@ def _general(strata: Strata, level: float, lost: tuple[float, float], by_patient
         ],
     )
     difference, variance = means[0] - means[1], sum(variances)
-    if by_patients:
+    if n_patients is not None:
         effects = [one.total / one.n - two.total / two.n for one, two in strata]
         apart = [(effect - difference) ** 2 - sum(spread) for effect, *spread in zip(effects, *spreads, strict=True)]
-        variance += max(0.0, sum(weight * one for weight, one in zip(weights, apart, strict=True))) / n_used
+        variance += max(0.0, sum(weight * one for weight, one in zip(weights, apart, strict=True))) / n_patients
     p_value = two_sided(difference / math.sqrt(variance)) if variance > 0.0 else None
     ratio = Quantity(None, n=n_used, reason="the mean outcome of the control is 0: the ratio is not defined")
     if means[1] > 0.0:
@@ -129,7 +138,7 @@ def _general(strata: Strata, level: float, lost: tuple[float, float], by_patient
             else None
         )
         ratio = Quantity(means[0] / means[1], (found,) if found else (), n_used, "" if found else _NO_VARIANCE)
-    method = BY_PATIENTS if by_patients else "Mantel–Haenszel weights"
+    method = "Mantel–Haenszel weights" if n_patients is None else BY_PATIENTS
     return Contrast(_difference(difference, variance, n_used, method, level), ratio, p_value)
 
 

@@ -24,14 +24,14 @@ class StratifiedAssigned(Contrasts):
     took, each with n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts
     the outcomes that are known, and `lost[arm]` is what the missing ones add to the covariances of the weighted means
     of Y, D and Y·D. The weight of a stratum is n₁n₀/(n₁ + n₀), as Mantel and Haenszel's and as that of two-stage
-    least squares with a constant for each stratum; `by_patients`, it is n₁ + n₀.
+    least squares with a constant for each stratum; or its number of `patients`, whatever they were assigned.
     """
 
     kinds: Floats
     n_known: Ints
     lost: Floats
     n_alone: int  # patients in strata with one of the arms only
-    by_patients: bool = False
+    patients: Floats | None = None
 
     @property
     def n_assigned(self) -> tuple[int, int]:
@@ -95,8 +95,7 @@ class StratifiedAssigned(Contrasts):
     @cached_property
     def shares(self) -> Floats:
         """Weights of the strata, summing to one."""
-        n = self._n.sum(axis=0)
-        weight = n if self.by_patients else self._n[0] * self._n[1] / n
+        weight = self._n[0] * self._n[1] / self._n.sum(axis=0) if self.patients is None else self.patients
         shares: Floats = weight / weight.sum()
         return shares
 
@@ -160,8 +159,8 @@ class StratifiedAssigned(Contrasts):
         differ = np.where(np.abs(differ) > ROUNDING, differ, 0.0)
         n = self._n.sum(axis=0)
         factor = self.shares**2 * ((self._n[1] / n) ** 2 / self._n[0] + (self._n[0] / n) ** 2 / self._n[1])
-        if self.by_patients:
-            factor = self.shares / n.sum()
+        if self.patients is not None:
+            factor = self.shares / self.patients.sum()
         values, vectors = np.linalg.eigh(np.einsum("s,sij->ij", factor, differ))
         found: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return found
@@ -201,7 +200,8 @@ def stratified_pair(
     kept = kinds[:, has_both]
     n_known = filled.known.n[:, arms].sum(axis=2).T[:, has_both]
     n_alone = int(kinds[:, ~has_both, :, 0].sum())
-    found = StratifiedAssigned(kept, n_known, np.zeros((2, 3, 3)), n_alone, by_patients)
+    patients = filled.known.by_stratum_patients[has_both] if by_patients else None
+    found = StratifiedAssigned(kept, n_known, np.zeros((2, 3, 3)), n_alone, patients)
     if filled.known.is_complete or not has_both.any():
         return found
     weights = np.zeros(len(has_both))

@@ -120,7 +120,8 @@ def _tipping_points(
 
 def _weights(filled: Completed, treatment: int, control: int, by_patients: bool) -> Floats:
     both = zip(filled.cells.by_stratum(treatment), filled.cells.by_stratum(control), strict=True)
-    return np.array(stratum_weights(list(both), by_patients=by_patients))
+    patients = filled.known.by_stratum_patients.tolist() if by_patients else None
+    return np.array(stratum_weights(list(both), patients))
 
 
 def _assigned_interval(
