@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from adhere.analysis.adaptive.aipw import AipwEstimate, aipw
+from adhere.analysis.analyse import analyse_records
 from adhere.analysis.confidence_set import Shape, Validity
 from adhere.analysis.records import NEVER, Records
 from adhere.analysis.view import View
@@ -126,3 +127,16 @@ def test_rare_draws_make_the_set_approximate() -> None:
     records = replace(records, chosen=chosen, actual=chosen, probabilities=even)
     assert {one.validity for of in aipw(records) for one in of.difference.sets} == {Validity.ADAPTIVE}
     assert "Approximate" not in aipw(records)[0].note
+
+
+@pytest.mark.parametrize(("n", "is_promised"), [(120, False), (1200, True)])
+def test_the_page_promises_of_aipw_what_its_sets_do(n: int, is_promised: bool) -> None:
+    """Probabilities that wave between 0.1 and 0.9: the fewest draws to expect are 12 of 120 patients."""
+    rng = np.random.default_rng(1)
+    second = 0.5 + 0.4 * np.sin(np.arange(n) / 10)
+    chosen = (rng.random(n) < second).astype(np.int64)
+    reward = (rng.random(n) < 0.5).astype(np.float64)
+    odds = np.stack([1 - second, second], axis=1)
+    page = analyse_records(Records("", "", ("old", "new"), chosen, chosen, reward, probabilities=odds)).to_html()
+    assert "only sets marked" in page
+    assert ("those of AIPW at a time fixed in advance" in page) == is_promised

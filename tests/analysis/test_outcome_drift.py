@@ -37,7 +37,7 @@ def test_drift_withholds_what_takes_late_patients_as_like_the_early_ones(seed: i
     assert any(one.startswith("Outcomes changed over time") for one in analysis.warnings)
     said = " ".join(analysis.verdict)
     assert "fared differently" not in said
-    assert "Do not rely on as-treated and per-protocol: withheld, as outcomes drifted" in said
+    assert "Do not rely on as-treated and per-protocol: outcomes drifted over time" in said
     assert "withheld, as outcomes drifted" in " ".join(analysis.summary().split()).lower()
     assert "outcomes drifted" in analysis.to_html()
 

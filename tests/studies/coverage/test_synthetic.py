@@ -86,7 +86,7 @@ def test_sets_that_miss_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         middle = (one.low + one.high) / 2
         return replace(one, low=middle - (middle - one.low) / 5, high=middle + (one.high - middle) / 5)
 
-    def narrowed(table: object) -> Analysis:
+    def narrowed(table: polars.DataFrame) -> Analysis:
         found = analyse(table)
         return replace(
             found,

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.confidence_set import Validity
 from adhere.analysis.output import figures, tables
 from adhere.analysis.output.effect_rows import pairs
 from adhere.analysis.output.effect_tables import (
@@ -179,10 +180,11 @@ def _effects_uncertainty(analysis: Analysis) -> str:
     if any(analysis.missing.outcomes.values()):
         return _uncertainty_with_missing(analysis)
     if analysis.adaptive:
+        promised = any(one.validity is Validity.ADAPTIVE for of in analysis.aipw for one in of.difference.sets)
+        weighted = ", and those of AIPW at a time fixed in advance" * promised
         return (
-            f"The allocation adapted: only sets marked any-time valid keep their {level} whenever one stops, and "
-            "those of AIPW at a time fixed in advance; fixed-sample ones "
-            f"{'are withheld' if analysis.mixes_strata else 'may miss more often'}."
+            f"The allocation adapted: only sets marked any-time valid keep their {level} whenever one stops{weighted}"
+            f"; fixed-sample ones {'are withheld' if analysis.mixes_strata else 'may miss more often'}."
         )
     if analysis.has_probabilities:
         return f"Fixed-sample sets keep their {level} for one look at the end, any-time valid ones at any time."

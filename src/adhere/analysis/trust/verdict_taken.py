@@ -19,7 +19,12 @@ def on_what_was_taken(analysis: Analysis) -> Iterator[str]:
     mediation = analysis.mediation
     views = "as-treated and per-protocol"
     depends = [arm for arm in mediation.arms if arm.refuted or arm.differs]
-    if mediation.refuted is None:
+    if analysis.outcomes_drifted:
+        yield (
+            f"Do not rely on {views}: outcomes drifted over time while the allocation changed, and they compare "
+            "people who chose for themselves what to take."
+        )
+    elif mediation.refuted is None:
         yield (
             f"Do not rely on {views}: {_lower(mediation.sentence)} They compare people who chose for themselves what "
             "to take."

@@ -152,7 +152,7 @@ _RULES = (
     _rule("the allocation may depend on the stratum", "^The shares assigned may differ"),
     _rule(
         "outcomes drifted",
-        "^Outcomes changed over time|^Withheld, as outcomes drifted|: withheld, as outcomes drifted",
+        "^Outcomes changed over time|^Withheld, as outcomes drifted|: outcomes drifted over time",
         lambda _, trial: not trial.drift,
         _TESTS,
     ),
