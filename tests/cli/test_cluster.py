@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -69,6 +70,20 @@ def test_a_bar_and_ctrl_c(dask: DaskProcesses, tmp_path: Path, capsys: pytest.Ca
     assert list(tmp_path.iterdir()) == []
     # The cluster is free again: nobody has to wait for what was interrupted.
     assert in_this_process(capsys, *SMALL, "--cluster", dask.address).status == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 1.0, 2.0, 3.0])
+def test_ctrl_c_in_a_terminal_where_the_cluster_runs_too(tmp_path: Path, seconds: float) -> None:
+    """The whole group is interrupted: scheduler and workers end while the command does."""
+    terminal = [sys.executable, "-m", "cli.terminal_with_cluster", str(tmp_path), str(seconds)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        terminal, env=environment, stdout=subprocess.PIPE, timeout=300, check=True, start_new_session=True
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["status"], found["said"]) == (130, f"{STOPPED}\n")
+    assert found["seconds"] < 20
 
 
 def test_a_cluster_that_would_give_other_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,6 +130,17 @@ def test_all_workers_gone_and_another_come(tmp_path: Path, on_threads: Simulatio
         assert progress.said == ["all workers are gone; waiting for others"]
 
 
+def test_a_cluster_without_workers_is_refused_at_once(tmp_path: Path) -> None:
+    from distributed import Client
+
+    with (
+        dask_processes(tmp_path) as dask,
+        Client(dask.address, set_as_default=False) as client,  # type: ignore[no-untyped-call]
+        pytest.raises(InputError, match=r"executor: .*at least one worker"),
+    ):
+        run(client.get_executor(), Meanwhile(lambda: None))
+
+
 def test_a_scheduler_that_dies_is_explained(tmp_path: Path) -> None:
     from distributed import Client
 

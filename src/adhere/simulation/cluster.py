@@ -34,7 +34,8 @@ def connected(address: str) -> Iterator[Executor]:
     security: Any = Security()  # type: ignore[no-untyped-call]
     if address.startswith("tls:") and security.get_connection_args("client")["ssl_context"] is None:
         raise InputError("cluster", address, "certificates for it in Dask's configuration (distributed.comm.tls)")
-    for name in ("distributed", "distributed.client"):  # each has a level of its own
+    # Each has a level of its own; tornado's are Dask's connections, which end too where Ctrl-C ends the cluster.
+    for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong, we say in a sentence ourselves
 
     connect: Any = partial(Client, address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)

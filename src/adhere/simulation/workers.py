@@ -9,6 +9,7 @@ from adhere.errors import InputError
 from adhere.processors import usable_processors
 from adhere.simulation.any_plan import AnyRunner, F, T
 from adhere.simulation.backend import Backend
+from adhere.simulation.cluster import n_threads_of
 from adhere.simulation.threads import ThreadBackend
 
 
@@ -17,6 +18,9 @@ def check_workers(n_threads: int | None, device: object, executor: object) -> in
     if executor is not None:
         if not isinstance(executor, Executor):
             raise InputError("executor", executor, "a concurrent.futures.Executor (Dask: client.get_executor())")
+        if n_threads_of(executor) == 0:
+            expected = "one of a Dask cluster with at least one worker (dask worker ADDRESS, or cluster.scale(n))"
+            raise InputError("executor", "one of a Dask cluster without workers", expected)
         if n_threads is not None:
             raise InputError("n_threads", n_threads, "none together with executor, which has workers of its own")
     check_device(device, executor)
