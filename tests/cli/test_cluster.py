@@ -43,7 +43,7 @@ def test_the_numbers_of_one_machine(dask: DaskProcesses, capsys: pytest.CaptureF
 def test_a_policy_of_ones_own_whose_error_is_one_sentence(dask: DaskProcesses, tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(OWN_POLICY.replace("else 0", "else 7"))
     command = (*SMALL, "--policy", "mostly-first", "--import", "wrong.py", "--cluster", dask.address)
-    check_complaint(in_a_process(*command, cwd=tmp_path), "arm chosen by mostly-first: got 7")
+    check_complaint(in_a_process(*command, cwd=tmp_path), "mostly-first failed at wrong.py line 12: choose returns 7")
 
 
 def test_a_bar_and_ctrl_c(dask: DaskProcesses, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,8 @@ _PATIENCE = 300
 def top_two_law(of_best: list[float], beta: float) -> list[float]:
     """α_i (β + (1 − β) Σ_{j≠i} α_j / (1 − α_j)) for each arm i.
 
-    >>> top_two_law([0.2, 0.8], 0.75), [round(p, 3) for p in top_two_law([0.5, 0.25, 0.25], 1.0)]
-    ([0.35, 0.6500000000000001], [0.5, 0.25, 0.25])
+    >>> [round(p, 3) for p in top_two_law([0.2, 0.8], 0.75)], top_two_law([0.5, 0.25, 0.25], 1.0)
+    ([0.35, 0.65], [0.5, 0.25, 0.25])
     """
     law = []
     for i, own in enumerate(of_best):

@@ -28,7 +28,7 @@ effect = 0.1
 def test_every_policy_is_described_with_its_parameters(service: Service, make: MakeClient) -> None:
     with make(service.url, service.token("statistician")) as client:
         found = {policy.name: policy for policy in client.policies()}
-    assert list(found) == list(registry)
+    assert list(found) == sorted(registry)
     thompson, floor, exp3 = found["thompson"], found["floor"], found["exp3"]
     assert thompson.summary.startswith("Draw θ_j ~ Beta")
     assert (thompson.parameters, thompson.protocols) == ([], ("chosen", "actual", "comply"))

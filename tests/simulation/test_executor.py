@@ -219,7 +219,9 @@ def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch
     assert noted_digest("held_module")
     packed = pack(TaskRunner(_plan(module)))
     assert unpack(packed).plan.policies == _plan(module).policies
-    monkeypatch.setitem(sources._noted, tmp_path / "held_module.py", "of another content")
+    monkeypatch.setitem(
+        sources._noted, tmp_path / "held_module.py", sources._Source("of another content", frozenset())
+    )
     with pytest.raises(InputError, match=r"^executor: got 'a worker with another held_module'"):
         unpack(packed)
 

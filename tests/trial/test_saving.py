@@ -72,7 +72,7 @@ def test_the_file_is_a_log_that_the_commands_read(tmp_path: Path, capsys: pytest
         ("replay", saved): "12 recommendations derived again, arm and probabilities, all the same",
         ("explain", saved, id_of(trial, 5)): "herbal tea",
         ("import", saved, "--into", file): "headache",
-        ("results", file): "12 recommendations (5 reported in full, 7 open, 0 lost to follow-up)",
+        ("results", file): "12 recommendations (5 complete, 7 waiting, 0 lost to follow-up)",
     }.items():
         finished = in_this_process(capsys, "trial", *command)
         note = "note: it is there to be read and cannot go on live; " if command[0] == "import" else ""

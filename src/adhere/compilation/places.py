@@ -14,6 +14,8 @@ import numpy as np
 
 from adhere.errors import InputError
 
+SENT = "sent"  # the folder of files that were sent to a worker, each in a folder of its own
+
 
 class Place(NamedTuple):
     """A line of a file; printed as a user would name it."""
@@ -23,6 +25,8 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         path = Path(self.file)
+        if path.parent.parent.name == SENT:
+            return f"{path.name} line {self.line}"
         here = Path.cwd()
         shown = path.relative_to(here) if path.is_relative_to(here) else path
         return f"{shown} line {self.line}"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import platformdirs
 
+from adhere.compilation.places import SENT
 from adhere.compilation.sources import noted_digest
 from adhere.errors import InputError
 from adhere.files import write_file
@@ -132,7 +133,7 @@ def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[st
 def _kept(name: str, content: bytes) -> Path:
     """A file with this content, at the same place each time, so that what is compiled from it is found again."""
     root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
-    file = root / "sent" / hashlib.sha256(content).hexdigest()[:24] / name
+    file = root / SENT / hashlib.sha256(content).hexdigest()[:24] / name
     try:
         if not file.is_file():
             write_file(file, content)

@@ -6,14 +6,13 @@ Every answer to a site and a coordinator, of the API and of every page that they
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adhere import Trial, import_policies
-from adhere.policies import registry
+from adhere import Trial
 from adhere.service.api.requests import NewReport
 from adhere.service.api.route import COORDINATOR, SITE, Route
 from adhere.service.pages.page_route import PageRoute
@@ -26,47 +25,22 @@ from .forms import forms_of
 from .person import Person, sign_in
 from .pinned import Pinned
 
-ALWAYS = """
-from adhere.policies import Learner, choose, implements, learn, parameter, policy
-
-@policy("always")
-class Always(Learner):
-    arm: float = parameter(default=0.0, at_least=0, at_most=1)
-
-@implements(choose, Always)
-def choose_always(rule, state, memo, weight, rng):
-    return int(rule.arm)
-
-@implements(learn, Always)
-def learn_always(rule, state, memo, arm, reward, weight, rng):
-    pass
-"""
 TRIAL, ARMS = "headache", ("placebo", "verum")
 Answers = dict[str, tuple[int, dict[str, str], bytes]]
 
 
-@pytest.fixture
-def always(tmp_path: Path) -> Iterator[None]:
-    """The policy of that name, which lists of policies in other tests do not show."""
-    file = tmp_path / "always.py"
-    file.write_text(ALWAYS)
-    import_policies(file)
-    yield
-    del registry["always"]
-
-
-@pytest.mark.usefixtures("always")
 def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warm = Trial("always", ARMS, seed=1)  # compiled beforehand: names of files that are then written are drawn too
+    # Compiled beforehand, as the names of files that are then written are drawn too.
+    warm = Trial("always(placebo)", ARMS, seed=1)
     warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
     pinned = Pinned(monkeypatch)
     heard = []
     for arm in (0, 1):
         pinned.restart()
         with in_file(tmp_path / f"arm-{arm}.db") as service:
-            service.client().create_trial(TRIAL, f"always(arm={arm})", ARMS, n_patients=20, blinded=True)
+            service.client().create_trial(TRIAL, f"always({ARMS[arm]})", ARMS, n_patients=20, blinded=True)
             heard.append(_everything_the_blind_hear(service, pinned))
             kit = json.loads(heard[-1]["recommend (0)"][2])["kit"]
             assert service.client().unblind(TRIAL, kit, "to see that they differ").arm == ARMS[arm]

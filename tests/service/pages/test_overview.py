@@ -35,7 +35,7 @@ def test_a_trial_is_paused_resumed_and_closed_without_the_reports_it_waits_for(b
         assert page.locator("tbody tr").inner_text().split("\t")[1:] == ["open rehearsal", "1", "1", "–"]
         page.get_by_role("link", name="rehearsed").click()
         assert "Rehearsal." in page.locator("main").inner_text()
-        assert "Patients are recommended walk or aspirin." in page.locator("main").inner_text()
+        assert "Patients are randomised to walk or aspirin." in page.locator("main").inner_text()
         for change, status in (("Pause", "paused"), ("Resume", "open")):
             page.get_by_label("Reason").first.fill("the ward moves")
             with page.expect_navigation():
