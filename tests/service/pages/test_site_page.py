@@ -88,6 +88,23 @@ def test_outcomes_are_called_as_the_design_calls_them(service: Service, person: 
     assert "reward 1 (alive)" in service.client("statistician").records(trial).records[-1].says
 
 
+@pytest.mark.parametrize(("lower", "best"), [(False, 1), (True, 0)])
+def test_the_best_outcome_is_that_of_the_design(service: Service, person: Person, lower: bool, best: int) -> None:
+    trial = service.new_trial(lower_is_better=lower)
+    made = service.client("site").recommend(trial, "S-1").id
+    shown = person.get(f"/app/trials/{trial}/recommendations/{made}").body.decode()
+    assert re.findall(r"\d is best", shown) == [f"{best} is best"]
+    assert service.client("site").trial(trial).lower_is_better is lower
+
+
+def test_words_have_the_worst_first_also_where_lower_is_better(service: Service, person: Person) -> None:
+    trial = service.new_trial(lower_is_better=True, outcome_words={"alive": 0, "died": 1})
+    made = service.client("site").recommend(trial, "S-1").id
+    shown = person.get(f"/app/trials/{trial}/recommendations/{made}").body.decode()
+    assert re.findall(r'name="reward" value="([^"]*)">([^<]*)<', shown) == [("1.0", "died"), ("0.0", "alive")]
+    assert "is best" not in shown
+
+
 def test_a_new_code_that_looks_like_a_known_one_is_asked_about(service: Service, person: Person) -> None:
     trial, site = service.new_trial(), service.client("site")
     site.recommend(trial, "S-01")

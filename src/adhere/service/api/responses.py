@@ -129,7 +129,7 @@ class TrialView(Struct, frozen=True, omit_defaults=True):
     ) = None
     rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
     outcome_words: Annotated[
-        dict[str, float], Meta(description="What sites read for each of the reward_values.")
+        dict[str, float], Meta(description="What sites read for each of the reward_values, the worst first.")
     ] = {}
     lower_is_better: Annotated[bool, Meta(description="A reward y is read as 1 - y.")] = False
 

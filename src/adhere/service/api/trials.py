@@ -105,6 +105,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
             entries=design.entries,
             reward_values=design.reward_values,
             outcome_words=design.outcome_words,
+            lower_is_better=design.lower_is_better,
             rehearsal=design.rehearsal,
         )
     looks = look_events(view, live.number)

@@ -52,7 +52,7 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
         "line": next(line for line in lines if line.recommendation_id == page.recommendation_id),
         "others": [line for line in lines if line.recommendation_id != page.recommendation_id],
         "given": shown.kit or shown.arm,
-        "rewards": sorted(rewards) if words or len(rewards) <= _FEW_VALUES else [],
+        "rewards": list(words) or (sorted(rewards) if len(rewards) <= _FEW_VALUES else []),
         "words": words,
         "taken": taken_text(shown, shown.kit) if shown.took else "",
         "recorded": entries(shown, words),
