@@ -142,7 +142,7 @@ def analyse(
     records, allocation = records_and_allocation(given, trial, arms=arms, control=control, **columns)
 
     def redrawn() -> tuple[RandomisationTest, ...]:
-        if not redraws or records.probabilities is None:
+        if not redraws or not records.has_all_probabilities:
             return ()
         if allocation is None:
             others = [arm for arm in records.arms if arm != records.arms[records.control]]

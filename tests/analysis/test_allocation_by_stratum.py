@@ -100,6 +100,17 @@ def test_fixed_probabilities_are_compared_as_they_are() -> None:
     assert not depend_on_stratum(replace(with_fixed((0.2, 0.8)), probabilities=None))
 
 
+def test_a_policy_that_learns_in_each_stratum_is_seen_by_the_probabilities_that_are_known() -> None:
+    records = one_trial()
+    assert records.probabilities is not None
+    known = records.probabilities.copy()
+    known[[0, 77]] = np.nan  # the first of its stratum too
+    analysis = analyse_records(replace(records, probabilities=known))
+    assert analysis.balance is not None
+    assert (analysis.adaptive, analysis.balance.by_probabilities, analysis.mixes_strata) == (True, True, True)
+    assert {row.holds for row in effect_rows(analysis, "new", "old")} == set(WITHHELD)
+
+
 def test_what_mixes_strata_is_withheld_where_the_policy_learns_by_stratum() -> None:
     analysis = analyse_records(one_trial())
     assert analysis.adaptive

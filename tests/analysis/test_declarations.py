@@ -91,6 +91,39 @@ def test_a_fixed_allocation_can_be_declared() -> None:
     assert "allocation declared fixed" in declared.summary(200).replace("\n", " ")
 
 
+@pytest.mark.parametrize("kind", ["each arm", "arm chosen alone"])
+def test_probabilities_that_are_missing_for_some_do_not_hide_that_the_others_changed(kind: str) -> None:
+    """A single empty cell turned an adaptive trial into one whose allocation could be declared fixed."""
+    columns = {"chosen": ["a", "b"] * 20, "actual": ["a", "b"] * 20, "reward": [0, 1, 1, 0] * 10}
+    if kind == "each arm":
+        frame = pl.DataFrame({**columns, "propensity": [None, 0.5, 0.4, 0.6, *([0.5, 0.5, 0.4, 0.6] * 9)]})
+    else:
+        columns["chosen"][2] = columns["actual"][2] = "c"
+        frame = pl.DataFrame({**columns, "propensity": [0.3, 0.3, 0.4, 0.4, *[0.35] * 36]})
+    with pytest.raises(InputError, match="the logged probabilities of arms changed from patient to patient"):
+        analyse(frame, fixed_allocation=True)
+    found = analyse(frame)
+    n_lacking = 1 if kind == "each arm" else 40
+    assert (found.adaptive, found.has_probabilities, found.n_without_probabilities) == (True, False, n_lacking)
+    assert not found.sequences
+    assert not found.aipw
+    said = " ".join(found.summary(1000).split())
+    many = f"Probabilities of arms are missing for {n_lacking} of 40 patients"
+    assert f"fixed-sample intervals do not hold for it. {many}" in said
+    assert f"No interval for it holds under this adaptive allocation. {many}" in said
+    assert "--fixed-allocation" not in said
+    assert "adaptive allocation, probabilities missing for" in said
+
+
+def test_fixed_probabilities_that_are_missing_for_some_may_be_declared_fixed() -> None:
+    columns = {"chosen": ["a", "b"] * 20, "actual": ["a", "b"] * 20, "reward": [0, 1, 1, 0] * 10}
+    frame = pl.DataFrame({**columns, "propensity": [None, *[0.5] * 39]})
+    found = analyse(frame)
+    assert not found.adaptive
+    assert "probabilities of arms missing for 1 of 40 patients" in found.summary(1000)
+    assert "allocation declared fixed" in analyse(frame, fixed_allocation=True).summary(1000)
+
+
 def test_the_command_takes_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -119,7 +119,8 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         level=level,
         n_patients=records.n_patients,
         is_binary=records.is_binary,
-        has_probabilities=records.probabilities is not None,
+        has_probabilities=records.has_all_probabilities,
+        n_without_probabilities=int(records.patients[records.lacks_probabilities].sum()),
         adaptive=adaptive,
         order=records.order,
         columns=records.columns,
@@ -182,13 +183,16 @@ def check_options(level: object, margin: object) -> None:
 
 
 def is_adaptive(records: Records) -> bool:
-    """Whether the probabilities of the arms are known and changed from one decision to the next in a stratum."""
-    known = records.probabilities
-    if known is None or not len(known):
+    """Whether the probability of an arm changed from one decision to the next in a stratum, where it is known."""
+    if records.probabilities is None:
         return False
-    stratum = np.zeros(len(known), dtype=np.int64) if records.stratum is None else records.stratum
-    _, first, of_stratum = np.unique(stratum, return_index=True, return_inverse=True)
-    return bool(np.any(np.abs(known - known[first[of_stratum]]) > _SAME))
+    stratum = np.zeros(len(records), dtype=np.int64) if records.stratum is None else records.stratum
+    for of_arm in records.probabilities.T:
+        known = ~np.isnan(of_arm)
+        _, first, of_stratum = np.unique(stratum[known], return_index=True, return_inverse=True)
+        if np.any(np.abs(of_arm[known] - of_arm[known][first[of_stratum]]) > _SAME):
+            return True
+    return False
 
 
 def _turned(test: RandomisationTest) -> RandomisationTest:

@@ -34,10 +34,10 @@ class Subgroup:
 class Analysis:
     """What `adhere.analyse` found; `print(analysis.summary())` reads it to you, `.to_html()` is a page.
 
-    `has_probabilities` says whether the records have the probability of every arm, `adaptive` whether it changed from
-    one patient to the next, `order` where the order of decisions comes from, `arm_order` what decided the order of
-    arms and the control of a table. `digest` is that of the data, so that another analysis can be known to be of the
-    same.
+    `has_probabilities` says whether the records have the probability of every arm for every patient,
+    `n_without_probabilities` how many patients lack it, `adaptive` whether it changed from one patient to the next,
+    `order` where the order of decisions comes from, `arm_order` what decided the order of arms and the control of a
+    table. `digest` is that of the data, so that another analysis can be known to be of the same.
     `lower_is_better` says that outcomes were read as 1 − the value given, `fixed_allocation` that whoever analysed
     declared the probabilities of arms fixed in advance, and this the only look. `rehearsal` says that the records are
     not data of a trial, `outcomes_drifted` that outcomes changed over time while the allocation adapted.
@@ -79,6 +79,7 @@ class Analysis:
     rehearsal: bool = False
     outcomes_drifted: bool = False
     arm_order: str = ""
+    n_without_probabilities: int = 0
 
     @property
     def mixes_strata(self) -> bool:

@@ -44,13 +44,14 @@ class Records:
     """Who was assigned what, took what, and with which outcome.
 
     Arms are numbers; `actual` is one of them, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN. A missing reward is NaN. Without
-    `count` each entry is one patient. `probabilities[t, j]` is the probability of arm j when entry t was decided;
-    `estimated` says where it was estimated by drawing. `seen` is the place in the log up to which the policy had
-    learned when entry t was decided, `actual_at` and `reward_at` are the places from which the two parts of its
-    report count (NEVER where they are missing); without them every outcome is taken as known before the next
-    decision. Entries with the same number in `batch`, which does not decrease, were decided in an order that is not
-    known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can use, by
-    the reason. `digest` is that of the data, `head` the hash of the last record of a log. A `rehearsal` is no trial.
+    `count` each entry is one patient. `probabilities[t, j]` is the probability of arm j when entry t was decided, NaN
+    where it is not known; `estimated` says where it was estimated by drawing. `seen` is the place in the log up to
+    which the policy had learned when entry t was decided, `actual_at` and `reward_at` are the places from which the
+    two parts of its report count (NEVER where they are missing); without them every outcome is taken as known before
+    the next decision. Entries with the same number in `batch`, which does not decrease, were decided in an order that
+    is not known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can
+    use, by the reason. `digest` is that of the data, `head` the hash of the last record of a log. A `rehearsal` is no
+    trial.
     `lower_is_better` says that a trial's design reads an outcome y as 1 − y; `reward` is y.
     """
 
@@ -116,14 +117,25 @@ class Records:
         return ~np.isnan(self.reward)
 
     @cached_property
+    def lacks_probabilities(self) -> Bools:
+        """Whether the probability of an arm is not known, for each entry."""
+        if self.probabilities is None:
+            return np.ones(len(self), dtype=np.bool_)
+        lacking: Bools = np.isnan(self.probabilities).any(axis=1)
+        return lacking
+
+    @cached_property
+    def has_all_probabilities(self) -> bool:
+        """Whether the probability of every arm is known for every entry."""
+        return self.probabilities is not None and not bool(self.lacks_probabilities.any())
+
+    @cached_property
     def is_exact(self) -> Bools:
         """The entries that an exact method may use: the probabilities of all arms are known, and not estimated.
 
         Whether they are depends on the policy, not on the arm that was drawn.
         """
-        if self.probabilities is None:
-            return np.zeros(len(self), dtype=np.bool_)
-        known: Bools = np.logical_not(np.isnan(self.probabilities).any(axis=1))
+        known: Bools = np.logical_not(self.lacks_probabilities)
         return known if self.estimated is None else known & ~self.estimated
 
     @cached_property

@@ -199,6 +199,11 @@ def why_not(records: Records) -> str:
         )
     if records.count is not None and bool(np.any(records.count != 1)):
         return "Counts do not say in which order decisions were made, which a confidence sequence needs."
+    if n_lacking := int(records.lacks_probabilities.sum()):
+        return (
+            f"Probabilities of arms are missing for {n_lacking:,} of {len(records):,} patients: confidence sequences"
+            " and AIPW need that of every arm for every patient."
+        )
     if not records.is_exact.any():
         return "The probabilities of the arms were estimated by drawing; a confidence sequence needs exact ones."
     return ""

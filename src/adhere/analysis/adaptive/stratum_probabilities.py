@@ -39,7 +39,7 @@ def depend_on_stratum(records: Records) -> bool:
     """
     if records.probabilities is None or records.stratum is None:
         return False
-    known = ~np.isnan(records.probabilities).any(axis=1)
+    known = ~records.lacks_probabilities
     probabilities = records.probabilities[known]
     strata, stratum = np.unique(records.stratum[known], return_inverse=True)
     if len(strata) < 2:

@@ -23,7 +23,7 @@ class StratumBalance:
     `p_value` is that of Pearson's chi-square test of arm assigned by stratum. Shares `differ` where it is below 0.001
     and they are more than 5 percentage points apart. `by_probabilities` says that the logged probabilities depend on
     the stratum; `low` and `high` are then their means. The allocation `depends` on the stratum where either holds.
-    Without logged probabilities it is `doubtful` whether it does where the p-value is below 0.05 instead.
+    If not all probabilities are logged, it is `doubtful` whether it does where the p-value is below 0.05 instead.
     """
 
     arm: str
@@ -73,7 +73,7 @@ def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | Non
         by_probabilities=by_probabilities,
         depends=differ or by_probabilities,
         sentence="",
-        doubtful=bool(_ALPHA <= p < _DOUBT and is_wide and records.probabilities is None),
+        doubtful=bool(_ALPHA <= p < _DOUBT and is_wide and not records.has_all_probabilities),
     )
     from adhere.analysis.adaptive.confidence_sequence import why_not  # loads the compiler
 
@@ -94,7 +94,7 @@ def _probabilities(records: Records) -> Floats:
     """The mean logged probability of each arm by stratum; 0 in a stratum without any."""
     assert records.stratum is not None
     assert records.probabilities is not None
-    known = ~np.isnan(records.probabilities).any(axis=1)
+    known = ~records.lacks_probabilities
     n_strata = len(records.strata) + 1
     stratum = records.stratum[known] % n_strata
     sums = [np.bincount(stratum, of_arm, n_strata) for of_arm in records.probabilities[known].T]

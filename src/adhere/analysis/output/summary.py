@@ -78,11 +78,15 @@ def outcome_words(analysis: Analysis) -> str:
 
 def allocation_words(analysis: Analysis) -> str:
     """What is known of how arms were drawn."""
-    if not analysis.has_probabilities:
-        declared = "allocation declared fixed (--fixed-allocation)"
-        return declared if analysis.fixed_allocation else "probabilities of arms not given"
+    n_lacking = analysis.n_without_probabilities
+    if not analysis.has_probabilities and not analysis.adaptive:
+        if analysis.fixed_allocation:
+            return "allocation declared fixed (--fixed-allocation)"
+        some = f"missing for {n_lacking:,} of {analysis.n_patients:,} patients"
+        return f"probabilities of arms {some if n_lacking < analysis.n_patients else 'not given'}"
     how = "adaptive allocation" if analysis.adaptive else "probabilities of arms fixed"
-    return f"{how}, order: {analysis.order}"
+    lacking = f", probabilities missing for {n_lacking:,} patient{'s' * (n_lacking != 1)}" if n_lacking else ""
+    return f"{how}{lacking}, order: {analysis.order}"
 
 
 def _item(text: str, width: int) -> str:

@@ -125,11 +125,12 @@ def read_records(
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, by_arm, kept, warnings)
     is_asked = time is not None
-    order, batch, by, says = decision_order(cells, kept, probabilities is not None, warnings, by_time=is_asked)
+    has_all = probabilities is not None and not bool(np.isnan(probabilities[kept]).any())
+    order, batch, by, says = decision_order(cells, kept, has_all, warnings, by_time=is_asked)
     if by == "RECOMMENDATION_ID":
         found.pop("time", None)
     lacking = [name for name in _PLACES if name not in cells]
-    if probabilities is not None and 0 < len(lacking) < len(_PLACES):
+    if has_all and 0 < len(lacking) < len(_PLACES):
         warnings.append(missing_places(lacking))
     if counts is None:
         check_subjects(table, cells, kept, warnings)

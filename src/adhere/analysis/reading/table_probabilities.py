@@ -29,7 +29,7 @@ def table_probabilities(
     kept: Bools,
     warnings: list[str],
 ) -> Floats | None:
-    """The probability of every arm in every row, None where they are not all known.
+    """The probability of every arm in every row, NaN where it is not known; None if no row has one.
 
     `found` are the titles of columns by what they hold: "propensity", or "probability of …" for each arm.
     """
@@ -48,7 +48,9 @@ def table_probabilities(
         if len(arms.names) > 2:
             title = cells[0].title
             warnings.append(f"column {title} has the probability of the arm chosen alone: {PROBABILITIES_NEEDED}")
-            return None
+            # Those known still tell whether the allocation adapted.
+            own = arms.chosen[:, None] == np.arange(len(arms.names))
+            return np.where(own & known[:, None], values, np.nan) if known.any() else None
         values = np.where(arms.chosen[:, None] == np.arange(2), values, 1.0 - values)
     else:
         if len(cells) == 1:
@@ -60,12 +62,11 @@ def table_probabilities(
             expected = _ABOVE_0 if arm in arms.probabilities else _BELOW_1
             _check_drawn(one, values[:, number], known & (arms.chosen == number), expected)
     lacking = np.flatnonzero(kept & ~known)
+    if not known.any():
+        return None if len(lacking) else values
     if len(lacking):
-        if known.any():
-            place = table.place(int(lacking[0]))
-            warnings.append(missing_probabilities(len(lacking), place))
-        return None
-    return values
+        warnings.append(missing_probabilities(len(lacking), table.place(int(lacking[0]))))
+    return np.where(known[:, None], values, np.nan)
 
 
 def _is_probability(values: Floats) -> Bools:

@@ -68,10 +68,11 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
 
 
 def _allocation(analysis: Analysis) -> Iterator[str]:
-    if not analysis.has_probabilities and not analysis.fixed_allocation:
+    if not analysis.has_probabilities and not analysis.fixed_allocation and not analysis.adaptive:
+        whom = " to every patient" * (analysis.n_without_probabilities < analysis.n_patients)
         yield (
-            "The records do not say with which probability each arm was assigned. Intervals are those of a fixed "
-            "allocation looked at once; if arms were assigned by earlier outcomes, they do not hold. If the "
+            f"The records do not say with which probability each arm was assigned{whom}. Intervals are those of a "
+            "fixed allocation looked at once; if arms were assigned by earlier outcomes, they do not hold. If the "
             "probabilities were fixed in advance and this is the only look, declare it: --fixed-allocation (in "
             "Python fixed_allocation=True)."
         )

@@ -93,7 +93,7 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
             "It was declared (--fixed-allocation) that the probabilities of arms were fixed in advance and that this "
             "is the only look; if so, its interval holds."
         )
-    elif not analysis.has_probabilities:
+    elif not analysis.has_probabilities and not analysis.adaptive:
         yield "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
     elif analysis.adaptive and not analysis.sequences:
         yield f"No interval for it holds under this adaptive allocation. {analysis.why_no_sequences}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from adhere.analysis.reading.digest import digest_of
 from adhere.analysis.reading.record_warnings import missing_probabilities, repeated_subjects
-from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Records
+from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Floats, Records
 from adhere.records.arms import control_of, sorted_names
 from adhere.store import ReadTransaction
 from adhere.trial.design import Design
@@ -80,7 +80,8 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
     layers = rows.sites if by_site else [design_strata[number] for number in rows.strata if number is not None]
     strata = sorted_names(set(layers)) if by_site or design_strata else []
     numbers = {layer: number for number, layer in enumerate(strata)}
-    known = not rows.n_without_probabilities
+    probabilities = rows.all_probabilities(len(arms))
+    known = probabilities is not None
     return Records(
         name=name,
         source=f"trial {name}",
@@ -89,7 +90,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
         actual=np.array(rows.actual, dtype=np.int64),
         reward=np.array(rows.reward, dtype=np.float64),
         control=control_of(arms, design.control),
-        probabilities=np.array(rows.probabilities, dtype=np.float64).reshape(-1, len(arms)) if known else None,
+        probabilities=probabilities,
         estimated=np.array(rows.estimated, dtype=np.bool_) if known else None,
         seen=np.array(rows.seen, dtype=np.int64),
         actual_at=np.array(rows.actual_at, dtype=np.int64),
@@ -128,7 +129,7 @@ class RecordRows:
     strata: list[int | None] = field(default_factory=list)
     subjects: Counter[str] = field(default_factory=Counter)
     n_in_error: int = 0
-    n_without_probabilities: int = 0
+    without_probabilities: list[int] = field(default_factory=list)  # rows
     first_without: str = ""
 
     def __len__(self) -> int:
@@ -152,7 +153,24 @@ class RecordRows:
         self.subjects[made.subject] += 1
         if not made.probabilities:
             self.first_without = self.first_without or made.recommendation_id
-            self.n_without_probabilities += 1
+            self.without_probabilities.append(len(self.chosen) - 1)
+
+    def all_probabilities(self, n_arms: int) -> Floats | None:
+        """The probability of every arm for every recommendation, NaN where it was not logged; None if none was.
+
+        >>> rows = RecordRows(chosen=array("q", [0, 1]), probabilities=array("d", [0.5, 0.5]))
+        >>> rows.without_probabilities.append(0)
+        >>> rows.all_probabilities(2).tolist()
+        [[nan, nan], [0.5, 0.5]]
+        """
+        logged = np.array(self.probabilities, dtype=np.float64).reshape(-1, n_arms)
+        if not self.without_probabilities:
+            return logged
+        if not len(logged):
+            return None
+        every = np.full((len(self), n_arms), np.nan)
+        every[np.delete(np.arange(len(self)), self.without_probabilities)] = logged
+        return every
 
     def renew(self, row: int, history: History) -> None:
         """Take what is known now of a recommendation that was added before."""
@@ -174,8 +192,10 @@ class RecordRows:
     def warnings(self) -> list[str]:
         """What a reader of the records must know."""
         said = []
-        if 0 < self.n_without_probabilities < len(self.chosen):
-            said.append(missing_probabilities(self.n_without_probabilities, f"recommendation {self.first_without}"))
+        if 0 < len(self.without_probabilities) < len(self.chosen):
+            said.append(
+                missing_probabilities(len(self.without_probabilities), f"recommendation {self.first_without}")
+            )
         subjects = {subject: n for subject, n in self.subjects.items() if subject}
         if several := sum(n > 1 for n in subjects.values()):
             said.append(repeated_subjects(several, len(subjects), sum(subjects.values())))
