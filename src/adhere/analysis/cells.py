@@ -21,7 +21,8 @@ class Cells:
 
     `n`, `total` and `squares` count patients with a known outcome, the sum of their outcomes and that of the squares;
     `assigned` counts all patients. So `n[s, z, TOOK_NOTHING]` and `n[s, z, NOT_KNOWN]` mean what they say. The last
-    stratum holds those whose stratum is not known; without strata it is the only one.
+    stratum holds those whose stratum is not known; without strata it is the only one. `sizes` are the numbers of
+    patients by stratum if `assigned` counts only some of them.
     """
 
     arms: tuple[str, ...]
@@ -31,6 +32,7 @@ class Cells:
     squares: Floats
     assigned: Ints
     strata: tuple[str, ...] = ()
+    sizes: Floats | None = None
 
     @cached_property
     def patients(self) -> Ints:
@@ -40,7 +42,9 @@ class Cells:
 
     @cached_property
     def by_stratum_patients(self) -> Floats:
-        """Numbers of patients by stratum, whichever arm they were assigned."""
+        """Numbers of patients by stratum, whichever arm they were assigned, also of those who do not count here."""
+        if self.sizes is not None:
+            return self.sizes
         found: Floats = self.assigned.sum(axis=(1, 2)).astype(np.float64)
         return found
 

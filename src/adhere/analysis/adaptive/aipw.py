@@ -54,6 +54,7 @@ class _Compared(NamedTuple):
     known_at: Ints
     after: Ints  # the first decision after its batch, and so after it
     stratum: Ints  # 0 where strata are not averaged
+    patients: Floats  # by stratum, also those who lack a report
     is_pooled: bool = False  # strata are not told apart, though they should be
 
 
@@ -120,6 +121,7 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
         known_at=known_at,
         after=after,
         stratum=np.zeros(len(kept), dtype=np.int64),
+        patients=np.array([float(len(records))]),
     )
 
 
@@ -130,7 +132,8 @@ def _with_strata(compared: _Compared, stratum: Ints) -> _Compared:
     counts = [np.bincount(own[(compared.arm == arm) & by_chance], minlength=len(strata)) for arm in (0, 1)]
     if np.min(counts, initial=_FEWEST) < _FEWEST:
         return compared._replace(is_pooled=len(strata) > 1)
-    return compared._replace(stratum=own.astype(np.int64))
+    patients = np.array([float(np.sum(stratum == one)) for one in strata])
+    return compared._replace(stratum=own.astype(np.int64), patients=patients)
 
 
 def _difference(compared: _Compared, view: View, level: float, names: tuple[str, str]) -> Quantity:
@@ -148,12 +151,12 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
     weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
     is_approximate = _is_rare(compared) or compared.is_pooled
     validity = Validity.APPROXIMATE if is_approximate else Validity.ADAPTIVE
-    outcome = _Weighted.of(weights, _scores(compared, compared.reward, possible), compared.stratum)
+    outcome = _Weighted.of(weights, _scores(compared, compared.reward, possible), compared)
     if view is View.INTENTION_TO_TREAT:
         half = normal_quantile(level) * math.sqrt(outcome.covariance(outcome))
         limits = ConfidenceSet(outcome.mean - half, outcome.mean + half, _METHOD, validity, level=level)
         return Quantity(outcome.mean, (limits,), n)
-    taking = _Weighted.of(weights, _scores(compared, compared.taken, possible), compared.stratum)
+    taking = _Weighted.of(weights, _scores(compared, compared.taken, possible), compared)
     limits = fieller(
         outcome.mean,
         taking.mean,
@@ -186,19 +189,20 @@ class _Weighted(NamedTuple):
     off: Floats  # of each decision, from the mean of its stratum, weighted
     by_stratum: Floats  # how far the means of strata are off
     shares: Floats
+    n_patients: float
 
     @staticmethod
-    def of(weights: Floats, scores: Floats, stratum: Ints) -> _Weighted:
-        n_strata = int(stratum.max()) + 1
-        shares = np.bincount(stratum, minlength=n_strata) / len(stratum)
+    def of(weights: Floats, scores: Floats, compared: _Compared) -> _Weighted:
+        stratum, n_strata, n = compared.stratum, len(compared.patients), float(compared.patients.sum())
+        shares = compared.patients / n
         weights = weights * (shares / np.bincount(stratum, weights, n_strata))[stratum]
         means = np.array([weights[stratum == one] @ scores[stratum == one] for one in range(n_strata)]) / shares
         mean = float(shares @ means)
-        return _Weighted(mean, weights * (scores - means[stratum]), means - mean, shares)
+        return _Weighted(mean, weights * (scores - means[stratum]), means - mean, shares, n)
 
     def covariance(self, other: _Weighted) -> float:
         """Of two such means: within strata, and of the shares of strata."""
-        between = float(self.shares @ (self.by_stratum * other.by_stratum)) / len(self.off)
+        between = float(self.shares @ (self.by_stratum * other.by_stratum)) / self.n_patients
         return float(self.off @ other.off) + between
 
 
@@ -227,8 +231,10 @@ def _note(records: Records, compared: _Compared, view: View) -> str:
     n_lacking = len(records) - len(compared.arm)
     if n_lacking:
         patients = "patient lacks" if n_lacking == 1 else "patients lack"
+        alike = "arm and stratum" if compared.stratum.any() else "arm"
         sentences.append(
-            f"{n_lacking:,} {patients} a report: left out, as if they would have fared like the others of their arm."
+            f"{n_lacking:,} {patients} a report: left out, as if they would have fared like the others of their "
+            f"{alike}."
         )
     if records.estimated is not None and records.estimated.any():
         sentences.append("Some probabilities were estimated by drawing.")

@@ -128,7 +128,8 @@ class Completed:
         total, squares = self.known.total.copy(), self.known.squares.copy()
         n[..., NOT_KNOWN] = assigned[..., NOT_KNOWN] = 0
         total[..., NOT_KNOWN] = squares[..., NOT_KNOWN] = 0.0
-        return completed(replace(self.known, n=n, total=total, squares=squares, assigned=assigned))
+        sizes = self.known.by_stratum_patients
+        return completed(replace(self.known, n=n, total=total, squares=squares, assigned=assigned, sizes=sizes))
 
     @cached_property
     def _is_empty(self) -> Bools:

@@ -72,7 +72,7 @@ def _alternatives(
 ) -> Iterator[Alternative]:
     stratified = bool(cells.strata)
     names = cells.arms[treatment], cells.arms[control]
-    known = completed(replace(cells, assigned=cells.n))
+    known = completed(replace(cells, assigned=cells.n, sizes=cells.by_stratum_patients))
     by_assignment = intention_to_treat(
         known, treatment, control, level, stratified=stratified, by_patients=by_patients
     )
