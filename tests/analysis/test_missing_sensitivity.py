@@ -43,7 +43,7 @@ def test_latent_ignorability_is_that_of_the_oracle() -> None:
 
 
 def test_latent_ignorability_is_withheld_where_the_data_say_nothing() -> None:
-    few: list[Row] = [(0, 0, 1.0, 20), (0, 1, 0.0, 19), (0, 0, MISSING, 9), (1, 0, 1.0, 19), (1, 1, 0.0, 20)]
+    few: list[Row] = [(0, 0, 1.0, 20), (0, 1, 0.0, 19), (1, 0, MISSING, 1), (1, 0, 1.0, 19), (1, 1, 0.0, 20)]
     found = latent_effect(cells_of(made(few)), 1, 0)
     assert found.value is None
     assert "assignment changed too little how many report an outcome" in found.reason

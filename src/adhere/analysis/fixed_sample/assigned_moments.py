@@ -184,6 +184,10 @@ class Contrasts(ABC):
     def residual_variance(self, weights: Weights) -> float:
         """The robust variance that two-stage least squares gives a contrast that is 0."""
 
+    @abstractmethod
+    def varies(self, weights: Weights) -> bool:
+        """Whether a weighted sum of Y, D and Y·D varies among the patients, missing outcomes completed."""
+
     @property
     def n(self) -> int:
         """How many they are."""
@@ -257,6 +261,10 @@ class TwoAssigned(Contrasts):
             + arm.lost_covariance(first, second)
             for arm in (self.treatment, self.control)
         )
+
+    def varies(self, weights: Weights) -> bool:
+        """Whether a weighted sum of Y, D and Y·D varies among the patients, missing outcomes completed."""
+        return any(arm.covariance(weights, weights) > 0.0 for arm in (self.treatment, self.control))
 
     def residual_variance(self, weights: Weights) -> float:
         """The robust variance that two-stage least squares gives a contrast that is 0: not corrected for few."""

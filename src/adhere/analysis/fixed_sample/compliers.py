@@ -88,9 +88,7 @@ def complier_comparison(
     )
     n_alone = pair.n_alone if isinstance(pair, StratifiedAssigned) else 0
     note += _NOT_REPORTED.format(n=n_unknown, total=total, treatment=names[0]) if n_unknown else ""
-    note += filled.note(*arms)
-    is_missing = bool(filled.n_missing(*arms) or filled.n_left_out(*arms))
-    note += alone_note(n_alone)
+    is_missing = filled.is_missing(*arms)
     reason = _obstacle(cells, reported, treatment, control) or filled.why_no_mean(*arms)
     if reason:
         nothing = Quantity(None, n=pair.n, reason=reason)
@@ -101,9 +99,10 @@ def complier_comparison(
             nothing,
             nothing,
             stratified=stratified,
-            note=note,
+            note=note + alone_note(n_alone),
             at_random=is_missing,
         )
+    note += filled.note(*arms) + alone_note(n_alone)
     difference, p_value = _effect(pair, level)
     if difference.value is None:
         difference = Quantity(None, difference.sets, pair.n, first_stage_reason(pair, *names))
@@ -207,7 +206,7 @@ def _effect(pair: Contrasts, level: float) -> tuple[Quantity, float | None]:
     value = pair.contrast(OUTCOME) / taken
     if not pair.has_variances:
         return Quantity(value, n=pair.n, reason=_single(pair)), None
-    smoothed = not pair.variance((1.0, -value, 0.0))  # nothing varies: that does not make it certain
+    smoothed = not pair.varies((1.0, -value, 0.0))  # that does not make it certain
     variance = pair.variance(OUTCOME, smoothed=smoothed)
     p_value = two_sided(pair.contrast(OUTCOME) / math.sqrt(variance)) if variance else None
     found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN, smoothed=smoothed)

@@ -14,7 +14,7 @@ from adhere.analysis.fixed_sample.compliers import assigned_pair, complier_compa
 from adhere.analysis.fixed_sample.mantel_haenszel import alone_note, compare_strata, stratum_weights
 from adhere.analysis.fixed_sample.means import ArmMean as ArmMean
 from adhere.analysis.fixed_sample.means import View as View
-from adhere.analysis.fixed_sample.means import means_of, validity_of
+from adhere.analysis.fixed_sample.means import means_of, no_outcome, validity_of
 from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
 from adhere.analysis.fixed_sample.multiplicity import adjusted
 from adhere.analysis.fixed_sample.number_needed import number_needed
@@ -25,11 +25,6 @@ from adhere.intervals import RewardSums
 
 NO_ESTIMAND = "no estimand without further assumptions"
 _NOT_BINARY = "a number needed to treat counts successes, and outcomes here are not all 0 or 1"
-_WHO = {
-    View.INTENTION_TO_TREAT: "assigned {arm}",
-    View.AS_TREATED: "who took {arm}",
-    View.PER_PROTOCOL: "who were assigned {arm} and took it",
-}
 
 
 @dataclass(frozen=True)
@@ -134,8 +129,9 @@ def _at_random(found: Comparison, filled: Completed, treatment: int, control: in
     """An intention-to-treat comparison of completed outcomes: with its note, and how many outcomes are known."""
     arms = [treatment, control]
     n = int(filled.known.n[:, arms].sum())
-    is_missing = bool(filled.n_missing(*arms) or filled.n_left_out(*arms))
-    note = (found.note + filled.note(*arms)).strip()
+    is_missing = filled.is_missing(*arms)
+    if found.difference.value is None:
+        return replace(found, at_random=is_missing)
     if why := filled.why_no_mean(*arms):
         nothing = Quantity(None, n=n, reason=why)
         return Comparison(
@@ -146,9 +142,10 @@ def _at_random(found: Comparison, filled: Completed, treatment: int, control: in
             nothing,
             nothing,
             stratified=found.stratified,
-            note=note,
+            note=found.note,
             at_random=is_missing,
         )
+    note = (found.note + filled.note(*arms)).strip()
     validity = Validity.APPROXIMATE if filled.n_borrowed(*arms) else Validity.FIXED
 
     def marked(one: Quantity) -> Quantity:
@@ -177,8 +174,7 @@ def _unstratified(
     note = "" if view is View.INTENTION_TO_TREAT else NO_ESTIMAND
     for arm in (treatment, control):
         if not sums[arm].n:
-            who = _WHO[view].format(arm=arms[arm])
-            nothing = Quantity(None, reason=f"no outcome is known of patients {who}")
+            nothing = Quantity(None, reason=no_outcome(view, arms[arm]))
             return Comparison(view, arms[treatment], arms[control], nothing, nothing, nothing, note=note)
     contrast = compare_groups(sums[treatment], sums[control], level, validity_of(view), information=information)
     return _comparison(view, arms[treatment], arms[control], contrast, note=note)

@@ -13,6 +13,11 @@ from adhere.analysis.view import View as View
 from adhere.intervals import RewardSums, mean_interval, wilson
 
 _LEAST_VARIANCE = 1e-12  # of rewards from 0 to 1: below it, what is left is rounding
+_WHO = {
+    View.INTENTION_TO_TREAT: "assigned {arm}",
+    View.AS_TREATED: "who took {arm}",
+    View.PER_PROTOCOL: "who were assigned {arm} and took it",
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,20 @@ def arm_means(
 ) -> tuple[ArmMean, ...]:
     """The mean of each arm from its sums, which a live trial counts in one pass."""
     validity = validity_of(view)
-    return tuple(ArmMean(view, arm, mean_of(one, level, validity)) for arm, one in zip(arms, sums, strict=True))
+    return tuple(_named_mean(view, arm, mean_of(one, level, validity)) for arm, one in zip(arms, sums, strict=True))
+
+
+def no_outcome(view: View, arm: str) -> str:
+    """Reason for a mean that does not exist: nobody whom the view counts for the arm has a known outcome.
+
+    >>> no_outcome(View.AS_TREATED, "drug")
+    'no outcome is known of patients who took drug'
+    """
+    return f"no outcome is known of patients {_WHO[view].format(arm=arm)}"
+
+
+def _named_mean(view: View, arm: str, mean: Quantity) -> ArmMean:
+    return ArmMean(view, arm, replace(mean, reason=no_outcome(view, arm)) if mean.value is None else mean)
 
 
 def means_of(filled: Completed, level: float = 0.95) -> tuple[ArmMean, ...]:
@@ -87,10 +105,13 @@ def assigned_mean(filled: Completed, arm: int, level: float = 0.95) -> ArmMean:
     if why := filled.why_no_mean(arm):
         nothing = Quantity(None, n=filled.known.by_chosen()[arm].n, reason=why)
         return ArmMean(View.INTENTION_TO_TREAT, filled.known.arms[arm], nothing)
+    name = filled.known.arms[arm]
     validity = Validity.APPROXIMATE if filled.n_borrowed(arm) else Validity.FIXED
     known, sums = filled.known.by_chosen()[arm], filled.cells.by_chosen()[arm]
-    found = mean_of(sums, level, validity, information=filled.information(arm))
-    return ArmMean(View.INTENTION_TO_TREAT, filled.known.arms[arm], replace(found, n=known.n))
+    found = _named_mean(
+        View.INTENTION_TO_TREAT, name, mean_of(sums, level, validity, information=filled.information(arm))
+    )
+    return replace(found, mean=replace(found.mean, n=known.n))
 
 
 def means(records: Records, level: float = 0.95) -> tuple[ArmMean, ...]:

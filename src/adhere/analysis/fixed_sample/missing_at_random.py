@@ -44,8 +44,13 @@ class Completed:
     cells: Cells
 
     def n_left_out(self, *arms: int) -> int:
-        """The number of patients left out, of those assigned these arms."""
-        return int((self.known.assigned - self.cells.assigned)[:, list(arms)].sum())
+        """The number of patients left out, of those assigned these arms; none of an arm without any outcome."""
+        known = [arm for arm in arms if self.known.n[:, arm].any()]
+        return int((self.known.assigned - self.cells.assigned)[:, known].sum())
+
+    def is_missing(self, *arms: int) -> bool:
+        """Whether an outcome of those assigned these arms is missing."""
+        return bool((self.known.assigned > self.known.n)[:, list(arms)].any())
 
     def n_missing(self, *arms: int) -> int:
         """The number of missing outcomes of those assigned these arms who are not left out."""

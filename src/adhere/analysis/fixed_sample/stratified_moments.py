@@ -74,6 +74,11 @@ class StratifiedAssigned(Contrasts):
         matrix = self._smoothed if smoothed else self._covariance
         return float(np.array(first) @ matrix @ np.array(second))
 
+    def varies(self, weights: Weights) -> bool:
+        """Whether a weighted sum of Y, D and Y·D varies among the patients, missing outcomes completed."""
+        vector = np.array(weights)
+        return bool(vector @ (self._of_means.sum(axis=0) + self._between) @ vector > 0.0)
+
     def residual_variance(self, weights: Weights) -> float:
         """The robust variance of two-stage least squares, of a contrast that is 0: around the means of strata."""
         vector, n = np.array(weights), self._n

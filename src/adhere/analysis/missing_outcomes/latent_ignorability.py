@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from adhere.analysis.cells import Cells
+from adhere.analysis.cells import Cells, added
 from adhere.analysis.confidence_set import ConfidenceSet, Quantity
+from adhere.analysis.fixed_sample.assigned_moments import MORE, ROUNDING, Assigned
 from adhere.analysis.fixed_sample.fieller import fieller
 from adhere.analysis.records import Floats
 from adhere.intervals import RewardSums, normal_quantile
@@ -18,6 +20,11 @@ BY_MEANS: Final = "Fieller, one mean after the other"
 _STRONG: Final = 6.0  # standard errors by which both denominators exceed 0 where the delta method is used
 _TWO_ARMS = "latent ignorability identifies the effect on compliers with two arms only"
 _NOBODY = "nobody was assigned one of the arms"
+_NOT_KNOWN = "of nobody assigned {arm} both what was taken and the outcome are known"
+_NO_MORE = (
+    "no more of those assigned {more} than of those assigned {fewer} report an outcome {how} {treatment}, so that no "
+    "such compliers are seen"
+)
 _WEAK = (
     "assignment changed too little how many report an outcome {how} {treatment}, so that the data put no limit on "
     "the mean of such compliers"
@@ -58,14 +65,22 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
     n = [int(cells.patients[arm].sum()) for arm in arms]
     if min(n) < 2:
         return Quantity(None, n=n_known, reason=_NOBODY)
-    means, covariances = zip(*(_moments(cells, arm, treatment) for arm in arms), strict=True)
-    contrast, covariance = means[0] - means[1], covariances[0] + covariances[1]
+    for arm in arms:
+        if not cells.cell(arm, treatment).n + cells.others(arm, treatment).n:
+            return Quantity(None, n=n_known, reason=_NOT_KNOWN.format(arm=cells.arms[arm]))
+    contrast, covariance = _contrast(cells, treatment, control)
+    for place, how, more, fewer in ((1, "having taken", *arms), (3, "without having taken", *arms[::-1])):
+        if (contrast[place] <= 0.0) if place == 1 else (contrast[place] >= 0.0):
+            names = {"more": cells.arms[more], "fewer": cells.arms[fewer], "treatment": cells.arms[treatment]}
+            return Quantity(None, n=n_known, reason=_NO_MORE.format(how=how, **names))
+    if any(_ratio_variance(contrast, covariance, place) <= ROUNDING for place in (0, 2)):
+        _, covariance = _contrast(cells, treatment, control, smoothed=True)  # alike so far is not certain
     strength = min(_errors(sign * contrast[place], covariance[place, place]) for place, sign in ((1, 1), (3, -1)))
     if strength >= _STRONG:
         return _by_delta(contrast, covariance, n_known, level)
     # Each mean has half of the error, as in Bonferroni's inequality; Fieller's sets hold however few comply.
     limits = []
-    for place, how in ((0, "having taken"), (2, "without")):
+    for place, how in ((0, "having taken"), (2, "without having taken")):
         found = _mean(contrast, covariance, place, (1.0 + level) / 2.0)
         if found is None:
             return Quantity(None, n=n_known, reason=_WEAK.format(how=how, treatment=cells.arms[treatment]))
@@ -73,7 +88,13 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
     value = float(contrast[0] / contrast[1] - contrast[2] / contrast[3])
     (low, high), (low_without, high_without) = limits
     found_set = ConfidenceSet(low - high_without, high - low_without, BY_MEANS, level=level)
-    return Quantity(value, (found_set,), n_known)
+    return Quantity(value, (_possible(found_set),), n_known)
+
+
+def _possible(given: ConfidenceSet) -> ConfidenceSet:
+    """The part of an interval from -1 to 1, as effects are; if it has none, the interval."""
+    low, high = max(-1.0, given.low), min(1.0, given.high)
+    return replace(given, low=low, high=high) if low < high else given
 
 
 def _errors(share: float, variance: float) -> float:
@@ -93,11 +114,18 @@ def _by_delta(contrast: Floats, covariance: Floats, n: int, level: float) -> Qua
         ]
     )
     half = normal_quantile(level) * math.sqrt(max(0.0, float(slope @ covariance @ slope)))
-    return Quantity(value, (ConfidenceSet(value - half, value + half, DELTA, level=level),), n)
+    return Quantity(value, (_possible(ConfidenceSet(value - half, value + half, DELTA, level=level)),), n)
+
+
+def _ratio_variance(contrast: Floats, covariance: Floats, place: int) -> float:
+    """The variance of a complier mean by the delta method."""
+    numerator, denominator = contrast[place : place + 2].tolist()
+    slope = np.array([1.0 / denominator, -numerator / denominator**2])
+    return float(slope @ covariance[place : place + 2, place : place + 2] @ slope)
 
 
 def _mean(contrast: Floats, covariance: Floats, place: int, level: float) -> tuple[float, float] | None:
-    """Fieller's limits of a complier mean; None where they are no interval, or of fewer than no compliers."""
+    """Fieller's limits of a complier mean, from 0 to 1 where they can be; None where they are no interval."""
     numerator, denominator = (float(one) for one in contrast[place : place + 2])
     found = fieller(
         numerator,
@@ -107,15 +135,29 @@ def _mean(contrast: Floats, covariance: Floats, place: int, level: float) -> tup
         float(covariance[place, place + 1]),
         level,
     )
-    is_positive = denominator > 0.0 if place == 0 else denominator < 0.0
-    return (found.low, found.high) if is_positive and found.is_bounded else None
+    if not found.is_bounded:
+        return None
+    low, high = max(0.0, found.low), min(1.0, found.high)
+    return (low, high) if low < high else (found.low, found.high)
 
 
-def _moments(cells: Cells, arm: int, treatment: int) -> tuple[Floats, Floats]:
-    """Means of RDY, RD, R(1−D)Y and R(1−D) among those assigned an arm, and the covariances of these means."""
-    n = float(cells.patients[arm].sum())
+def _contrast(cells: Cells, treatment: int, control: int, *, smoothed: bool = False) -> tuple[Floats, Floats]:
+    """Differences of the means of RDY, RD, R(1−D)Y and R(1−D) between the arms, and their covariances."""
+    arms = (treatment, control)
+    means, covariances = zip(*(_moments(cells, arm, treatment, smoothed) for arm in arms), strict=True)
+    return means[0] - means[1], covariances[0] + covariances[1]
+
+
+def _moments(cells: Cells, arm: int, treatment: int, smoothed: bool) -> tuple[Floats, Floats]:
+    """Means of RDY, RD, R(1−D)Y and R(1−D) among those assigned an arm, and the covariances of these means.
+
+    `smoothed` adds a patient for each of taking the treatment or not and a known outcome of 0 or 1.
+    """
+    more = MORE if smoothed else Assigned(RewardSums(), RewardSums())
+    n = float(cells.patients[arm].sum()) + more.n
     means, products = np.zeros(4), np.zeros((4, 4))
-    for place, known in ((0, cells.cell(arm, treatment)), (2, cells.others(arm, treatment))):
+    takers, others = cells.cell(arm, treatment), cells.others(arm, treatment)
+    for place, known in ((0, added((takers, more.takers))), (2, added((others, more.others)))):
         means[place : place + 2] = known.total / n, known.n / n
         products[place : place + 2, place : place + 2] = _products(known) / n
     covariance: Floats = (products - np.outer(means, means)) / (n - 1.0)

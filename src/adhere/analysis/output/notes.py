@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.output.effect_rows import NO_ESTIMAND
+from adhere.analysis.output.effect_rows import NO_ESTIMAND, WITHHELD
 from adhere.analysis.output.tables import STARRED
 from adhere.analysis.output.texts import sentence, unique
 
@@ -94,6 +94,9 @@ def _reasons(analysis: Analysis) -> list[str]:
     quantities += [*analysis.strata.shares.values(), *analysis.strata.means.values()]
     quantities += [one.largest_difference for one in analysis.mediation.arms]
     quantities += [one.difference for one in analysis.aipw]
-    quantities += [one.difference for one in analysis.missing.sensitivity.alternatives]
     found = [one.reason for one in quantities] + [one.reason for one in analysis.bounds.bounds]
+    for other in analysis.missing.sensitivity.alternatives:
+        reason = other.difference.reason
+        is_said = reason in found or reason in WITHHELD or reason.startswith(other.assumption)
+        found.append(reason if is_said or not reason else f"{other.assumption}: {reason}")
     return [sentence(reason) for reason in dict.fromkeys(found) if reason]
