@@ -121,7 +121,7 @@ def analyse(
         The difference up to which outcomes given the arm taken count as not depending on the arm chosen.
     lower_is_better
         Whether a lower outcome is better, as where 1 is a death: an outcome y is then read as 1 − y. Left out, it is
-        what the design of a live trial says, and otherwise False.
+        what the design of a live trial or an exported table (LOWERFL) says, and otherwise False.
     fixed_allocation
         Declares that arms were assigned with probabilities fixed in advance, and that this is the only look: then
         nothing warns that the records do not say it.

@@ -60,7 +60,7 @@ def test_lists_and_whole_numbers_are_taken_and_get_a_digest() -> None:
         {**GOOD, "chosen": GOOD["chosen"].tolist(), "reward": GOOD["reward"].astype(int)},
     )
     analysis = adhere.analyse(Records(**listed))
-    assert analysis.digest == adhere.analyse(records, lower_is_better=True).digest == digest_of(records)
+    assert analysis.digest == digest_of(records) != adhere.analyse(records, lower_is_better=True).digest
     assert analysis.order == "as given"
     missing = {"reward": np.full(N, np.nan), "probabilities": np.full((N, 2), np.nan)}
     assert not Records(**{**GOOD, **missing}).is_exact.any()

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MAX_SUBGROUPS = 50
 MIN_LEVEL, MAX_LEVEL = 0.5, 0.9999
+_AGAINST = (
+    "the records say that lower outcomes are better; they are read the other way, with 1 as the better end, because"
+    " lower_is_better=False was given"
+)
 _SAME = 1e-9  # probabilities that differ by less are the same
 
 
@@ -38,8 +42,8 @@ def analyse_records(
 
     `level` is that of all confidence sets, `margin` the difference up to which outcomes given the arm taken count as
     not depending on the arm chosen. With `lower_is_better`, by default if the design of a live trial says so, an
-    outcome y is read as 1 − y; the digest stays that of the data. `fixed_allocation` declares the probabilities of
-    arms fixed in advance, and this the only look.
+    outcome y is read as 1 − y; the digest is that of the data as they are read. `fixed_allocation` declares the
+    probabilities of arms fixed in advance, and this the only look.
     """
     check_options(level, margin)
     lower_is_better = records.lower_is_better if lower_is_better is None else lower_is_better
@@ -49,7 +53,7 @@ def analyse_records(
     from adhere.analysis.adaptive.aipw import aipw
     from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
 
-    records = records if records.digest else replace(records, digest=digest_of(records))
+    records = _directed(records, lower_is_better)
     records = as_benefit(records, lower_is_better)
     if fixed_allocation and is_adaptive(records):
         sentence = "fixed_allocation: the logged probabilities of arms changed from patient to patient; leave it out"
@@ -82,6 +86,15 @@ def analyse_running(
     randomisation test. `lower_is_better` says that the records were made by `as_benefit`.
     """
     return _judged(replace(_drafted(records, sequences, level, margin), lower_is_better=lower_is_better))
+
+
+def _directed(records: Records, lower_is_better: bool) -> Records:
+    """Return the records with the direction they are analysed in, and the digest that goes with it."""
+    if records.lower_is_better == lower_is_better:
+        return records if records.digest else replace(records, digest=digest_of(records))
+    warnings = records.warnings if lower_is_better else (*records.warnings, _AGAINST)
+    turned = replace(records, lower_is_better=lower_is_better, warnings=warnings)
+    return replace(turned, digest=digest_of(turned))
 
 
 def as_benefit(records: Records, lower_is_better: bool) -> Records:

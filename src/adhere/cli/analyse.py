@@ -100,7 +100,7 @@ def analyse(
         typer.Option(
             "--lower-is-better",
             help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as the "
-            "design of a live trial says]",
+            "design of a live trial or an exported table says]",
         ),
     ] = False,
     fixed_allocation: Annotated[

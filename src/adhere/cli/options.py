@@ -110,6 +110,14 @@ Control = Annotated[
         help="The control of a table, which comes first.  [default: placebo or the like, otherwise the first arm]",
     ),
 ]
+LowerIsBetter = Annotated[
+    bool,
+    typer.Option(
+        "--lower-is-better",
+        help="A lower outcome of a table is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as "
+        "an exported table says]",
+    ),
+]
 Chosen = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP, ARM or TRT01P]"),

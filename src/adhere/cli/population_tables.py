@@ -17,6 +17,7 @@ def check_for_table(options: Mapping[str, object]) -> None:
     """Refuse options that only make sense for a table."""
     for option, value in options.items():
         if value:
+            option = option.replace("_", "-")
             expected = "a table to go with it (.csv, .csv.gz, .tsv or .parquet)"
             raise InputError(f"--{option}", value, expected, f"--{option} needs {expected}")
 
@@ -24,9 +25,10 @@ def check_for_table(options: Mapping[str, object]) -> None:
 def load_populations(given: Sequence[str], columns: Mapping[str, Any]) -> tuple[list[Population], list[str]]:
     """The populations that were named, and of tables, what decided the order of arms and the control.
 
-    Who is left out of a table is said on standard error.
+    The latter also says if lower outcomes are better. Who is left out of a table is said on standard error.
     """
     from adhere.populations import as_population, records_of
+    from adhere.populations.records import LOWER_IS_BETTER
 
     found: list[Population] = []
     orders: list[str] = []
@@ -38,7 +40,8 @@ def load_populations(given: Sequence[str], columns: Mapping[str, Any]) -> tuple[
         if records is not None and (note := records.note()):
             typer.echo(note, err=True)
         if records is not None:
-            orders.append(f"{records.name}: {records.arm_order}")
+            direction = f"; {LOWER_IS_BETTER}" if records.lower_is_better else ""
+            orders.append(f"{records.name}: {records.arm_order}{direction}")
     if not n_tables:
         check_for_table(columns)
     return found, orders

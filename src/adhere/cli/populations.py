@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.options import Actual, ArmsInOrder, Chosen, Control, CountColumn, Reward
+from adhere.cli.options import Actual, ArmsInOrder, Chosen, Control, CountColumn, LowerIsBetter, Reward
 from adhere.cli.population_tables import check_for_table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -25,6 +25,7 @@ def populations(
     count: CountColumn = None,
     arms: ArmsInOrder = None,
     control: Control = None,
+    lower_is_better: LowerIsBetter = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print counts, estimates and intervals as JSON.")] = False,
 ) -> None:
     """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
@@ -40,11 +41,12 @@ def populations(
     outcome. Such rows are left out of the population; a missing outcome is never counted as a zero.
     """
     columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count, "arms": arms, "control": control}
+    table = {**columns, "lower_is_better": lower_is_better or None}
     if population is None:
-        check_for_table({**columns, "json": as_json})
+        check_for_table({**table, "json": as_json})
         _list()
     else:
-        _describe(population, columns, as_json)
+        _describe(population, table, as_json)
 
 
 def _list() -> None:
@@ -57,7 +59,7 @@ def _list() -> None:
     typer.echo("\nOr a file of your own: strata in .toml, counts or single patients in .csv, .tsv or .parquet.")
 
 
-def _describe(given: str, columns: dict[str, str | None], as_json: bool) -> None:
+def _describe(given: str, columns: dict[str, Any], as_json: bool) -> None:
     from adhere.populations import (
         Counts,
         Records,

@@ -27,6 +27,7 @@ from adhere.cli.options import (
     CountColumn,
     Imports,
     JsonFile,
+    LowerIsBetter,
     Reward,
     Seed,
     Threads,
@@ -81,6 +82,7 @@ def simulate(
     count: CountColumn = None,
     arms: ArmsInOrder = None,
     control: Control = None,
+    lower_is_better: LowerIsBetter = False,
     imports: Imports = None,
     threads: Threads = None,
     device: Device = "cpu",
@@ -119,7 +121,8 @@ def simulate(
     import_all(imports)
     given = [parse_policy(text) for text in policy]
     columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count, "arms": arms, "control": control}
-    answering, orders = load_populations(population, columns)
+    table = {**columns, "lower_is_better": lower_is_better or None}
+    answering, orders = load_populations(population, table)
     _check_destinations(to_file, plot, save, runs_to, [*map(Path, population), *(imports or ())])
     with machines(threads, device, cluster) as where:
         result = run(

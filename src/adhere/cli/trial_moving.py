@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options import Imports, import_all, integer
+from adhere.cli.options import Imports, LowerIsBetter, import_all, integer
 from adhere.cli.secret_files import OPTION, read_secrets
 from adhere.cli.trial_sources import SecretFileOption, bar
 from adhere.errors import InputError, StoreError
@@ -38,6 +38,7 @@ def import_trial(
     rewards: Annotated[
         str | None, typer.Option("--rewards", metavar="0,0.5,1", help="Every reward that can occur (tables only).")
     ] = None,
+    lower_is_better: LowerIsBetter = False,
     secrets: Annotated[
         Path | None,
         typer.Option("--secrets", metavar="FILE", help="The trial's secrets, as 'export' wrote them (logs only)."),
@@ -63,7 +64,7 @@ def import_trial(
     """
     from adhere.trial.creation import WHY_NO_SEED
     from adhere.trial.log.table_import import import_table
-    from adhere.trial.log.table_reading import arms_in, is_rehearsal, read_table
+    from adhere.trial.log.table_reading import arms_in, is_rehearsal, lower_is_better_in, read_table
     from adhere.trial.make_design import make_design
     from adhere.trial.sources import is_log
 
@@ -74,7 +75,7 @@ def import_trial(
         raise InputError("--seed", seed, "none", f"--seed: got {seed}, expected none: {WHY_NO_SEED}")
     if is_log(path):
         given = {"--name": name, "--policy": policy, "--patients": patients}
-        given |= {"--arms": arms, "--rewards": rewards}
+        given |= {"--arms": arms, "--rewards": rewards, "--lower-is-better": lower_is_better or None}
         for option, value in given.items():
             if value is not None:
                 sentence = f"{option} is for tables only; {path} is a log, which has its own"
@@ -93,7 +94,15 @@ def import_trial(
     values = _rewards(table) if rewards is None else _listed(rewards)
     names = arms_in(table) if arms is None else arms.split(",")
     rehearsal = is_rehearsal(table)
-    design = make_design(name, policy, names, n_patients=patients, reward_values=values, rehearsal=rehearsal)
+    design = make_design(
+        name,
+        policy,
+        names,
+        n_patients=patients,
+        reward_values=values,
+        rehearsal=rehearsal,
+        lower_is_better=lower_is_better or lower_is_better_in(table),
+    )
     with writing_into(into, secret_file) as store, bar("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"

@@ -67,9 +67,15 @@ def _each(given: Any, design: Design, folder: Path) -> Iterable[Scenario]:
         if (table := scenario_table(path)) is not None:
             return _of_table(table, design, path.parent)
         given = str(path) if path.suffix else given  # the name of a population has no suffix
-    # The arms of a table in the design's order; everything else has an order of its own.
+    # The arms of a table in the design's order; everything else has an order of its own. If the design says that
+    # lower is better, it turns every scenario's outcomes round itself.
     if is_table(given):
-        population = as_population(given, arms=design.arms, control=design.arms[0])
+        population = as_population(
+            given,
+            arms=design.arms,
+            control=design.arms[0],
+            lower_is_better=False if design.lower_is_better else None,
+        )
     else:
         population = as_population(given)
     return (Scenario(population.name, population, null_of(population)),)

@@ -58,6 +58,7 @@ def as_population(
     count: str | None = None,
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
+    lower_is_better: bool | None = None,
 ) -> Population:
     """The population meant by a name, a file, a pandas or polars frame, or by a population itself.
 
@@ -74,6 +75,9 @@ def as_population(
     arms, control
         All arms of a table in their order, and the one that comes first; without them the rule of
         `adhere.records.arms` decides.
+    lower_is_better
+        Whether a lower outcome of a table is better, as where 1 is a death: the reward of an outcome y is then 1 − y.
+        Left out, it is what an exported table says (LOWERFL), and otherwise False.
 
     Notes
     -----
@@ -87,13 +91,13 @@ def as_population(
 
     """
     said = {"name": name, "chosen": chosen, "actual": actual, "reward": reward, "count": count}
-    records = records_of(given, arms=arms, control=control, **said)
+    records = records_of(given, arms=arms, control=control, lower_is_better=lower_is_better, **said)
     if records is not None:
         population = records.population()
         if note := records.note():
             warnings.warn(note, stacklevel=2)
         return population
-    for argument, value in {**said, "arms": arms, "control": control}.items():
+    for argument, value in {**said, "arms": arms, "control": control, "lower_is_better": lower_is_better}.items():
         if value is not None:
             raise InputError(argument, value, "a table to go with it: a frame, or a file of records")
     if isinstance(given, Population):
@@ -117,13 +121,14 @@ def records_of(
     *,
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
+    lower_is_better: bool | None = None,
     **columns: str | None,
 ) -> Records | None:
     """The records of a frame or a file of records; None if what is given is neither."""
     is_published = isinstance(given, (str, PathLike)) and _published(str(fspath(given)))
     if is_published or not is_table(given):
         return None
-    return read_records(given, name, arms=arms, control=control, **columns)
+    return read_records(given, name, arms=arms, control=control, lower_is_better=lower_is_better, **columns)
 
 
 def _published(text: str) -> tuple[Callable[[str], Population], str] | None:

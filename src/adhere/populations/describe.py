@@ -21,6 +21,7 @@ def describe(
     *,
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
+    lower_is_better: bool | None = None,
     **columns: str | None,
 ) -> str:
     """A population in plain text, as `adhere populations` shows it.
@@ -34,17 +35,18 @@ def describe(
         A population, its name, a file or a frame, as `as_population` takes them.
     width
         The length of a line.
-    arms, control
-        All arms of a table in their order, and the one that comes first.
+    arms, control, lower_is_better
+        All arms of a table in their order, the one that comes first, and whether its lower outcomes are better.
     columns
         The columns of a table (`chosen`, `actual`, `reward`, `count`) and the `name` of its population, as
         `as_population` takes them.
 
     """
-    if (records := records_of(given, arms=arms, control=control, **columns)) is not None:
+    records = records_of(given, arms=arms, control=control, lower_is_better=lower_is_better, **columns)
+    if records is not None:
         records.population()  # which says why it cannot be one
         return describe_records(records, width)
-    population = as_population(given, arms=arms, control=control, **columns)
+    population = as_population(given, arms=arms, control=control, lower_is_better=lower_is_better, **columns)
     if isinstance(population, Counts):
         parts = [describe_records(Records.of(population), width)]
         return "\n\n".join(parts + ([f"data: {population.source}"] if population.source else []))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from adhere.populations.estimates import Estimated, means_by_protocol, taken_cells
 from adhere.populations.population import headline
-from adhere.populations.records import NoArm, Records
+from adhere.populations.records import LOWER_IS_BETTER, NoArm, Records
 from adhere.records.csv_rows import SEPARATORS
 
 PROTOCOL_TITLES = {
@@ -43,6 +43,8 @@ def _headline(records: Records) -> list[str]:
         mark = records.separator
         separated = f", separated by {SEPARATORS[mark]}" if mark not in ("", ",") else ""
         lines += [f"read from {records.source}{separated}", f"columns: {said}"]
+    if records.lower_is_better:
+        lines.append(LOWER_IS_BETTER)
     if records.arm_order:
         lines.append(records.arm_order)
     return lines

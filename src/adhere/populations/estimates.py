@@ -81,6 +81,7 @@ def records_json(records: Records) -> dict[str, Any]:
         "left_out": left_out,
         "lost_to_follow_up": records.lost,
         "imputed": dict(records.imputed),
+        "lower_is_better": records.lower_is_better,
         "compliance": [
             {
                 "chosen": cell.chosen,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from adhere.errors import InputError
 from adhere.populations.counts import Count, Counts
+
+LOWER_IS_BETTER: Final = "lower outcomes are better: every outcome y is read as 1 − y"
 
 
 class NoArm(Enum):
@@ -38,7 +40,8 @@ class Records:
     counts patients without an outcome who are marked as lost to follow-up, `in_error` those entered in error, who are
     not among `patients`; `imputed` outcomes and arms taken that the table itself marks as assumed by a rule.
     `count_by_name` is a column that was taken for the count because it is called n. `arm_order` says what decided the
-    order of arms and the control, `notes` which labels were read as an arm that is spelled otherwise.
+    order of arms and the control, `lower_is_better` that rewards are 1 − the outcome of the table, `notes`
+    which labels were read as an arm that is spelled otherwise.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Records:
     separator: str = ""
     count_by_name: str = ""
     rehearsal: bool = False
+    lower_is_better: bool = False
     arm_order: str = ""
     notes: tuple[str, ...] = ()
 
@@ -82,6 +86,7 @@ class Records:
     def note(self) -> str:
         """One sentence on what a reader may not expect: a count by its name, labels, who is left out."""
         said = ["these are records of a rehearsal, not data of a trial"] if self.rehearsal else []
+        said += [LOWER_IS_BETTER] if self.lower_is_better else []
         if name := self.count_by_name:
             said.append(f"column {name} is taken as a count of patients (count={name!r} says so)")
         said += self.notes

@@ -8,7 +8,8 @@ What is missing stays missing: an empty cell, NA, N/A, NaN, null or a point, in 
 unless a column PROB_… says that there is such an arm, as in an export. Who took none of the arms has "took nothing"
 or "took something else" in place of the arm taken. A table that `adhere trial export` wrote says so in TRTASTAT, and
 also who was lost to follow-up (WITHDFL), what was entered in error (INERRFL) and what is only assumed (TRTADTYP,
-DTYPE); its arms are unescaped (`adhere.csv_cells`). ::
+DTYPE), and whether a lower outcome is better (LOWERFL): then an outcome y is read as 1 − y. Its arms are unescaped
+(`adhere.csv_cells`). ::
 
     chosen,actual,reward,count
     none,none,1,8666
@@ -28,7 +29,7 @@ import numpy as np
 from adhere.errors import InputError, nearest
 from adhere.populations.records import NoArm, Record, Records, Taken
 from adhere.records.arms import arm_names, ordered_arms, read_labels
-from adhere.records.columns import EXPORTED, find_columns
+from adhere.records.columns import EXPORTED, LOWER, direction_column, find_columns
 from adhere.records.table import open_table
 
 if TYPE_CHECKING:
@@ -44,9 +45,15 @@ def read_records(
     *,
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
+    lower_is_better: bool | None = None,
     **columns: str | None,
 ) -> Records:
-    """The records of a frame or a file; `columns` names the columns for chosen, actual, reward and count."""
+    """The records of a frame or a file; `columns` names the columns for chosen, actual, reward and count.
+
+    With `lower_is_better`, by default if the table says so, an outcome y is read as 1 − y.
+    """
+    if lower_is_better not in (None, True, False):
+        raise InputError("lower_is_better", lower_is_better, "True or False")
     from adhere.records.cells import Cells
 
     table = open_table(given, "as_population")
@@ -54,6 +61,8 @@ def read_records(
     roles = dict(found)
     if found["actual"].upper() == "TRTA":
         roles |= {title.upper(): title for title in table.titles if title.upper() in EXPORTED}
+    if lower := direction_column(table.titles, found["reward"]):
+        roles[LOWER] = lower
     read = table.columns(list(roles.values()))
     cells = {role: Cells(table, title, read[title]) for role, title in roles.items()}
 
@@ -67,7 +76,9 @@ def read_records(
     order = ordered_arms(assigned, arms=arms, control=control, categories=categories, probabilities=titled)
     order = order.control_first() if assigned else order
     counts = cells["count"].counts() if "count" in cells else np.ones(len(chosen), dtype=np.int64)
-    rewards = cells["reward"].rewards()
+    is_marked = LOWER in cells and cells[LOWER].lower_is_better()
+    is_lower = is_marked if lower_is_better is None else lower_is_better
+    rewards = 1.0 - cells["reward"].rewards() if is_lower else cells["reward"].rewards()
     taken, meanings, notes = _taken(cells, listed, assigned)
     for number, arm in enumerate(meanings):
         if isinstance(arm, str) and arm not in assigned and np.any(taken == number):
@@ -105,6 +116,7 @@ def read_records(
         separator=table.separator,
         count_by_name=by_name,
         rehearsal=bool(marked("REHEARSAL", "Y").any()),
+        lower_is_better=is_lower,
         arm_order=order.sentence if assigned else "",
         notes=tuple(dict.fromkeys((*labels.notes, *notes))),
     )

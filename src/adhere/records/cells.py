@@ -114,6 +114,20 @@ class Cells:
 
         return self._numbers(number, holds, np.nan)
 
+    def lower_is_better(self) -> bool:
+        """Whether every row says Y, that a lower outcome is better; no row may say otherwise than the others."""
+        numbers, names = self.arms()
+        expected = "Y in every row or in none"
+        for number, name in enumerate(names):
+            if name.upper() not in ("Y", "N"):
+                raise InputError(self.where(int(np.argmax(numbers == number))), name, expected)
+        is_lower = self.equals("Y")
+        if is_lower.any() and not is_lower.all():
+            found = f"Y in {int(is_lower.sum()):,} of {len(is_lower):,} rows"
+            where = f"{self.table.source}, column {self.title}"
+            raise InputError(where, found, expected, f"{where}: got {found}, expected {expected}")
+        return bool(is_lower.any())
+
     def equals(self, word: str) -> NDArray[np.bool_]:
         """Where a cell has a word, in any case."""
         numbers, names = self.arms()

@@ -17,6 +17,7 @@ _VOCABULARIES: tuple[dict[str, str], ...] = (
 _COUNTS = ("count", "n")
 # What an export of adhere's says besides, wherever the table has it.
 EXPORTED = ("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "REHEARSAL")
+LOWER = "LOWERFL"  # Y in every row: a lower outcome is better
 ROLES = ("chosen", "actual", "reward", "count")
 _OPTIONAL = {
     "stratum": ("stratum",),
@@ -76,6 +77,16 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
             found[role] = known[name.lower()]
     _check_once(source, titles, found)
     return found
+
+
+def direction_column(titles: Sequence[str], reward: str) -> str | None:
+    """Return the title of the column LOWERFL, or None if there is none or it is said of another column's outcomes.
+
+    >>> direction_column(["AVAL", "lowerfl"], "AVAL"), direction_column(["AVAL", "LOWERFL", "score"], "score")
+    ('lowerfl', None)
+    """
+    known = {title.upper(): title for title in reversed(titles)}
+    return known.get(LOWER) if known.get("AVAL", reward) == reward else None
 
 
 def check_roles(source: str, found: Mapping[str, str]) -> None:

@@ -15,9 +15,15 @@ def digest_of(records: Records) -> str:
     """SHA-256 of the arms, the strata, what was left out, and every array, in the order of decision.
 
     Each array is preceded by its name and number of entries; whole numbers and flags are written as little-endian
-    int64, other numbers as little-endian float64. Names of files, columns and trials, and the control, do not matter.
+    int64, other numbers as little-endian float64. If lower outcomes are better, the
+    heading says so too. Names of files, columns and trials, and the control, do not matter.
     """
-    heading = {"arms": records.arms, "strata": records.strata, "left out": dict(sorted(records.left_out.items()))}
+    heading = {
+        "arms": records.arms,
+        "strata": records.strata,
+        "left out": dict(sorted(records.left_out.items())),
+        **({"lower is better": True} if records.lower_is_better else {}),
+    }
     digest = hashlib.sha256(json.dumps(heading, ensure_ascii=False, sort_keys=True).encode())
     for field in fields(records):
         array = getattr(records, field.name)

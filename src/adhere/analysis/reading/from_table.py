@@ -18,7 +18,14 @@ from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, TOOK_NOTHING, TO
 from adhere.errors import InputError
 from adhere.records.arms import sorted_names
 from adhere.records.cells import Cells
-from adhere.records.columns import check_roles, find_columns, find_optional, may_hold_probabilities
+from adhere.records.columns import (
+    LOWER,
+    check_roles,
+    direction_column,
+    find_columns,
+    find_optional,
+    may_hold_probabilities,
+)
 from adhere.records.table import Table, open_table
 
 _EXPORTED: Final[tuple[str, ...]] = (
@@ -87,6 +94,8 @@ def read_records(
     # What is said of TRTA and AVAL is not said of other columns beside them.
     is_other = {name: by_name.get(of, found[role]) != found[role] for name, (of, role) in _SAID_OF.items()}
     exported = {name: by_name[name] for name in _EXPORTED if name in by_name and not is_other.get(name)}
+    if lower := direction_column(table.titles, found["reward"]):
+        exported[LOWER] = lower
     if "RECPOS" in exported and time is None:
         found.pop("time", None)
     # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
@@ -163,6 +172,7 @@ def read_records(
         order=says,
         arm_order=by_arm.order.sentence,
         rehearsal="REHEARSAL" in cells and bool(cells["REHEARSAL"].equals("Y").any()),
+        lower_is_better=LOWER in cells and cells[LOWER].lower_is_better(),
     )
     records = sorted_ties(_with_places(records, cells, order))
     return replace(records, digest=digest_of(records))

@@ -19,7 +19,7 @@ MEMO       what the policy remembers of it        ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
 
 A design with strata has STRATUM too, behind SITEID; a rehearsal has REHEARSAL, which is Y in every row, behind
-STUDYID.
+STUDYID. A design with lower_is_better has LOWERFL, which is Y in every row, behind those; AVAL is y itself.
 
 In CSV, not in Parquet, text that a spreadsheet would take for a formula is escaped (`adhere.csv_cells`).
 """
@@ -49,6 +49,7 @@ def schema(design: Design) -> dict[str, Any]:
     return {
         "STUDYID": pl.String,
         **({"REHEARSAL": pl.String} if design.rehearsal else {}),
+        **({"LOWERFL": pl.String} if design.lower_is_better else {}),
         "SITEID": pl.String,
         **({"STRATUM": pl.String} if design.strata else {}),
         "USUBJID": pl.String,
@@ -107,6 +108,7 @@ def _row(
     return (
         design.name,
         *(("Y",) if design.rehearsal else ()),
+        *(("Y",) if design.lower_is_better else ()),
         made.site,
         *(() if made.stratum is None else (design.strata[made.stratum],)),
         f"{design.name}/{who.get(made.subject, made.subject)}",

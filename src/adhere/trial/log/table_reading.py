@@ -25,7 +25,7 @@ _ALSO_CALLED = {
     "reward": "AVAL",
 }
 
-_DATES, _FLAGS = ("RANDDTM", "TRTADTM", "ADTM"), ("TRTADTYP", "DTYPE", "WITHDFL", "INERRFL")
+_DATES, _FLAGS = ("RANDDTM", "TRTADTM", "ADTM"), ("TRTADTYP", "DTYPE", "WITHDFL", "INERRFL", "LOWERFL")
 _MAY_BE_MISSING = ("USUBJID", "TRTP", "TRTA", "TRTASTAT", "AVAL", *_DATES, *_FLAGS)
 
 
@@ -101,6 +101,17 @@ def arms_in(table: pl.DataFrame) -> list[str]:
 def is_rehearsal(table: pl.DataFrame) -> bool:
     """Whether a table says that it is one of a rehearsal."""
     return "REHEARSAL" in table.columns and bool((table["REHEARSAL"] == "Y").any())
+
+
+def lower_is_better_in(table: pl.DataFrame) -> bool:
+    """Whether a table says that lower outcomes are better."""
+    if "LOWERFL" not in table.columns:
+        return False
+    found = {str(value).upper() for value in table["LOWERFL"].unique() if value is not None and value != ""}
+    is_lower = found == {"Y"} and not table["LOWERFL"].is_null().any()
+    if found - {"N"} and not is_lower:
+        raise InputError("LOWERFL", ", ".join(sorted(found)), "Y in every row or in none")
+    return is_lower
 
 
 def rewards_in(table: pl.DataFrame) -> list[float]:
