@@ -74,3 +74,19 @@ def test_pending_outcomes_enter_at_their_worst() -> None:
         assert part.final.low <= whole.final.low
         assert part.final.high >= whole.final.high
         assert "50 patients with a missing or pending report" in part.note
+
+
+def test_a_set_on_compliers_that_says_nothing_has_no_estimate_beyond_it_and_no_false_reason() -> None:
+    """Dividing by a share of compliers near 0 gave estimates as large as 39."""
+    records = trial(n=300)
+    assert records.stratum is not None
+    weak = replace(records, actual=np.where(np.arange(300) % 2, 1, 0))  # whatever was assigned
+    for one in stratified_sequences(weak):
+        if one.view is View.COMPLIERS:
+            assert (one.final.low, one.final.high, one.estimate) == (-1.0, 1.0, None)
+    for given in (records, weak):
+        analysis = analyse_records(given)
+        assert analysis.mixes_strata
+        (said,) = (one for one in analysis.verdict if "is not known at all" in one)
+        assert "the any-time valid set contains every possible effect: it is made within strata" in said
+        assert "too few people took" not in said

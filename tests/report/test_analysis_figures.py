@@ -114,6 +114,10 @@ def test_axis_keeps_the_narrowest_interval_in_sight() -> None:
     low, high = axis_limits([NARROW, NARROW._replace(pieces=[(-40.0, 50.0)])])
     assert low <= 0.0 < 0.05 <= high < 2.0
     assert axis_limits([NARROW._replace(value=None, pieces=[])]) == (-0.1, 0.1)
+    beyond = [NARROW, NARROW._replace(value=39.0, pieces=[(-40.0, 50.0)])]
+    assert axis_limits(beyond) == axis_limits(beyond[:1])  # no effect can be there
+    assert "A hollow triangle: the estimate lies beyond the axis" in marks_in_words(beyond)
+    assert "triangle" not in marks_in_words(beyond[:1])
 
 
 def test_band_over_time_shows_the_end_large_and_zero_always() -> None:

@@ -78,9 +78,9 @@ def forest_plot(
 ) -> Figure:
     """The rows under the headings of their groups, with their numbers at the right under a `heading`; a page wide.
 
-    A set without an end has an arrow there; one that ends beyond the axis is cut by two slashes. The axis holds every
-    estimate and zero. A kind looks the same in all figures with the same `kinds`; those that are `hollow` are grey
-    outlines.
+    A set without an end has an arrow there; one that ends beyond the axis is cut by two slashes. The axis holds zero
+    and every estimate from -1 to 1; an estimate beyond them has a hollow triangle at the axis's end. A kind looks the
+    same in all figures with the same `kinds`; those that are `hollow` are grey outlines.
     """
     labels = ["\n".join(broken(row.label, _WIDEST_LABEL)) for row in rows]
     texts = ["\n".join(broken(row.text, _WIDEST_TEXT)) for row in rows]
@@ -123,13 +123,13 @@ def forest_plot(
 def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float, float]:
     """From where to where the axis goes: every interval, unless the narrowest would then be lost to sight.
 
-    Ends beyond `furthest`, which no difference of outcomes from 0 to 1 can reach, are left out.
+    Estimates and ends beyond `furthest`, which no difference of outcomes from 0 to 1 can reach, are left out.
 
     >>> row = ForestRow("", "", "", 0.1, [(0.0, 0.2)], "")
     >>> [round(end, 3) for end in axis_limits([row, row._replace(pieces=[(-math.inf, math.inf)])])]
     [-0.008, 0.208]
     """
-    kept = [0.0, *(row.value for row in rows if row.value is not None)]
+    kept = [0.0, *(row.value for row in rows if row.value is not None and abs(row.value) <= furthest)]
     spans = [piece for row in rows for piece in (*row.pieces, *([row.bar] if row.bar else ()))]
     widths = [high - low for low, high in spans if 0.0 < high - low < math.inf]
     reach = min(widths, default=1.0) / _LEAST_SEEN
@@ -155,7 +155,12 @@ def marks_in_words(rows: Sequence[ForestRow]) -> str:
         if any(is_cut(e, limits) for e in ends)
         else ""
     )
-    return arrows + cut
+    beyond = (
+        " A hollow triangle: the estimate lies beyond the axis, where no effect can be."
+        if any(row.value is not None and is_cut(row.value, limits) for row in rows)
+        else ""
+    )
+    return arrows + cut + beyond
 
 
 def _prepare(
@@ -207,7 +212,17 @@ def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], loo
         low, high = max(row.bar[0], low_end), min(row.bar[1], high_end)
         filled = "white" if look.is_hollow else colour
         cell.barh(y, high - low, 0.1, low, facecolor=filled, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=3.5)
-    if row.value is not None:
+    if row.value is not None and is_cut(row.value, limits):
+        at, marker = (low_end, "<") if row.value < low_end else (high_end, ">")
+        mark = {
+            **look.mark,
+            "marker": marker,
+            "markersize": 6.5,
+            "markerfacecolor": "white",
+            "markeredgecolor": colour,
+        }
+        cell.plot([at], [y], linestyle="none", clip_on=False, zorder=4, **mark, markeredgewidth=1.0)
+    elif row.value is not None:
         cell.plot([row.value], [y], linestyle="none", zorder=4, **look.mark, markeredgewidth=0.6)
 
 

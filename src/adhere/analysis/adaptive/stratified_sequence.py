@@ -105,15 +105,18 @@ def _taking(part: Part, treatment: int) -> Part:
 
 
 def _ratio(reward: _Path, taken: _Path) -> _Path:
-    """Limits on an effect divided by a share of compliers, which is above 0; -1 to 1 where it may be 0."""
+    """Limits on an effect divided by a share of compliers, which is above 0; -1 to 1 where it may be 0.
+
+    There is no estimate if the share may be 0 in the end, nor if it would lie beyond -1 or 1.
+    """
     is_positive: Bools = taken.low > 0.0
     least = np.where(is_positive, taken.low, 1.0)
     most = np.maximum(least, taken.high)
     low = np.where(is_positive, np.where(reward.low < 0.0, reward.low / least, reward.low / most), -1.0)
     high = np.where(is_positive, np.where(reward.high > 0.0, reward.high / least, reward.high / most), 1.0)
     estimate = None
-    if reward.estimate is not None and taken.estimate is not None and taken.estimate > 0.0:
-        estimate = reward.estimate / taken.estimate
+    if reward.estimate is not None and taken.estimate is not None and len(is_positive) and is_positive[-1]:
+        estimate = reward.estimate / taken.estimate if abs(reward.estimate) <= taken.estimate else None
     drifts = [one.drift_at for one in (reward, taken) if one.drift_at is not None]
     n_pending = max(reward.n_pending, taken.n_pending)
     n_used = reward.n_used + reward.n_pending - n_pending

@@ -186,7 +186,8 @@ def _band(analysis: Analysis, one: ConfidenceSequence) -> Band:
         is_same = (compared.view, compared.treatment, compared.control) == (one.view, one.treatment, one.control)
         if is_same and compared.difference.sets and compared.difference.sets[0].is_bounded and beside is None:
             found = compared.difference.sets[0]
-            beside = (found.low, found.high) if found.shape is Shape.INTERVAL else None
+            # No effect lies beyond -1 or 1, and the panel need not.
+            beside = (max(found.low, -1.0), min(found.high, 1.0)) if found.shape is Shape.INTERVAL else None
     several = len(analysis.arms) > 2
     title = f"{one.view.value}: {one.treatment} against {one.control}" if several else one.view.value
     times, low, high = one.t.tolist(), one.low.tolist(), one.high.tolist()

@@ -128,7 +128,7 @@ def _randomisation(analysis: Analysis) -> Iterator[str]:
 def _compliers(analysis: Analysis) -> Iterator[str]:
     who = "compliers (those who take the treatment if and only if assigned to it)"
     found = list(_to_read(analysis, View.COMPLIERS).values())
-    known = [one for one in found if _value(analysis, one) is not None]
+    known = [one for one in found if _value(analysis, one) is not None or _has_useless_sequence(analysis, one)]
     if analysis.bounds.inequality.refuted:
         yield (
             f"Do not read the effect among {who}, nor the bounds: the data refute that assignment acts only through "
@@ -148,13 +148,15 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
     if unknown:
         names = and_list([one.treatment for one in unknown])
         yield f"For {names} against {analysis.control} there is no effect among {who} to read: {_reasons(unknown)}."
-    useless = [one.treatment for one in known if _says_nothing(_set(analysis, one))]
-    readable = [one for one in known if one.treatment not in useless]
-    if useless:
+    readable = [one for one in known if not _says_nothing(_set(analysis, one))]
+    useless: dict[str, list[str]] = {}
+    for one in known:
+        if one not in readable:
+            useless.setdefault(_why_useless(analysis, one), []).append(one.treatment)
+    for why, treatments in useless.items():
         yield (
-            f"For {and_list(useless)} against {analysis.control} the effect among {who} is not known at all: "
-            "assignment changed what too few people took, and the confidence set is unbounded or contains every "
-            "possible effect. Do not read the point estimate."
+            f"For {and_list(treatments)} against {analysis.control} the effect among {who} is not known at all: "
+            f"{why}. Do not read the point estimate."
         )
     if readable:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
@@ -172,6 +174,23 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
                 f"{analysis.control}: read it only if taking nothing, or something else, does what "
                 f"{analysis.control} does."
             )
+
+
+def _has_useless_sequence(analysis: Analysis, one: Comparison) -> bool:
+    """Whether the effect itself is withheld, and its confidence sequence refutes no effect."""
+    sequence = _sequence(analysis, one)
+    return one.difference.reason in WITHHELD and sequence is not None and _says_nothing(sequence.final)
+
+
+def _why_useless(analysis: Analysis, one: Comparison) -> str:
+    """Why the set of an effect on compliers says nothing; an unbounded set is due to a share of compliers near 0."""
+    found = _set(analysis, one)
+    if found is not None and not found.is_bounded:
+        return "assignment changed what too few people took, and the confidence set is unbounded"
+    if _sequence(analysis, one) is None:
+        return "the confidence set contains every possible effect"
+    within = ": it is made within strata, which share its error" * analysis.mixes_strata
+    return f"the any-time valid set contains every possible effect{within}"
 
 
 def _reasons(found: list[Comparison]) -> str:
