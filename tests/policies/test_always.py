@@ -25,13 +25,15 @@ from adhere.trial.make_design import make_design
         ("always(no treatment)/actual", "no treatment", 'always("no treatment")/actual'),
         ("always(θ → 50%)", "θ → 50%", 'always("θ → 50%")'),
         ("always('a \"b\"')", 'a "b"', "always('a \"b\"')"),
-        ("always(1)", "1", "always(1)"),
+        ("always(1)", 1, "always(1)"),
+        ("always('1')", "1", 'always("1")'),
+        ("always(01)", "01", 'always("01")'),
         ("always(true)", "true", "always(true)"),
         ("always(thompson)", "thompson", "always(thompson)"),
         ("floor(always('Plazebo, süß'))", "Plazebo, süß", 'floor(always("Plazebo, süß"))'),
     ],
 )
-def test_an_arm_is_written_by_its_name(text: str, arm: str, canonical: str) -> None:
+def test_an_arm_is_written_by_its_name(text: str, arm: str | int, canonical: str) -> None:
     made: Any = parse_policy(text)
     assert getattr(made, "inner", made).arm == arm
     assert str(made) == canonical
@@ -47,7 +49,8 @@ def test_an_arm_is_written_by_its_name(text: str, arm: str, canonical: str) -> N
         ("always(, patch)", "expected the name of an arm at character 8"),
         ("always(patch", r"expected '\)' at character 13"),
         ("always('patch'x)", r"expected ',' or '\)' at character 15"),
-        ("always(patch, patch)", "policy always takes at most 1 argument"),
+        ("always(gum, mint)", r"^policy always takes at most 1 argument \(got 2\); .*in quotation marks"),
+        ("always(placebo (sugar))", r"expected '\)', or the arm in quotation marks at character 16"),
         ("alway(patch)", r"^policy: got 'alway', expected .*did you mean 'always'"),
         ("thompson(patch)", r"^policy thompson takes no arguments \(got 1\)"),
         ("floor(thompson, high)", r"^floor share: got 'high', expected a number"),
@@ -58,15 +61,39 @@ def test_a_mistake_is_named_where_it_is(text: str, message: str) -> None:
         parse_policy(text)
 
 
-def test_names_are_found_in_any_letters_and_numbers_only_after_names() -> None:
-    shape = TrialShape(3, arms=("Placebo", "Patch", "0"))
-    assert [shape.index_of("arm", arm) for arm in ("placebo", "Patch", "0", "1")] == [0, 1, 2, 1]
+def test_names_are_found_in_any_letters_and_with_any_blanks() -> None:
+    shape = TrialShape(3, arms=("Placebo", "Patch", "nicotine gum"))
+    found = [shape.index_of("arm", arm) for arm in ("placebo", "Patch", "Nicotine  gum ", 1)]
+    assert found == [0, 1, 2, 1]
     alike = TrialShape(2, arms=("a", "A"))
     assert [alike.index_of("arm", arm) for arm in ("a", "A")] == [0, 1]
     with pytest.raises(InputError, match=r"^always arm: 'pach' is not an arm; expected .*did you mean 'Patch'"):
         Always("pach").assemble(shape)
     with pytest.raises(InputError, match=r"^always arm: got '2', expected a number from 0 to 1, since the arms have"):
         Always("2").assemble(TrialShape(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "arms", "says"),
+    [
+        ("always('1')", ("2", "9", "10"), r"'1' is not an arm; expected one of 2, 9, 10$"),
+        ("always(1)", ("2", "9", "10"), r"1 is not an arm; expected one of 2, 9, 10 \(a number is a name here\)$"),
+        ("always(01)", ("1", "0"), r"'01' is not an arm; expected one of 1, 0"),
+        ("always(0)", ("Placebo", "5.5"), r"0 is not an arm; expected one of Placebo, 5.5"),
+        ("always('0')", ("a", "b"), r"'0' is not an arm; expected one of a, b, or a number from 0 to 1, not quoted$"),
+        ("always(2)", ("a", "b"), r"2 is not an arm; expected one of a, b, or a number from 0 to 1$"),
+    ],
+)
+def test_a_name_that_does_not_exist_never_becomes_a_position(text: str, arms: tuple[str, ...], says: str) -> None:
+    with pytest.raises(InputError, match=f"^always arm: {says}"):
+        parse_policy(text).assemble(TrialShape(len(arms), arms=arms))
+    with pytest.raises(InputError, match=f"^always arm: {says}"):
+        Trial(text, arms)
+
+
+def test_a_number_is_a_name_where_a_name_is_a_number() -> None:
+    shape = TrialShape(3, arms=("2", "9", "1"))
+    assert [shape.index_of("arm", arm) for arm in (1, "1", 9, "2")] == [2, 2, 1, 0]
 
 
 def test_a_simulation_knows_its_arms() -> None:

@@ -22,14 +22,15 @@ class Always(Learner):
     Parameters
     ----------
     arm
-        The name of the arm, in quotation marks if it has a comma or a bracket; or its number, from 0.
+        The name of the arm, in quotation marks if it has a comma or a bracket; or its number, from 0, where no arm's
+        name is a number.
     protocol
         Which arm is credited with a reward; of no effect, since nothing is learned.
 
     Notes
     -----
-    Capitals and small letters make no difference, unless two arms differ in nothing else. An arm whose name is a
-    number is found by that name first.
+    Capitals, small letters and blanks make no difference, unless two arms differ in nothing else. Where the name of
+    any arm is a number, as with doses, a number is a name, never a position. In quotation marks it always is a name.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class Always(Learner):
 
     """
 
-    arm: str = arm_parameter()
+    arm: str | int = arm_parameter()
 
 
 @implements(choose, Always)

@@ -27,6 +27,8 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
     if len(arguments) > len(fields):
         at_most = "1 argument" if len(fields) == 1 else f"{len(fields) or 'no'} arguments"
         sentence = f"policy {name} takes {'at most ' if fields else ''}{at_most} (got {len(arguments)})"
+        if ARM in (kind_of(name, place) for place in range(len(fields))):
+            sentence += "; put the name of an arm that has a comma in quotation marks"
         raise InputError(f"policy {name}", arguments[len(fields)], f"at most {at_most}", sentence)
     values = dict(zip(fields, arguments, strict=False))
     allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields

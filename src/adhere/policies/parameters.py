@@ -80,14 +80,14 @@ def choice(*, default: str, options: tuple[str, ...]) -> Any:
 
 
 def arm_parameter() -> Any:
-    """An arm of the trial: its name or, where arms have no names, its number from 0. It is always required.
+    """An arm of the trial: its name as text, or its number from 0 (`TrialShape.index_of`). It is always required.
 
     Compiled functions see the number, as a float.
     """
 
-    def check(name: str, value: object) -> str:
+    def check(name: str, value: object) -> str | int:
         if is_integer(value) and value >= 0:
-            return str(value)
+            return int(value)
         if not isinstance(value, str):
             raise InputError(name, value, "the name of an arm, or its number from 0")
         return check_text(name, value)

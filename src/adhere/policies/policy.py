@@ -12,14 +12,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 from adhere.compilation import implementation, layout_of, settle
 from adhere.compilation.layout import Floats
 from adhere.compilation.refusing import check_arguments, refusal
-from adhere.errors import InputError, nearest, short
+from adhere.errors import InputError, listed, nearest, short
 from adhere.policies import generic
 from adhere.policies.beta import work_size
 from adhere.protocols import Protocol
 
 MAX_DEPTH = 8  # policies inside each other
-# Words that the grammar takes without quotation marks: names and whole numbers.
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*|\d+", re.ASCII)
+# Words that the grammar takes without quotation marks.
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -36,24 +36,45 @@ class TrialShape:
         values = tuple(sorted({float(value) for value in reward_values}))
         return cls(arms, values) if isinstance(arms, int) else cls(len(arms), values, tuple(arms))
 
-    def index_of(self, field: str, arm: str) -> int:
-        """Return the index of an arm that is given by its name or by its number from 0.
+    def index_of(self, field: str, arm: str | int) -> int:
+        """Return the index of an arm that is given by its name, or by a whole number.
+
+        Text is a name only. A number is a name where the name of any arm is a number, otherwise a position from 0.
 
         >>> TrialShape(2, arms=("placebo", "patch")).index_of("always arm", "Patch")
         1
         """
-        if arm in self.arms:
-            return self.arms.index(arm)
-        alike = [index for index, name in enumerate(self.arms) if name.casefold() == arm.casefold()]
+        name = str(arm)
+        if name in self.arms:
+            return self.arms.index(name)
+        alike = [index for index, other in enumerate(self.arms) if _folded(other) == _folded(name)]
         if len(alike) == 1:
             return alike[0]
-        if arm.isdecimal() and int(arm) < self.n_arms:
-            return int(arm)
+        has_numbers = any(map(_is_number, self.arms))
+        if isinstance(arm, int) and not has_numbers and arm < self.n_arms:
+            return arm
         numbers = f"a number from 0 to {self.n_arms - 1}"
         if not self.arms:
             raise InputError(field, arm, f"{numbers}, since the arms have no names here")
-        sentence = f"{field}: {short(arm)} is not an arm; expected {nearest(arm, self.arms)}, or {numbers}"
-        raise InputError(field, arm, f"an arm, or {numbers}", sentence)
+        # A dose that looks like another one is no misspelling of it.
+        expected = f"one of {listed(self.arms)}" if _is_number(name) else nearest(name, self.arms)
+        if not has_numbers:
+            expected += f", or {numbers}" + (", not quoted" if arm == name and name.isdecimal() else "")
+        elif isinstance(arm, int):
+            expected += " (a number is a name here)"
+        raise InputError(field, arm, expected, f"{field}: {short(arm)} is not an arm; expected {expected}")
+
+
+def _folded(name: str) -> str:
+    """A name without its case, with one blank between words."""
+    return " ".join(name.split()).casefold()
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
 
 
 class CompiledPolicy(NamedTuple):

@@ -3,7 +3,8 @@
 =========  ==================================================================================
 policy     name, then arguments in parentheses, then / and a protocol
 argument   a number, true or false, a word, a policy, or a list [policy, …]; by place or by key=;
-           an arm by its name (in quotation marks if it has commas or brackets) or number from 0
+           an arm by its name (in quotation marks if it has commas or brackets) or, without quotation
+           marks and where no name is a number, by its number from 0
 protocol   chosen, actual, comply, or a table such as credit[0 1; - 1]: rows chosen, columns
            actual, entries the arm to credit or - for none
 =========  ==================================================================================
@@ -34,6 +35,7 @@ _TOKEN = re.compile(
 )
 _CAPITALS = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MAX_ARM_DIGITS = 6
+_ARM_NUMBER = re.compile(r"0|[1-9][0-9]{0,5}")
 Item = TypeVar("Item")
 
 
@@ -151,17 +153,20 @@ class _Parser:
         is_value = kind != POLICY and token.text not in registry and token.text not in ("true", "false")
         return self._take().text if token.kind == "name" and is_value else self._value()
 
-    def _arm(self) -> str:
-        """The name of an arm: all up to the next comma or closing bracket, or in quotation marks."""
+    def _arm(self) -> str | int:
+        """An arm: all up to the next comma or closing bracket, a whole number as such, or in quotation marks."""
         first = self._here
         if first.kind == "quoted":
             self._take()
             return self._text[first.place + 1 : first.place + len(first.text) - 1]
         while not (self._at(",") or self._at(")") or self._here.kind == "end"):
+            if self._at("("):
+                raise self._error("')', or the arm in quotation marks", self._here.place)
             self._take()
         if self._here is first:
             raise self._error("the name of an arm", first.place)
-        return self._text[first.place : self._here.place].strip()
+        name = self._text[first.place : self._here.place].strip()
+        return int(name) if _ARM_NUMBER.fullmatch(name) else name
 
     def _value(self) -> object:
         token = self._here
