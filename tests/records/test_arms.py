@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,36 @@ def test_arms_and_control_can_be_given() -> None:
     given = orders(a_table(), arms=["patch", "placebo", "gum"])
     assert given == (("placebo", "patch", "gum"), ("patch", "placebo", "gum"), "placebo")
     assert orders(a_table(), arms="gum,patch, placebo", control="Gum")[0] == ("gum", "patch", "placebo")
+
+
+def a_pandas_file(folder: Path) -> tuple[pandas.DataFrame, Path]:
+    """A frame with categories in an order of their own, and the Parquet file that pandas makes of it."""
+    kind = pandas.CategoricalDtype(["10", "2", "1", "40"])  # nobody was assigned the last one
+    table = {title: column.to_list() for title, column in a_table(["1", "2", "10"]).to_dict().items()}
+    frame = pandas.DataFrame(table).astype({"chosen": kind})
+    frame.to_parquet(folder / "pandas.parquet", row_group_size=7)
+    return frame, folder / "pandas.parquet"
+
+
+def test_a_categorical_column_keeps_its_order_in_parquet(tmp_path: Path) -> None:
+    frame, file = a_pandas_file(tmp_path)
+    assert orders(file) == orders(frame) == (("10", "2", "1"), ("10", "2", "1"), "10")
+    assert adhere.analyse(file).digest == adhere.analyse(frame).digest
+    enum = a_table(["1", "2", "10"]).with_columns(polars.col("chosen").cast(polars.Enum(["10", "2", "1"])))
+    enum.write_parquet(tmp_path / "enum.parquet")
+    assert orders(tmp_path / "enum.parquet") == orders(frame)
+    unordered = a_table(["1", "2", "10"]).with_columns(polars.col("chosen").cast(polars.Categorical))
+    unordered.write_parquet(tmp_path / "polars.parquet")
+    assert orders(tmp_path / "polars.parquet") == orders(unordered) == (("1", "2", "10"), ("1", "2", "10"), "1")
+
+
+def test_categories_that_cannot_be_read_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, file = a_pandas_file(tmp_path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)  # as where it is not installed
+    assert orders(file)[1:] == (("1", "2", "10"), "1")
+    said = "arms in order of their names (to read that of their categories, install pyarrow): 1, 2, 10"
+    assert said in records_of(file).arm_order
+    assert said in adhere.describe(file).replace("\n", " ")
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,12 @@ def ordered_arms(
     *,
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
-    categories: Sequence[str] = (),
+    categories: Sequence[str] | None = (),
     probabilities: Sequence[str] = (),
 ) -> ArmOrder:
     """The arms that were assigned, in order, with the control; `probabilities` are those with a column of their own.
+
+    `categories` are None if the column has categories that could not be read.
 
     >>> ordered_arms(["10", "9"], control=10).names, ordered_arms(["low", "high"], arms=["low", "high"]).names
     (('9', '10'), ('low', 'high'))
@@ -74,12 +76,13 @@ def ordered_arms(
             raise InputError("arms", strangers[0], f"an arm that was assigned: {listed(assigned)}")
         if lacking:
             raise InputError("arms", listed(names), f"all arms that were assigned ({listed(lacking)} too)")
-    elif len(set(categories) & set(assigned)) == len(assigned) and assigned:
+    elif categories and assigned and set(assigned) <= set(categories):
         names, order_by = [one for one in categories if one in assigned], "in order of their categories"
     elif probabilities:
         names, order_by = list(probabilities), "in order of the columns of their probabilities"
     else:
-        names, order_by = sorted_names(assigned), "in order of their names"
+        unread = " (to read that of their categories, install pyarrow)" if categories is None else ""
+        names, order_by = sorted_names(assigned), f"in order of their names{unread}"
     number, control_by = _control(names, control)
     return ArmOrder(tuple(names), number, order_by, control_by)
 
@@ -138,17 +141,17 @@ def folded(name: str) -> str:
 
 
 def sorted_names(names: Iterable[str]) -> list[str]:
-    """Names in order, numbers by their size and before others.
+    """Names in order whatever their case, numbers by their size and before others.
 
-    >>> sorted_names(["b", "10", "9"])
-    ['9', '10', 'b']
+    >>> sorted_names(["b", "10", "9", "B", "C", "a"])
+    ['9', '10', 'a', 'B', 'b', 'C']
     """
 
-    def key(name: str) -> tuple[bool, float, str]:
+    def key(name: str) -> tuple[bool, float, str, str]:
         try:
-            return False, float(name), name
+            return False, float(name), "", name
         except ValueError:
-            return True, 0.0, name
+            return True, 0.0, name.casefold(), name
 
     return sorted(names, key=key)
 

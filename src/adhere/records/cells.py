@@ -49,8 +49,11 @@ class Cells:
             raise InputError(where, str(self.column.dtype), _ONE_VALUE, sentence)
 
     @property
-    def categories(self) -> Sequence[str]:
-        """The categories of a categorical column, in their order; none of others, and of Categorical of polars."""
+    def categories(self) -> Sequence[str] | None:
+        """The categories of a categorical column, in their order; () for other columns and for Categorical of polars.
+
+        None if there are categories that cannot be read here.
+        """
         kind = self.column.dtype
         return kind.categories.to_list() if isinstance(kind, pl.Enum) else self.table.categories(self.title)
 

@@ -33,7 +33,8 @@ class Table:
     place: Callable[[int], str]
     hint: str
     separator: str = ""
-    categories: Callable[[str], Sequence[str]] = lambda title: ()  # of a categorical column, in their order
+    # The categories of a categorical column, in their order; None if it has such that cannot be read here.
+    categories: Callable[[str], Sequence[str] | None] = lambda title: ()
 
 
 def is_table(given: object) -> bool:
@@ -79,7 +80,14 @@ def _parquet_table(path: Path) -> Table:
 
     with _parquet_errors(path):
         titles = list(pl.read_parquet_schema(path))
-    return Table(str(path), _stem(path), titles, columns, _row, _OF_A_FILE)
+
+    def categories(title: str) -> Sequence[str] | None:
+        from adhere.records.parquet_categories import pandas_categories
+
+        with _parquet_errors(path):
+            return pandas_categories(path, title)
+
+    return Table(str(path), _stem(path), titles, columns, _row, _OF_A_FILE, categories=categories)
 
 
 @contextmanager
