@@ -28,9 +28,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.checks import is_integer
+from adhere.errors import InputError
+
 Floats = NDArray[np.float64]
 FromRule = Callable[[Any], Any]
 RuleClass = TypeVar("RuleClass", bound=type[Any])
+MAX_LENGTH = 10**7
+LENGTH = f"a whole number, at least 0 and at most {MAX_LENGTH:,}"
 
 
 class Layout:
@@ -124,15 +129,29 @@ class Index(Number):
 
 
 class Vector(Number):
-    """As many floats as a function of the rule says."""
+    """As many floats as a whole number, or a function of the rule, says.
 
-    def __init__(self, length: FromRule, initial: float | FromRule = 0.0, *, scratch: bool = False) -> None:
+    Compiled code evaluates a function on the type of a rule, where a number may be known only at run time. A user's
+    function may do more than sums with it; its result is therefore an entry of the rule (see `lengths`).
+    """
+
+    def __init__(self, length: int | FromRule, initial: float | FromRule = 0.0, *, scratch: bool = False) -> None:
         super().__init__(initial)
-        self._length, self.scratch = length, scratch
+        if not callable(length) and not (is_integer(length) and 0 <= length <= MAX_LENGTH):
+            raise InputError("the length of a field", length, f"{LENGTH}, or a function of the rule")
+        self.length, self.scratch = length, scratch
+
+    @property
+    def name_in_rule(self) -> str:
+        """The name of the length in a rule that has it as an entry."""
+        return f"length_of_{self.kind.lower()}_{self.name}"
 
     def shape(self, rule: Any) -> tuple[Any, ...]:
         """The length."""
-        return (self._length(rule),)
+        if not callable(self.length):
+            return (int(self.length),)
+        known = getattr(rule, self.name_in_rule, None)
+        return (self.length(rule) if known is None else known,)
 
 
 class PerArm(Vector):

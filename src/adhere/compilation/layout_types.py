@@ -122,6 +122,8 @@ class _Rule:
         return _Unknown() if value is None else _IrNumber(self.builder, value)
 
     def __getattr__(self, name: str) -> Any:
+        if name not in getattr(self.kind, "fields", ()):
+            raise AttributeError(f"the rule has no {name}")
         return self[self.kind.fields.index(name)]
 
 

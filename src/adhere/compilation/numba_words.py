@@ -37,12 +37,17 @@ def _no_field(name: str, owner: str, classes: set[type]) -> str:
     for cls in classes:
         rule: Any = cls
         if owner.startswith(f"{rule.__name__}("):
-            return f"the rule has no {name}; it has {', '.join(rule._fields)}"
+            return f"the rule has no {name}; it has {_own_names(rule)}"
         for layout in (rule.State, rule.Memo):
             if f"{layout.__module__}.{layout.__qualname__}." in owner:
                 names = ", ".join(layout.fields) or "none"
                 return f"{layout.__name__} has no field {name}; it has {names}"
     return f"{_types_in_short(owner)} has no attribute {name}"
+
+
+def _own_names(rule: Any) -> str:
+    """The fields of a rule but the lengths (see `lengths`), which have defaults."""
+    return ", ".join(name for name in rule._fields if name not in rule._field_defaults)
 
 
 def _of_global(found: re.Match[str], _: object) -> str:

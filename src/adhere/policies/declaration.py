@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
 from adhere.compilation import Memo, State, laid_out, note_sources
+from adhere.compilation.lengths import fields_to_measure
 from adhere.errors import InputError
 from adhere.policies.learner import ComplianceAwareLearner, Learner
 from adhere.policies.parameters import arm_parameter, choice, flag, parameter
@@ -47,7 +48,7 @@ def policy(
             raise InputError("policy name", name, f"a name of its own; {owner} declares it already")
         cls.name = name
         frozen: Any = dataclass(frozen=True)(cls)
-        frozen.rule_class = rule or laid_out(state=state, memo=memo)(_rule_of(frozen))
+        frozen.rule_class = rule or laid_out(state=state, memo=memo)(_rule_of(frozen, state, memo))
         frozen.declared()
         registry[name] = frozen
         note_sources(cls.__module__)
@@ -75,9 +76,10 @@ def _check(name: str, cls: type, state: object, memo: object, rule: Any) -> None
             raise InputError(f"policy {name} state and memo", "both beside rule", expected)
 
 
-def _rule_of(learner: type[AnyLearner]) -> Any:
-    fields = [*numbers_of(learner), *learner.rule_fields]
-    rule: Any = namedtuple(f"{learner.__name__}Rule", fields)  # type: ignore[misc]
+def _rule_of(learner: type[AnyLearner], state: type[State], memo: type[Memo]) -> Any:
+    lengths = [field.name_in_rule for field in fields_to_measure(state, memo)]
+    fields = [*numbers_of(learner), *learner.rule_fields, *lengths]
+    rule: Any = namedtuple(f"{learner.__name__}Rule", fields, defaults=[0] * len(lengths))  # type: ignore[misc]
     rule.__module__ = learner.__module__
     # Numba's disk cache pickles the rule's class by reference, so its module must hold it.
     setattr(sys.modules[learner.__module__], rule.__name__, rule)

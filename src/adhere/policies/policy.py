@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from adhere.compilation import implementation, layout_of, settle
 from adhere.compilation.layout import Floats
+from adhere.compilation.lengths import with_lengths
 from adhere.compilation.refusing import check_arguments, refusal
 from adhere.errors import InputError, listed, nearest, short
 from adhere.policies import generic
@@ -233,7 +234,8 @@ class AnyLearner(Policy):
                 raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
         settle(self.rule_class)
         known = (self._in_rule(name, shape) for name in numbers_of(type(self)))
-        return CompiledPolicy(self.rule_class(*known, shape.n_arms, *self._tables(shape)), (str(self),))
+        rule = self.rule_class(*known, shape.n_arms, *self._tables(shape))
+        return CompiledPolicy(with_lengths(rule), (str(self),))
 
     def _in_rule(self, name: str, shape: TrialShape) -> float:
         """A declared number in the rule: NaN for None, the index of an arm."""
