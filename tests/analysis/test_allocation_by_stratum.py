@@ -158,6 +158,19 @@ def test_the_reason_stands_in_terminal_page_and_json() -> None:
     assert written["mediation"]["arms"] == []
 
 
+def test_json_has_no_fixed_sample_set_within_a_stratum_to_which_the_allocation_adapts() -> None:
+    found = analyse_records(one_trial()).to_json()["subgroups"]
+    assert len(found) == 2
+    for group in found.values():
+        for one in group["effects"]["comparisons"]:
+            assert (one["difference"]["value"], one["difference"]["sets"], one["p_value"]) == (None, [], None)
+            assert one["difference"]["reason"].startswith("withheld, as the allocation adapts by stratum")
+        assert not any(one["mean"]["sets"] for one in group["effects"]["means"])
+        assert group["sequences"]
+    fixed = analyse_records(with_fixed((0.2, 0.8))).to_json()["subgroups"]
+    assert all(group["effects"]["comparisons"][0]["difference"]["sets"] for group in fixed.values())
+
+
 def test_fixed_but_different_keeps_what_is_stratified() -> None:
     analysis = analyse_records(with_fixed((0.2, 0.8)))
     assert not analysis.adaptive
@@ -281,8 +294,12 @@ def test_strata_of_an_adaptive_trial_without_sequences_are_not_called_any_time_v
     assert not analysis.sequences
     assert "No view of all patients can be read" in " ".join(analysis.verdict)
     assert not any("differs from stratum to stratum" in one for one in analysis.verdict)  # no set says so
-    assert subgroups_table(analysis).caption.endswith("by stratum (fixed-sample, not adaptive)")
+    assert subgroups_table(analysis).caption.endswith("by stratum (withheld: adapts by stratum)")
+    assert subgroups_figure(analysis) is None
     assert subgroups_table(analyse_records(records)).caption.endswith("by stratum, any-time valid")
+    pooled = one_trial(pooled=True)
+    analysis = analyse_records(replace(pooled, estimated=np.ones(len(pooled), dtype=np.bool_)))
+    assert subgroups_table(analysis).caption.endswith("by stratum (fixed-sample, not adaptive)")
     figure = subgroups_figure(analysis)
     assert figure is not None
     assert "any-time" not in figure.caption

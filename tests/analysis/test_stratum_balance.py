@@ -155,8 +155,20 @@ def test_shares_that_may_differ_make_what_mixes_strata_approximate() -> None:
     assert rows["intention-to-treat, stratified"] == "fixed-sample"
     assert rows["intention-to-treat, unstratified"] == "approximate"
     assert rows["bounds, without monotonicity"] == "approximate"
+    (bounds,) = (one for one in analysis.verdict if one.startswith("For the effect if everybody took an arm"))
+    assert bounds.endswith("], approximate).")
+    assert any("every view that is not stratified is approximate" in one for one in analysis.verdict)
     even = np.full((120, 2), 0.5)  # logged probabilities say that it is chance
     logged = analyse_records(replace(records, probabilities=even))
     assert {row.label: row.holds for row in effect_rows(logged, "new", "old")}[
         "intention-to-treat, unstratified"
     ] == "fixed-sample"
+
+
+def test_the_verdict_says_where_it_quotes_an_effect_that_is_not_stratified() -> None:
+    """One patient of each arm, in a stratum each: the stratified effect cannot be estimated."""
+    both = np.array([0, 1])
+    records = Records("t", "", ("old", "new"), both, both, both * 1.0, strata=("A", "B"), stratum=both)
+    said = analyse_records(records).verdict[0]
+    assert "Here: new against old +1.000" in said
+    assert said.endswith(", unstratified.")

@@ -17,6 +17,7 @@ from adhere.analysis.output.effect_rows import (
 )
 from adhere.analysis.output.tables import STARRED, difference_text, level_text, promise
 from adhere.analysis.output.texts import UNKNOWN, estimate, needed, p_value, quantity, set_text, signed
+from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM
 from adhere.analysis.view import View
 from adhere.report.section import Listing
 
@@ -133,4 +134,6 @@ def subgroups_table(analysis: Analysis) -> Listing:
                 rows.append([name, f"{group.n_patients:,}", *comparison, estimate(*found, sign=True)])
     heads = ["stratum", "patients", *(["comparison"] if several else []), f"difference [{level_text(analysis)}]"]
     kind = ", any-time valid" if analysis.adaptive and analysis.sequences else promise(analysis)
+    if analysis.adaptive and analysis.mixes_strata and not analysis.sequences:
+        kind = f" ({WITHHELD[ADAPTS_BY_STRATUM]})"
     return Listing(f"Subgroups: intention-to-treat by stratum{kind}", heads, rows)

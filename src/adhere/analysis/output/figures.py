@@ -210,7 +210,7 @@ def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
         for kind in ["all patients" if one is every else "stratum"]
         if (found := assigned_effect(one, *pair, adaptive=analysis.adaptive))
     ]
-    if len(groups) < 2 or not rows:
+    if len(groups) < 2 or not any(row.pieces for row in rows):
         return None
     level = level_text(analysis)
     return ReportFigure(

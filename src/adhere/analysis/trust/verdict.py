@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.confidence_set import Validity
 from adhere.analysis.fixed_sample.heterogeneity import heterogeneity_sentences
 from adhere.analysis.fixed_sample.stratum_balance import kept_views
-from adhere.analysis.output.effect_rows import WITHHELD
+from adhere.analysis.output.effect_rows import WITHHELD, view_name
 from adhere.analysis.output.texts import estimate, p_value, quantity, signed, unique
 from adhere.analysis.trust.mediation_words import and_list
 from adhere.analysis.trust.refuted import MONOTONICITY
@@ -36,6 +37,12 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
     yield from _intention_to_treat(analysis)
     if analysis.mixes_strata:
         yield _what_is_left(analysis)
+    elif analysis.balance is not None and analysis.balance.doubtful:
+        p = p_value(analysis.balance.p_value)
+        yield (
+            f"The shares assigned may differ between strata (p {p}): every view that is not stratified is "
+            "approximate, the bounds and as-treated among them."
+        )
     if analysis.lower_is_better:
         yield (
             "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
@@ -238,7 +245,9 @@ def _everybody(analysis: Analysis) -> Iterator[str]:
     for bound in analysis.bounds.bounds if not analysis.bounds.inequality.refuted else ():
         is_effect = bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none"
         if is_effect and bound.low is not None and bound.high is not None:
-            limits = f" (with sampling error {bound.limits})" if bound.limits is not None else ""
+            limits = (
+                f" (with sampling error {bound.limits}{_doubt(bound.limits)})" if bound.limits is not None else ""
+            )
             said.append(
                 f"{bound.treatment} against {bound.control} from {signed(bound.low)} to {signed(bound.high)}{limits}"
             )
@@ -249,6 +258,10 @@ def _everybody(analysis: Analysis) -> Iterator[str]:
         )
 
 
+def _doubt(found: ConfidenceSet) -> str:
+    return ", approximate" * (found.validity is Validity.APPROXIMATE)
+
+
 def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None) -> str:
     """The effects against control by one view, within strata if there are any, with the set that holds."""
     said: dict[str, str] = {}
@@ -257,7 +270,8 @@ def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None
             said[sequence.treatment] = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
     for name, one in _to_read(analysis, view).items():
         if one.difference.value is not None:
-            said.setdefault(name, quantity(one.difference, sign=True) + ", stratified" * one.stratified)
+            which = view_name(analysis, one).removeprefix(view.value)  # whether it is stratified, where it matters
+            said.setdefault(name, quantity(one.difference, sign=True) + which)
     kept = [
         f"{name} against {analysis.control} {text}"
         for name, text in said.items()

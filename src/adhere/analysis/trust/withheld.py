@@ -13,7 +13,7 @@ from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.analysis import Analysis, Subgroup
     from adhere.analysis.bounding.missing import Missing
     from adhere.analysis.fixed_sample.comparison import Comparison
     from adhere.analysis.missing_outcomes.sensitivity import Alternative
@@ -36,9 +36,9 @@ DRIFTED: Final = (
 def without_invalid(analysis: Analysis) -> Analysis:
     """The analysis without any view that is not valid, as the allocation depends on the stratum or outcomes drifted.
 
-    Effects that are stratified stay if the allocation was fixed within strata. What uses the logged probabilities
-    (confidence sequences, AIPW, the allocation check) stays, and so does what is within one stratum. Under drift,
-    what takes late patients as like the early ones goes; fixed-sample effects stay, marked as not holding.
+    Effects that are stratified, or within one stratum, stay if the allocation was fixed within strata. What uses the
+    logged probabilities (confidence sequences, AIPW, the allocation check) stays. Under drift, what takes late
+    patients as like the early ones goes; fixed-sample effects stay, marked as not holding.
     """
     if analysis.mixes_strata:
         effects = replace(
@@ -46,7 +46,10 @@ def without_invalid(analysis: Analysis) -> Analysis:
             means=tuple(replace(one, mean=_nothing(one.mean)) for one in analysis.effects.means),
             comparisons=tuple(_compared(one, analysis.adaptive) for one in analysis.effects.comparisons),
         )
-        return _without_cells(replace(analysis, effects=effects), MIXES_STRATA)
+        subgroups = analysis.subgroups
+        if analysis.adaptive:
+            subgroups = {name: _within_stratum(one) for name, one in subgroups.items()}
+        return _without_cells(replace(analysis, effects=effects, subgroups=subgroups), MIXES_STRATA)
     if analysis.balance is not None and analysis.balance.doubtful:
         analysis = _approximate(analysis)
     return _without_cells(analysis, DRIFTED) if analysis.outcomes_drifted else analysis
@@ -133,6 +136,17 @@ def _nothing(given: Quantity, reason: str = MIXES_STRATA) -> Quantity:
     return Quantity(None, n=given.n, reason=reason)
 
 
+def _within_stratum(group: Subgroup) -> Subgroup:
+    """A stratum to which the allocation adapted: no fixed-sample set holds in it, and its sequences do."""
+    effects = group.effects
+    comparisons = []
+    for one in effects.comparisons:
+        nothing = _nothing(one.difference, ADAPTS_BY_STRATUM)
+        comparisons.append(_replaced(one, nothing))
+    means = tuple(replace(one, mean=_nothing(one.mean, ADAPTS_BY_STRATUM)) for one in effects.means)
+    return replace(group, effects=replace(effects, means=means, comparisons=tuple(comparisons)))
+
+
 def _withheld(one: Comparison | Alternative) -> Quantity:
     return _nothing(one.difference, ADAPTS_BY_STRATUM if one.stratified else MIXES_STRATA)
 
@@ -140,7 +154,10 @@ def _withheld(one: Comparison | Alternative) -> Quantity:
 def _compared(one: Comparison, adaptive: bool) -> Comparison:
     if one.stratified and not adaptive:
         return one
-    nothing = _withheld(one)
+    return _replaced(one, _withheld(one))
+
+
+def _replaced(one: Comparison, nothing: Quantity) -> Comparison:
     return replace(one, difference=nothing, ratio=nothing, number_needed=nothing, p_value=None, adjusted={}, note="")
 
 
