@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from adhere.analysis.adaptive.aipw import aipw
 from adhere.analysis.adaptive.stratum_probabilities import depend_on_stratum
 from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
@@ -333,6 +334,10 @@ def test_strata_count_by_all_their_patients_where_a_third_arm_takes_more_of_one(
     reward = (rng.random(n) < 0.3 + 0.4 * ((chosen == 1) & (stratum == 0))).astype(np.float64)
     records = Records("t", "a test", ("old", "new", "other"), chosen, chosen, reward, probabilities=odds,
                       strata=("A", "B"), stratum=stratum)  # fmt: skip
+    lost = rng.random(n) < np.where(stratum == 0, 0.4, 0.05)
+    weighted = aipw(replace(records, reward=np.where(lost, np.nan, reward)), by_stratum=True)
+    for found in weighted[:2]:  # new against old, by both views
+        assert 0.2 in found.difference.sets[0], found.view
     for one in effects(records, by_patients=True).comparisons:
         if one.stratified and (one.treatment, one.control) == ("new", "old"):
             assert one.difference.value == pytest.approx(0.2, abs=0.05), one.view

@@ -65,9 +65,9 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
     a known at t (before its batch, where the order is not known), shrunk towards ½ by one. The effect is the mean of
     Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of
     about 1/h_t, so that no few of them decide the variance. For compliers the same is done with D for Y; their ratio
-    has a Fieller set. `by_stratum` weights so within each stratum, and strata by their patients: where the
-    probabilities depend on the stratum, h_t would make an evenly split one count more. That needs two outcomes of
-    each arm in each stratum; otherwise strata are not told apart.
+    has a Fieller set. `by_stratum` does so within each stratum, means included, and weights strata by their patients:
+    where the probabilities depend on the stratum, h_t would make an evenly split one count more. That needs two
+    outcomes of each arm in each stratum; otherwise strata are not told apart.
 
     Sets are marked approximate where the patients of the pair, or of one of its strata, times the smallest
     probability of an arm are fewer than 30: by then rare draws decide the estimate, which is not normal.
@@ -207,19 +207,25 @@ class _Weighted(NamedTuple):
 
 
 def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
-    """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn."""
+    """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn.
+
+    Means are those of the decision's stratum: with those of all strata, loss in some arms of a stratum would bias it.
+    """
     scores = np.zeros(len(outcome))
     seen = np.maximum.accumulate(compared.seen)
-    for arm, sign in ((1, 1.0), (0, -1.0)):
-        own = np.flatnonzero(compared.arm == arm)
-        first_step = np.maximum(compared.after[own], np.searchsorted(seen, compared.known_at[own]))
-        order = np.argsort(first_step, kind="stable")
-        n_known = np.cumsum(np.bincount(first_step, minlength=len(outcome))[: len(outcome)])
-        totals = np.concatenate([[0.0], np.cumsum(outcome[own[order]])])
-        mean = (0.5 + totals[n_known]) / (1.0 + n_known)
-        scores += sign * mean
-        chance = np.where(possible, compared.probabilities[:, arm], 1.0)[own]
-        scores[own] += sign * (outcome[own] - mean[own]) / chance
+    by_stratum = np.argsort(compared.stratum, kind="stable")
+    for places in np.split(by_stratum, np.cumsum(np.bincount(compared.stratum))[:-1]):
+        for arm, sign in ((1, 1.0), (0, -1.0)):
+            drawn = compared.arm[places] == arm
+            own = places[drawn]
+            first_step = np.maximum(compared.after[own], np.searchsorted(seen, compared.known_at[own]))
+            order = np.argsort(first_step, kind="stable")
+            n_known = np.searchsorted(first_step[order], places, side="right")
+            totals = np.concatenate([[0.0], np.cumsum(outcome[own[order]])])
+            mean = (0.5 + totals[n_known]) / (1.0 + n_known)
+            scores[places] += sign * mean
+            chance = np.where(possible[own], compared.probabilities[own, arm], 1.0)
+            scores[own] += sign * (outcome[own] - mean[drawn]) / chance
     return np.where(possible, scores, 0.0)
 
 
