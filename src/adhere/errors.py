@@ -58,11 +58,19 @@ def listed(names: Iterable[str]) -> str:
     >>> listed(f"arm {number}" for number in range(12))
     'arm 0, arm 1, arm 2, arm 3, arm 4, arm 5, arm 6, arm 7, arm 8, arm 9 and 2 more'
     """
-    every = list(names)
-    if any("," in name for name in every):
-        every = [f"'{name}'" for name in every]
+    every = quoted(names)
     more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
     return f"{', '.join(every[:_MOST_LISTED])}{more}"
+
+
+def quoted(names: Iterable[str]) -> list[str]:
+    """All names, in quotation marks where one has a comma.
+
+    >>> quoted(["gum, mint", "none"])
+    ["'gum, mint'", "'none'"]
+    """
+    every = list(names)
+    return [f"'{name}'" for name in every] if any("," in name for name in every) else every
 
 
 class UnknownError(InputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import adhere
 from adhere.errors import InputError
 from adhere.record_sources import records_of
+from adhere.records.arms import arm_names, ordered_arms
 from cli.running import in_this_process
 
 LABELS = ["patch", "placebo", "gum"]
@@ -139,8 +141,52 @@ def test_outputs_say_what_decided(tmp_path: Path, capsys: pytest.CaptureFixture[
     for command in (simulating, ("populations", str(file)), ("analyse", str(file))):
         found = in_this_process(capsys, *command)
         said = " ".join(found.out.split()).replace("Control: ", "control: ")
-        assert "control: placebo (a usual name for it); arms in order of their names:" in said, command
+        order = r"control: placebo \(a usual name for it\); arms(: control first, then)? in order of their names:"
+        assert re.search(order, said), command
         found = in_this_process(capsys, *command, "--control", "gum", "--arms", "patch,placebo,gum")
         said = " ".join(found.out.split()).replace("Control: ", "control: ")
-        assert "control: gum (as given); arms as given:" in said, command
+        assert re.search(r"control: gum \(as given\); arms(: control first, then)? as given:", said), command
     assert "allocation" in in_this_process(capsys, *simulating, "--control", "gum").out
+
+
+def test_labels_that_differ_only_in_blanks_are_noted() -> None:
+    table = a_table([" drug", "drug ", "none"], ["drug", "drug", "none"])
+    with pytest.warns(
+        UserWarning, match=r"' drug' \(10 rows of column chosen\) is read as 'drug'; 'drug ' \(10 rows"
+    ):
+        population = adhere.as_population(table)
+    assert population.arms == ("none", "drug")
+    assert "'drug ' (10 rows of column chosen) is read as 'drug'" in records_of(table).warnings
+
+
+def test_blanks_around_all_labels_need_no_note(recwarn: pytest.WarningsRecorder) -> None:
+    assert adhere.as_population(a_table([" drug", " none", " drug"])).arms == ("none", "drug")
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("labels", [["drug", "Drug", "a", "a", "drug"], ["drug", "Drug", "a", "a", "Drug"]])
+def test_a_merged_arm_has_the_place_of_its_first_category(labels: list[str]) -> None:
+    table = polars.DataFrame({"chosen": labels * 4, "actual": labels * 4, "reward": [0, 1] * 10})
+    categories = polars.Enum(["drug", "a", "Drug"])
+    records = records_of(table.with_columns(polars.col("chosen").cast(categories)))
+    assert [arm.lower() for arm in records.arms] == ["drug", "a"]
+    assert records.control == 0
+
+
+def test_the_sentence_agrees_with_its_list() -> None:
+    order = ordered_arms(["drug", "placebo"])
+    assert order.sentence.endswith("; arms in order of their names: drug, placebo")
+    assert order.control_first().sentence.endswith(
+        "; arms: control first, then in order of their names: placebo, drug"
+    )
+    given = ordered_arms(["a", "b"], arms=["b", "a"], control="A").control_first()
+    assert given.sentence == "control: a (as given); arms: control first, then as given: a, b"
+    assert ordered_arms(["a", "b"]).control_first().sentence.endswith("; arms in order of their names: a, b")
+
+
+def test_arms_with_commas_are_named_in_quotation_marks() -> None:
+    assert arm_names('placebo, "gum, mint",patch') == ["placebo", "gum, mint", "patch"]
+    assert ordered_arms(["gum, mint", "none"]).sentence.endswith("arms in order of their names: 'gum, mint', 'none'")
+    for wrong in ('placebo,"gum', "", 'a,"b"c'):
+        with pytest.raises(InputError, match=r"^arms: got"):
+            arm_names(wrong)

@@ -98,8 +98,8 @@ ArmsInOrder = Annotated[
     typer.Option(
         "--arms",
         metavar="A,B,…",
-        help="All arms of a table, in order.  [default: of a categorical column, of columns of probabilities, or by "
-        "name]",
+        help="All arms of a table, in order, a name with a comma in quotation marks: 'none,\"gum, mint\"'.  "
+        "[default: of a categorical column, of columns of probabilities, or by name]",
     ),
 ]
 Control = Annotated[

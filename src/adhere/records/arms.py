@@ -8,11 +8,12 @@ first.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from adhere.errors import InputError, listed, nearest
+from adhere.errors import InputError, listed, nearest, quoted
 from adhere.frames import arm_text
 
 if TYPE_CHECKING:
@@ -41,14 +42,16 @@ class ArmOrder:
         >>> print(ordered_arms(["patch", "placebo", "gum"]).sentence)
         control: placebo (a usual name for it); arms in order of their names: gum, patch, placebo
         """
-        order = ", ".join(self.names)
-        return f"control: {self.names[self.control]} ({self.control_by}); arms {self.order_by}: {order}"
+        names = quoted(self.names)
+        return f"control: {names[self.control]} ({self.control_by}); arms{self.order_by}: {', '.join(names)}"
 
     def control_first(self) -> ArmOrder:
         """The same arms with the control before the others."""
+        if self.control == 0:
+            return self
         control = self.names[self.control]
         others = (arm for arm in self.names if arm != control)
-        return ArmOrder((control, *others), 0, self.order_by, self.control_by)
+        return ArmOrder((control, *others), 0, f": control first, then{self.order_by}", self.control_by)
 
 
 def ordered_arms(
@@ -67,7 +70,7 @@ def ordered_arms(
     (('9', '10'), ('low', 'high'))
     """
     if arms is not None:
-        names, order_by = arm_names(arms), "as given"
+        names, order_by = arm_names(arms), " as given"
         strangers, lacking = (
             [one for one in names if one not in assigned],
             [one for one in assigned if one not in names],
@@ -76,30 +79,46 @@ def ordered_arms(
             raise InputError("arms", strangers[0], f"an arm that was assigned: {listed(assigned)}")
         if lacking:
             raise InputError("arms", listed(names), f"all arms that were assigned ({listed(lacking)} too)")
-    elif categories and assigned and set(assigned) <= set(categories):
-        names, order_by = [one for one in categories if one in assigned], "in order of their categories"
+    elif categories and assigned and {folded(one) for one in assigned} <= {folded(one) for one in categories}:
+        names, order_by = _by_category(assigned, categories), " in order of their categories"
     elif probabilities:
-        names, order_by = list(probabilities), "in order of the columns of their probabilities"
+        names, order_by = list(probabilities), " in order of the columns of their probabilities"
     else:
         unread = " (to read that of their categories, install pyarrow)" if categories is None else ""
-        names, order_by = sorted_names(assigned), f"in order of their names{unread}"
+        names, order_by = sorted_names(assigned), f" in order of their names{unread}"
     number, control_by = _control(names, control)
     return ArmOrder(tuple(names), number, order_by, control_by)
+
+
+def _by_category(assigned: Sequence[str], categories: Sequence[str]) -> list[str]:
+    """The arms in order of their categories; one that is spelled in several ways has the place of the first."""
+    places = [folded(one) for one in categories]
+
+    def place(arm: str) -> tuple[int, int]:
+        return places.index(folded(arm)), categories.index(arm) if arm in categories else -1
+
+    return sorted(assigned, key=place)
 
 
 def arm_names(given: Sequence[object]) -> list[str]:
     """The names in `arms=`: a list, or as `--arms` has them, one text with commas between names.
 
-    >>> arm_names("placebo, patch"), arm_names([0, 1.0])
-    (['placebo', 'patch'], ['0', '1'])
+    A name with a comma is in quotation marks, as in a CSV file.
+
+    >>> arm_names('placebo, "gum, mint"'), arm_names([0, 1.0])
+    (['placebo', 'gum, mint'], ['0', '1'])
     """
     if not isinstance(given, Iterable):
         raise InputError("arms", given, _A_LIST)
-    names = [arm_text(one) for one in (given.split(",") if isinstance(given, str) else given)]
+    try:
+        every = next(csv.reader([given], skipinitialspace=True, strict=True)) if isinstance(given, str) else given
+    except (csv.Error, StopIteration):
+        raise InputError("arms", given, f"{_A_LIST}, those with a comma in quotation marks") from None
+    names = [arm_text(one) for one in every]
     twice = next((one for place, one in enumerate(names) if one in names[:place]), None)
     if twice is not None:
         raise InputError("arms", twice, "each arm once", f"arms: {twice!r} is listed twice")
-    if not all(names):
+    if not names or not all(names):
         raise InputError("arms", given, _A_LIST)
     return names
 
@@ -175,6 +194,7 @@ def read_labels(cells: Cells, listed_names: Collection[str], arms: Collection[st
 
     numbers, names = cells.arms(listed_names)
     rows = np.bincount(numbers[numbers >= 0], minlength=len(names)).tolist()
+    spellings = cells.spellings()
     known = {*arms, *listed_names}
     spelled: dict[str, list[str]] = {}
     for name in [*sorted(known), *sorted(names, key=lambda one: (-rows[names.index(one)], one))]:
@@ -184,10 +204,11 @@ def read_labels(cells: Cells, listed_names: Collection[str], arms: Collection[st
     kept, places, notes = [], [], []
     for name in names:
         own = name if name in known else spelled[folded(name)][0]
-        if own != name:
-            n = rows[names.index(name)]
-            many = f"{n:,} row{'' if n == 1 else 's'} of column {cells.title}"
-            notes.append(f"{name!r} ({many}) is read as {own!r}")
+        found_as = {text: n for text, n in spellings.items() if text.strip() == name}
+        for text, n in (found_as if len(found_as) > 1 else {name: rows[names.index(name)]}).items():
+            if text != own:
+                many = f"{n:,} row{'' if n == 1 else 's'} of column {cells.title}"
+                notes.append(f"{text!r} ({many}) is read as {own!r}")
         if own not in kept:
             kept.append(own)
         places.append(kept.index(own))

@@ -84,6 +84,19 @@ class Cells:
         numbers = pl.Series([number(value) for value in found.to_list()], dtype=pl.Int64)
         return _replaced(column, found, numbers), list(names)
 
+    def spellings(self) -> dict[str, int]:
+        """The number of rows with each text, in order of the texts; empty unless blanks surround some text."""
+        column = self.column.cast(pl.String) if self.column.dtype in (pl.Categorical, pl.Enum) else self.column
+        if column.dtype == pl.Object:
+            column = pl.Series([one for one in column if isinstance(one, str)], dtype=pl.String)
+        if column.dtype != pl.String:
+            return {}
+        counted = column.drop_nulls().value_counts(name="rows")
+        texts, rows = counted.to_series(0), counted["rows"]
+        if not (texts.str.strip_chars() != texts).any():
+            return {}
+        return dict(sorted(zip(texts.to_list(), rows.to_list(), strict=True)))
+
     def rewards(self) -> Floats:
         """The rewards, NaN where they are missing."""
         return self._numbers(self._reward, lambda values: (values >= 0.0) & (values <= 1.0), np.nan)
