@@ -11,8 +11,10 @@ import msgspec
 import numpy as np
 import polars
 import pytest
+from matplotlib.text import Text
 
 from adhere import Evaluation, InputError, evaluate, load_design
+from adhere.design.output.page import design_sections
 from adhere.design.scenarios import read_scenarios
 from adhere.trial.design import Design
 from adhere.trial.design_parts import Looks, Stopping
@@ -246,6 +248,32 @@ def test_lower_outcomes_may_be_the_better_ones() -> None:
     assert superior.mean > 0.5
     assert found.notes[0].startswith("lower outcomes are better: every outcome y is read as 1 − y")
     assert "lower outcomes are better" in found.summary()
+
+
+def test_a_report_names_the_scale_of_each_section() -> None:
+    """Scenarios are in y, as their file has them; what trials estimate is in 1 − y."""
+    grid = {"baseline": 0.7, "effect": [-0.4], "compliance": [0.8], "confounding": [0, 0.1]}
+    found = evaluate(LOWER, grid, 20, progress=False)
+    sections = {one.name: one for one in design_sections(found)}
+    table = sections["scenarios"].listings[0]
+    assert table.caption == "Scenarios, and the mean outcome y of those who are recommended each arm"
+    row = next(one for one in table.rows if one[0].startswith("effect"))
+    shown = dict(zip(table.header, row, strict=True))
+    assert (shown["baseline"], shown["if recommended old"], shown["if recommended new"]) == ("0.7", "0.660", "0.340")
+    details = " ".join(sections["scenarios"].details)
+    assert "a mean outcome y is the share of patients with a 1" in details
+    assert "confounding is by how much the mean outcome y of those who always take the treatment is higher" in details
+    assert "mean outcome of" not in details
+    assert "the lowest mean outcome y" in " ".join(sections["power"].details)
+    for name, label in (
+        ("power", "effect of taking the treatment on the mean outcome y (below 0 is good)"),
+        ("errors", "confounding: how much worse than others always-takers do, and never-takers better (y)"),
+    ):
+        drawn = sections[name].figures[0].draw().findobj(Text)
+        assert label in [" ".join(text.get_text().split()) for text in drawn if isinstance(text, Text)]
+    benefit = sections["allocation"].listings[1]
+    assert ("mean of 1 − y" in benefit.header, "mean outcome" in benefit.header) == (True, False)
+    assert sections["estimates"].listings[0].caption.startswith("Estimates of effects on 1 − y:")
 
 
 def test_default_effects_are_benefits_also_where_lower_is_better() -> None:

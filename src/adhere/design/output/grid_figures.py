@@ -29,7 +29,7 @@ def power_figure(evaluation: Evaluation) -> ReportFigure | None:
     rows = [row for row in rows if row.scenario.effect is not None]
     if len({row.scenario.effect for row in rows}) < 2:
         return None
-    several = len(evaluation.designs) > 1
+    several, lower = len(evaluation.designs) > 1, evaluation.designs[0].lower_is_better
     parts = _parts(
         rows,
         lambda row: row.scenario.effect,
@@ -40,7 +40,7 @@ def power_figure(evaluation: Evaluation) -> ReportFigure | None:
         "power",
         "Power curves: the probability of a claim in the right direction, and where the effect is zero of any claim.",
         parts,
-        x_label="effect of taking the treatment on the mean outcome",
+        x_label=f"effect of taking the treatment on the mean outcome{' y (below 0 is good)' * lower}",
         y_label="probability of a claim",
     )
 
@@ -62,12 +62,14 @@ def errors_figure(evaluation: Evaluation) -> ReportFigure | None:
         ],
         series=lambda row: series(row) if several else _compliance(row),
     )
+    own, never = ("worse", "better") if evaluation.designs[0].lower_is_better else ("better", "worse")
+    scale = "y" if evaluation.designs[0].lower_is_better else "mean outcome"
     return _figure(
         "confounding",
         "Type I error as confounding grows: nothing has an effect, but those who take the treatment whatever they "
-        "are told would do better anyway, and those who never take it worse.",
+        f"are told would do {own} anyway, and those who never take it {never}.",
         parts,
-        x_label="confounding: how much better than others always-takers do, and never-takers worse (mean outcome)",
+        x_label=f"confounding: how much {own} than others always-takers do, and never-takers {never} ({scale})",
         y_label="type I error",
     )
 

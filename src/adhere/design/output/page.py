@@ -14,7 +14,7 @@ from adhere.design.output.grid_figures import errors_figure, power_figure
 from adhere.design.output.rows import rows_of_design
 from adhere.design.output.scenario_tables import people_table, scenarios_table
 from adhere.design.output.side_by_side import designs_table, differences_figure, differences_table
-from adhere.design.output.words import METHODS, WORDS, design_fields, simulation_details
+from adhere.design.output.words import WORDS, design_fields, methods, simulation_details
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
@@ -64,7 +64,7 @@ def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
 
 
 def _sections(evaluation: Evaluation) -> Iterator[Section]:
-    several = len(evaluation.designs) > 1
+    several, lower = len(evaluation.designs) > 1, evaluation.designs[0].lower_is_better
     first = rows_of_design(evaluation, 0)
     yield _designs(evaluation)
     yield Section(
@@ -73,7 +73,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         question="What may the trial meet, and what is true there?",
         result="Each scenario says who takes what, and how they fare; a trial sees neither.",
         uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
-        details=[*METHODS["scenarios"], *sentences.outcomes_said(evaluation)],
+        details=[*methods("scenarios", lower), *sentences.outcomes_said(evaluation)],
         listings=_filled(scenarios_table(evaluation), people_table(evaluation)),
     )
     if several:
@@ -84,7 +84,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         question="How often would a difference be claimed where there is none?",
         result=sentences.errors_result(evaluation),
         uncertainty=sentences.precision(evaluation),
-        details=METHODS["errors"],
+        details=methods("errors", lower),
         figures=[] if several else _drawn(errors_figure(evaluation)),
         headline=errors_figure(evaluation) if several else None,
         listings=_filled(tables.errors_table(evaluation)),
@@ -97,7 +97,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
             filter(None, [sentences.power_result(evaluation), sentences.wrong_claims_result(evaluation)])
         ),
         uncertainty=sentences.precision(evaluation),
-        details=METHODS["power"],
+        details=methods("power", lower),
         figures=_drawn(power_figure(evaluation)),
         listings=_filled(tables.power_table(evaluation)),
     )
@@ -107,7 +107,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         question="With which conclusion do trials end, and at which look?",
         result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
         uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
-        details=METHODS["conclusions"] if any(design.stopping for design in evaluation.designs) else [],
+        details=methods("conclusions", lower) if any(design.stopping for design in evaluation.designs) else [],
         figures=[] if several else _drawn(status_figure(first)),
         listings=_filled(
             tables.conclusions_table(evaluation), *([] if several else [tables.stops_table(evaluation)])
@@ -128,7 +128,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         question="Who would be recommended, and take, what; and what would they gain?",
         result=sentences.benefit_result(evaluation),
         uncertainty="A worse arm to recommend need not be a worse arm to take: see who takes what.",
-        details=METHODS["allocation"],
+        details=methods("allocation", lower),
         figures=[] if several else _drawn(allocation_figure(first)),
         listings=_filled(tables.allocation_table(evaluation), tables.benefit_table(evaluation)),
     )
@@ -140,7 +140,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
             question="Would the estimates be right, and would their intervals hold?",
             result=sentences.estimates_result(evaluation),
             uncertainty="Compliers cannot be seen one by one; where few comply, their effect is hard to estimate.",
-            details=METHODS["estimates"],
+            details=methods("estimates", lower),
             figures=[] if several else estimates_figures(first),
             listings=[estimates],
         )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def scenarios_table(evaluation: Evaluation) -> Listing:
     """What is true in each scenario."""
     rows = rows_of_design(evaluation, 0)
-    arms = rows[0].design.arms
+    arms, lower = rows[0].design.arms, rows[0].design.lower_is_better
     columns = {
         "null": [row.scenario.null or UNKNOWN for row in rows],
         "baseline": _given(rows, lambda row: row.scenario.baseline, "{:g}".format),
@@ -30,17 +30,18 @@ def scenarios_table(evaluation: Evaluation) -> Listing:
     }
     if len(arms) <= MAX_ARMS:
         for number, arm in enumerate(arms):
-            columns[f"if recommended {arm}"] = [f"{row.found.truth.means[number]:.3f}" for row in rows]
+            means = [row.found.truth.means[number] for row in rows]
+            columns[f"if recommended {arm}"] = [f"{1.0 - mean if lower else mean:.3f}" for mean in means]
     columns["best to recommend"] = [_best(row) for row in rows]
     said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
     lines = [list(cells) for cells in zip([row.scenario.name for row in rows], *said.values(), strict=True)]
-    caption = "Scenarios, and the mean outcome of those who are recommended each arm"
+    caption = f"Scenarios, and the mean outcome{' y' * lower} of those who are recommended each arm"
     return Listing(caption, ["scenario", *said], lines, folded=len(lines) > MAX_OPEN)
 
 
 def people_table(evaluation: Evaluation) -> Listing:
     """The people of scenarios that are none of a grid, whose numbers tell it."""
-    arms = evaluation.designs[0].arms
+    arms, lower = evaluation.designs[0].arms, evaluation.designs[0].lower_is_better
     lines = [
         [
             scenario.name,
@@ -53,7 +54,7 @@ def people_table(evaluation: Evaluation) -> Listing:
         for one in scenario.population.strata
     ]
     header = ["scenario", "people", "share", *(f"if recommended {arm}" for arm in arms)]
-    caption = "Who is in the scenarios that are none of a grid: what they take, and their mean outcome"
+    caption = f"Who is in the scenarios that are none of a grid: what they take, and their mean outcome{' y' * lower}"
     return Listing(caption, header, lines, folded=len(lines) > MAX_OPEN)
 
 

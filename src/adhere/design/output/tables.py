@@ -142,7 +142,7 @@ def benefit_table(evaluation: Evaluation) -> Listing:
     """What patients gain, in the trial and after it."""
     rows = rows_of(evaluation)
     columns = {
-        "mean outcome": _plain(rows, "outcome"),
+        "mean of 1 − y" if rows[0].design.lower_is_better else "mean outcome": _plain(rows, "outcome"),
         "surplus over 1:1": _plain(rows, "surplus"),
         "worse than 1:1": _percent(rows, "worse_than_randomisation"),
         "ideal, recommending": _plain(rows, "ideal_recommending"),
@@ -186,6 +186,8 @@ def estimates_table(evaluation: Evaluation) -> Listing:
         "excludes 0 under a null": of("interval_error", percent=True),
     }
     caption = f"Estimates of effects: bias, root mean squared error, coverage of 95% intervals ({ERRORS})"
+    if evaluation.designs[0].lower_is_better:
+        caption = caption.replace("Estimates of effects:", "Estimates of effects on 1 − y:")
     return _listing(evaluation, [line[0] for line in lines], caption, columns)
 
 

@@ -63,6 +63,25 @@ METHODS = {
     ],
 }
 
+# The scale of each section if lower outcomes are better: that of the scenarios, y, or that of estimates, 1 − y.
+_LOWER = {
+    "scenarios": ("mean outcome", "mean outcome y"),
+    "power": ("highest mean outcome", "lowest mean outcome y"),
+    "allocation": ("mean outcome", "mean of 1 − y"),
+}
+_TURNED = "Effects in this section are of 1 − y: one above 0 is good. The names of scenarios have effects on y."
+
+
+def methods(section: str, lower_is_better: bool) -> list[str]:
+    """Return how a section's quantities are defined, on the scale that it shows: an outcome y, or 1 − y."""
+    said = METHODS[section]
+    if not lower_is_better:
+        return said
+    if section == "estimates":
+        return [_TURNED, *said]
+    return [one.replace(*_LOWER[section]) for one in said] if section in _LOWER else said
+
+
 _SHARED = ("arm", "policy", "population", "floor")
 WORDS = {
     **{word: GLOSSARY[word] for word in _SHARED},
