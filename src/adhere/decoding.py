@@ -40,6 +40,7 @@ _CLUSTERS: Final = "clusters; every patient is randomised alone"
 _RE_ESTIMATION: Final = (
     "re-estimation of its size; n_patients is fixed (adhere design size finds it), and looks may stop"
 )
+_SPENDING: Final = 'spending functions; boundary = "obrien-fleming" or "pocock" spreads alpha over the planned looks'
 _NOT_SUPPORTED: Final = {
     "noninferiority": _NON_INFERIORITY,
     "noninferioritymargin": _NON_INFERIORITY,
@@ -56,6 +57,15 @@ _NOT_SUPPORTED: Final = {
     "clusterrandomisation": _CLUSTERS,
     "reestimation": _RE_ESTIMATION,
     "samplesizereestimation": _RE_ESTIMATION,
+    "spending": _SPENDING,
+    "alphaspending": _SPENDING,
+    "spendingfunction": _SPENDING,
+}
+# Things that exist under another name, beside which field, and what to say of them.
+_CALLED: Final = {
+    "samplesize": ("n_patients", "it is called n_patients here"),
+    "allocation": ("policy", 'the policy allocates arms: policy = "uniform", "thompson", …'),
+    "alpha": ("stopping", 'it is a field of stopping: stopping.alpha, with by = "z-test" or "wealth"'),
 }
 _OF_REWARD: Final = ("Expected `float` >= 0.0", "Expected `float` <= 1.0")
 _BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
@@ -166,11 +176,16 @@ def not_supported(field: str, name: str) -> str | None:
 do” in docs/design.md)'
     >>> not_supported("stoping", "stoping")
     """
-    plain = re.sub(r"[^a-z]", "", name.lower()).replace("ization", "isation")
+    plain = _letters(name)
     if plain not in _NOT_SUPPORTED:
         return None
     where = "see “What adhere does not do” in docs/design.md"
     return f"{field} is not supported: adhere has no {_NOT_SUPPORTED[plain]} ({where})"
+
+
+def _letters(name: str) -> str:
+    """Return a name without separators, in one spelling."""
+    return re.sub(r"[^a-z]", "", name.lower()).replace("ization", "isation")
 
 
 def _wrong_field(place: str, name: str, kind: Any, why: str, shown: Callable[[object], str]) -> InputError:
@@ -182,6 +197,8 @@ def _wrong_field(place: str, name: str, kind: Any, why: str, shown: Callable[[ob
         return InputError(field, None, f"one of {', '.join(known)}", sentence)
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    beside, instead = _CALLED.get(_letters(name), ("", ""))
+    hint = instead if beside in known else hint
     return InputError(field, None, f"one of {', '.join(known)}", f"unknown field {field!r}; {hint}")
 
 

@@ -325,3 +325,28 @@ def test_results_of_many_arms_fit_a_page(tmp_path: Path, capsys: pytest.CaptureF
     told = in_this_process(capsys, "trial", "results", str(tmp_path / "many.log"))
     assert "another arm" in told.out
     assert max(map(len, told.out.splitlines())) <= 100
+
+
+def test_labels_of_a_table_that_differ_only_in_case_or_blanks_are_one_arm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("subject,chosen,actual,reward\n1,drug,Drug,1\n2,drug, drug,0\n3,DRUG,Tea,1\n4,tea,tea,0\n")
+    into = str(tmp_path / "t.db")
+    done = in_this_process(
+        capsys, "trial", "import", str(table), "--into", into, "--name", "t", "--policy", "thompson"
+    )
+    assert (done.status, "arms: drug, tea\n" in done.out) == (0, True)
+    assert done.err.splitlines() == [
+        "note: ' drug' (1 row of column TRTA) is read as 'drug'",
+        "note: 'DRUG' (1 row of column TRTP) is read as 'drug'",
+        "note: 'Drug' (1 row of column TRTA) is read as 'drug'",
+        "note: 'Tea' (1 row of column TRTA) is read as 'tea'",
+    ]
+    assert "t: open" in in_this_process(capsys, "trial", "results", into).out
+    two = in_this_process(
+        capsys,
+        *("trial", "import", str(table), "--into", into, "--name", "two", "--policy", "thompson"),
+        *("--arms", "drug,DRUG,tea"),
+    )
+    assert "TRTA: got 'Drug', expected" in two.err  # it may be either

@@ -196,6 +196,8 @@ def test_what_is_no_design_is_refused_in_one_way() -> None:
         ("reestimation", "adhere design size finds it"),
         ("re_estimation", "adhere design size finds it"),
         ("sample_size_re-estimation", "adhere design size finds it"),
+        ("spending", 'boundary = "obrien-fleming" or "pocock"'),
+        ("alpha_spending", 'boundary = "obrien-fleming" or "pocock"'),
     ],
 )
 @pytest.mark.parametrize("table", ["", "stopping", "scenarios"])
@@ -209,6 +211,22 @@ def test_a_field_of_something_that_does_not_exist_is_not_supported(table: str, f
     assert f"{full} is not supported: adhere has no " in str(error.value)
     assert instead in str(error.value)
     assert "did you mean" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "instead"),
+    [
+        ("sample_size", "it is called n_patients here"),
+        ("SampleSize", "it is called n_patients here"),
+        ("allocation", 'the policy allocates arms: policy = "uniform", "thompson", …'),
+        ("alpha", 'it is a field of stopping: stopping.alpha, with by = "z-test" or "wealth"'),
+    ],
+)
+def test_a_field_that_has_another_name_or_place_is_pointed_to(field: str, instead: str) -> None:
+    design: dict[str, Any] = {"name": "a", "policy": "thompson", "arms": ["x", "y"], "n_patients": 100}
+    with pytest.raises(InputError) as error:
+        load_design(design | {field: 0.1})
+    assert str(error.value) == f"unknown field {field!r}; {instead}"
 
 
 def test_two_of_three_patients_may_be_drawn_to_the_first_arm() -> None:

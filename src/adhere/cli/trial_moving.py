@@ -60,11 +60,12 @@ def import_trial(
     A table (CSV or Parquet) makes a new trial whose policy learns from its rows. It needs the columns USUBJID and
     TRTP (or subject and chosen); TRTA, AVAL (actual, reward), dates and the rest are taken if they are there. The
     arms are those of TRTP, or of --arms: anything else in TRTA is refused; who took nothing, or something else, has
-    an empty TRTA and TRTASTAT NOTHING or OTHER. Policies that remember something of each recommendation need MEMO.
+    an empty TRTA and TRTASTAT NOTHING or OTHER. Labels that differ only in case or
+    blanks are one arm. Policies that remember something of each recommendation need MEMO.
     """
     from adhere.trial.creation import WHY_NO_SEED
     from adhere.trial.log.table_import import import_table
-    from adhere.trial.log.table_reading import arms_in, is_rehearsal, lower_is_better_in, read_table
+    from adhere.trial.log.table_reading import arms_in, is_rehearsal, lower_is_better_in, read_table, with_arms
     from adhere.trial.make_design import make_design
     from adhere.trial.sources import is_log
 
@@ -93,6 +94,7 @@ def import_trial(
     table = read_table(path)
     values = _rewards(table) if rewards is None else _listed(rewards)
     names = arms_in(table) if arms is None else arms.split(",")
+    table, notes = with_arms(table, names)
     rehearsal = is_rehearsal(table)
     design = make_design(
         name,
@@ -107,6 +109,8 @@ def import_trial(
         n_records = import_table(table, store, design, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
     typer.echo(f"{name}: {written}, imported into {shown(into)}\narms: {', '.join(design.arms)}")
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
 
 
 def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import polars as pl
 from adhere.csv_cells import is_missing, reward_in
 from adhere.errors import InputError
 from adhere.frames import Frame, arm_text, is_frame
+from adhere.records.arms import folded, sorted_names
 from adhere.trial.log.csv_tables import unescaped_table
 
 _ALSO_CALLED = {
@@ -90,12 +91,39 @@ def _from_frame(frame: Frame) -> pl.DataFrame:
 
 
 def arms_in(table: pl.DataFrame) -> list[str]:
-    """The arms a table recommends, in the order of its columns of probabilities or, without those, of the alphabet.
+    """The arms a table recommends, in the order of its columns of probabilities or, without those, of their names.
 
-    Not those that were only taken: they may be a slip, or none of the trial's arms.
+    Labels that differ only in case or blanks are one arm, spelled as in most rows. Not those that were
+    only taken: they may be a slip, or none of the trial's arms.
     """
     listed = [column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")]
-    return listed or sorted(table["TRTP"].drop_nulls().unique())
+    if listed:
+        return listed
+    rows = table["TRTP"].drop_nulls().value_counts(sort=False).rows()
+    spelled: dict[str, str] = {}
+    for name, _ in sorted(rows, key=lambda row: (-row[1], str(row[0]))):
+        spelled.setdefault(folded(str(name)), name)
+    return sorted_names(spelled.values())
+
+
+def with_arms(table: pl.DataFrame, arms: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return a table whose labels are spelled like the arms they mean, and a note on each label that was not.
+
+    A label that differs from one arm only in case or blanks means that arm. Other labels are left as they are.
+    """
+    notes = []
+    small = [folded(arm) for arm in arms]
+    for column in {"TRTP", "TRTA"}.intersection(table.columns) if table.height else ():
+        names = [name for name in table[column].drop_nulls().unique().to_list() if name not in arms]
+        meant = {name: small.index(folded(name)) for name in map(str, names) if small.count(folded(name)) == 1}
+        for name in sorted(meant):
+            n = int((table[column] == name).sum())
+            rows = f"{n:,} row{'' if n == 1 else 's'}"
+            notes.append(f"{name!r} ({rows} of column {column}) is read as {arms[meant[name]]!r}")
+        if meant:
+            spelled = {name: arms[number] for name, number in meant.items()}
+            table = table.with_columns(pl.col(column).replace(spelled))
+    return table, sorted(notes)
 
 
 def is_rehearsal(table: pl.DataFrame) -> bool:
