@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+import adhere
 from adhere.analysis.adaptive.aipw import aipw
 from adhere.analysis.adaptive.stratum_probabilities import depend_on_stratum
 from adhere.analysis.analyse import analyse_records
@@ -99,6 +100,17 @@ def test_fixed_probabilities_are_compared_as_they_are() -> None:
     assert not depend_on_stratum(with_fixed((0.5, 0.5), n=30))
     assert not depend_on_stratum(replace(with_fixed((0.2, 0.8)), strata=(), stratum=None))
     assert not depend_on_stratum(replace(with_fixed((0.2, 0.8)), probabilities=None))
+
+
+def test_whether_the_policy_learns_by_stratum_need_not_be_guessed_where_it_is_known() -> None:
+    by_stratum, pooled = one_trial(), one_trial(pooled=True)
+    assert not depend_on_stratum(replace(by_stratum, learns_by_stratum=False))
+    assert depend_on_stratum(replace(pooled, learns_by_stratum=True))
+    fixed = with_fixed((0.2, 0.8))  # which need no guess
+    assert depend_on_stratum(replace(fixed, learns_by_stratum=False))
+    trial = adhere.Trial("thompson", arms=["old", "new"], seed=1)
+    trial.recommend()
+    assert trial.records().learns_by_stratum is False
 
 
 def test_a_policy_that_learns_in_each_stratum_is_seen_by_the_probabilities_that_are_known() -> None:

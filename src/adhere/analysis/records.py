@@ -52,7 +52,8 @@ class Records:
     is not known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can
     use, by the reason. `digest` is that of the data, `head` the hash of the last record of a log. A `rehearsal` is no
     trial.
-    `lower_is_better` says that a trial's design reads an outcome y as 1 − y; `reward` is y.
+    `lower_is_better` says that a trial's design reads an outcome y as 1 − y; `reward` is y. `learns_by_stratum` says
+    whether the policy learned in each stratum by itself; None where it is not known, as of a table.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Records:
     digest: str = ""
     rehearsal: bool = False
     lower_is_better: bool = False
+    learns_by_stratum: bool | None = None
 
     def __post_init__(self) -> None:
         for name, column in checked_columns(vars(self), NOT_KNOWN).items():

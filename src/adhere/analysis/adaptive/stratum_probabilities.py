@@ -22,13 +22,13 @@ _MAX_DISTANCES: Final = 10**7  # decisions times strata; later decisions are not
 def depend_on_stratum(records: Records) -> bool:
     """Whether the logged probabilities differ between strata at the same time; False without either of them.
 
-    Probabilities that are constant within each stratum are compared directly. If they change, each decision's stratum
-    is guessed: the one whose last five patients had the most similar probabilities on average. Probabilities that do
-    not depend on the stratum say nothing of it, so that such guesses are as often right as by chance, given the
-    stratum of the patient before and the mix of strata among 100 consecutive patients. The probabilities depend on
-    the stratum if guesses are right more often (p < 0.001), and spare at least a fifth of the errors that chance
-    makes. Permuted blocks by stratum do not count: they keep the shares of arms the same in every stratum, much
-    closer than independent draws would.
+    Probabilities that are constant within each stratum are compared directly. If they change, the answer is
+    `learns_by_stratum` where the records have it. Otherwise each decision's stratum is guessed: the one whose last
+    five patients had the most similar probabilities on average. Probabilities that do not depend on the stratum say
+    nothing of it, so that such guesses are as often right as by chance, given the stratum of the patient before and
+    the mix of strata among 100 consecutive patients. The probabilities depend on the stratum if guesses are right
+    more often (p < 0.001), and spare at least a fifth of the errors that chance makes. Permuted blocks by stratum do
+    not count: they keep the shares of arms the same in every stratum, much closer than independent draws would.
 
     >>> chosen, stratum = np.array([0, 1] * 50), np.array([0, 0, 1, 1] * 25)
     >>> odds = np.where(stratum[:, None] == 1, [0.2, 0.8], [0.5, 0.5])
@@ -47,6 +47,8 @@ def depend_on_stratum(records: Records) -> bool:
     first = probabilities[np.unique(stratum, return_index=True)[1]]
     if not np.any(np.abs(probabilities - first[stratum]) > _SAME):
         return bool(np.any(np.abs(first - first[0]) > _SAME))
+    if records.learns_by_stratum is not None:
+        return records.learns_by_stratum
     n = min(len(stratum), _MAX_DISTANCES // len(strata))
     probabilities, stratum = probabilities[:n], stratum[:n].astype(np.int64)
     chosen = records.chosen[known][:n]

@@ -105,6 +105,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
         order="that of the log",
         rehearsal=design.rehearsal,
         lower_is_better=design.lower_is_better,
+        learns_by_stratum=False,  # strata balance the blocks of the burn-in alone
     )
 
 
