@@ -10,7 +10,7 @@ from adhere.analysis.bounding.extreme_cases import extreme_cases
 from adhere.analysis.bounding.missing_words import missing_sentence
 from adhere.analysis.cells import cells_of
 from adhere.analysis.flow import flow
-from adhere.analysis.missing_outcomes.loss import LossByTaken, loss_by_taken
+from adhere.analysis.missing_outcomes.loss import LossByTaken, loss_by_taken, missing_shares
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity, sensitivity
 from adhere.analysis.records import Records
 
@@ -31,6 +31,7 @@ class Missing:
     sentence: str
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
     loss: LossByTaken | None = None
+    shares_within_strata: Mapping[str, float] = field(default_factory=dict)
 
 
 def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patients: bool = False) -> Missing:
@@ -57,4 +58,5 @@ def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patient
         sentence,
         sensitivity(cells, level, by_patients=by_patients),
         loss_by_taken(cells),
+        missing_shares(cells) if by_patients else {},
     )

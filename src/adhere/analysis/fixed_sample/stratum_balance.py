@@ -24,6 +24,7 @@ class StratumBalance:
     and they are more than 5 percentage points apart. `by_probabilities` says that the logged probabilities depend on
     the stratum; `low` and `high` are then their means. The allocation `depends` on the stratum where either holds.
     If not all probabilities are logged, it is `doubtful` whether it does where the p-value is below 0.05 instead.
+    `n_lacking` counts the patients in strata that lack an arm that other strata have.
     """
 
     arm: str
@@ -37,6 +38,7 @@ class StratumBalance:
     depends: bool
     sentence: str
     doubtful: bool = False
+    n_lacking: int = 0
 
 
 def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | None:
@@ -74,6 +76,7 @@ def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | Non
         depends=differ or by_probabilities,
         sentence="",
         doubtful=bool(_ALPHA <= p < _DOUBT and is_wide and not records.has_all_probabilities),
+        n_lacking=int(used[(used == 0).any(axis=1)].sum()),
     )
     from adhere.analysis.adaptive.confidence_sequence import why_not  # loads the compiler
 

@@ -81,6 +81,20 @@ def _sentence(arm: str, shares: Mapping[str, float], p: float, depends: bool) ->
     return (
         f"Loss depends on what was taken (p {p_value(p)}): of those assigned {arm}, outcomes are missing for "
         f"{shares[most]:.0%} of those who {most}, and for {shares[least]:.0%} of those who {least}. Complete cases, "
-        "and every view that leaves the missing out, can be biased by that; intention-to-treat and compliers allow "
-        "for it if outcomes are missing at random given the arm assigned, what was taken and the stratum."
+        "and every view that leaves the missing out, can be biased by that."
     )
+
+
+def missing_shares(cells: Cells) -> dict[str, float]:
+    """Shares of missing outcomes by arm assigned, averaged over strata by their patients.
+
+    Strata that lack an arm that others have do not count; the result is empty if there are no others.
+    """
+    everyone, known = (table.sum(axis=2).astype(np.float64) for table in (cells.assigned, cells.n))
+    arms = np.flatnonzero(everyone.any(axis=0))
+    kept = np.flatnonzero((everyone[:, arms] > 0.0).all(axis=1)) if len(arms) else arms
+    if not len(kept):
+        return {}
+    n, weights = everyone[np.ix_(kept, arms)], cells.by_stratum_patients[kept]
+    shares = weights / weights.sum() @ (1.0 - known[np.ix_(kept, arms)] / n)
+    return {cells.arms[arm]: float(share) for arm, share in zip(arms, shares, strict=True)}

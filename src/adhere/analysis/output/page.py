@@ -198,18 +198,20 @@ def _uncertainty_with_missing(analysis: Analysis) -> str:
     level, n_missing = tables.level_text(analysis), sum(analysis.missing.outcomes.values())
     missing = "One outcome is missing" if n_missing == 1 else f"{n_missing:,} outcomes are missing"
     at_random = "if they are missing at random given the arm assigned, what was taken and the stratum"
-    worst = "Worst-case bounds assume nothing of them."
+    worst = " Worst-case bounds assume nothing of them." if analysis.missing.extremes else ""
     if analysis.sequences:
         fixed = "fixed-sample ones do not hold for an adaptive allocation, and assume" if analysis.adaptive else ""
         others = f"; {fixed} that they are missing at random" if fixed else f", fixed-sample ones {at_random}"
+        if analysis.adaptive and analysis.mixes_strata:
+            others = "; fixed-sample ones are withheld"
         return (
             f"{missing}: any-time valid sets take them at their worst, AIPW leaves them out as if they were like the "
-            f"others of their arm{others}. {worst}"
+            f"others of their arm{others}.{worst}"
         )
     look = (
         "" if analysis.fixed_allocation else ", arms were drawn with fixed probabilities, and this is the only look"
     )
-    return f"{missing}: fixed-sample sets reach {level} {at_random}{look}. {worst}"
+    return f"{missing}: fixed-sample sets reach {level} {at_random}{look}.{worst}"
 
 
 def _estimands(analysis: Analysis) -> Listing:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_ARMS = 6  # with a column of their own
 STARRED = "*"  # a view without an estimand
+_MIXED = "strata mixed: arms were assigned to different strata, so do not compare rows"
 _FAVOURS = "that it does", "that it does not"  # depend on what was assigned, as the caption asks
 
 
@@ -40,9 +41,14 @@ def level_text(analysis: Analysis) -> str:
     return f"{whole}.{part.rstrip('0')}%" if part.rstrip("0") else f"{whole}%"
 
 
-def promise(analysis: Analysis) -> str:
-    """What stands behind the caption of a table of fixed-sample sets if the allocation adapted or outcomes lack."""
-    said = [NOT_ADAPTIVE] * analysis.adaptive + [AT_RANDOM] * any(analysis.missing.outcomes.values())
+def promise(analysis: Analysis, *, of_taken: bool = False) -> str:
+    """What stands behind the caption of a table of fixed-sample sets if the allocation adapted or reports lack.
+
+    `of_taken` says that the sets are of what was taken, not of outcomes.
+    """
+    lacking = analysis.missing.taken if of_taken else analysis.missing.outcomes
+    said = [NOT_ADAPTIVE] * analysis.adaptive + [AT_RANDOM] * any(lacking.values())
+    said += [_MIXED] * (of_taken and analysis.mixes_strata)
     return f" ({'; '.join(said)})" if said else ""
 
 
@@ -92,7 +98,9 @@ def compliance_table(analysis: Analysis) -> Listing:
         cells = [UNKNOWN if (share := shares[row]) is None else f"{share:.1%}" for shares in taken.values()]
         rows.append([one.arm, *cells, percent(one.compliance)])
     caption = "Compliance: what was taken (across), of those whose report is known, by the arm assigned (down)"
-    return Listing(caption + promise(analysis), ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows)
+    return Listing(
+        caption + promise(analysis, of_taken=True), ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows
+    )
 
 
 def _another(one: ArmFlow) -> float | None:
@@ -141,7 +149,12 @@ def strata_table(analysis: Analysis) -> Listing:
     missing = f", {AT_RANDOM}" if any(analysis.missing.outcomes.values()) else ""
     rows = [["share of", who, percent(one), _holds(one)] for who, one in found.shares.items()]
     rows += [
-        ["mean outcome of", who, UNKNOWN if one.value is None else quantity(one), _holds(one) + missing]
+        [
+            "mean outcome of",
+            who,
+            UNKNOWN if one.value is None else quantity(one),
+            _holds(one) + missing * bool(one.sets),
+        ]
         for who, one in found.means.items()
     ]
     return Listing("Principal strata, if there are no defiers", ["", "who", f"estimate [{interval}]", "holds"], rows)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _FEW = 20  # known outcomes of an arm, below which normal approximations are poor
 _DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms
 _SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Grimes (2002)
+_AT_RANDOM = "{views} them to be missing at random given the arm assigned, what was taken and the stratum"
+_ALLOWS = (
+    "But {views} for it if outcomes are missing at random given the arm assigned, what was taken and the stratum."
+)
 _DRIFTED = (
     "Outcomes changed over time within arms by more than chance explains (p < 0.01) while the allocation changed: "
     "those assigned different arms came at different times. Bounds, principal strata and the test of what was taken "
@@ -100,14 +104,15 @@ def _missing(analysis: Analysis) -> Iterator[str]:
     share = n_missing / analysis.n_patients
     if share > _SOME_MISSING:
         much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
-        yield (
-            f"{100 * share:.0f}% of outcomes are missing: {much}. Intention-to-treat and compliers take them to be "
-            "missing at random given the arm assigned, what was taken and the stratum; the worst-case bounds say how "
-            "far they could move an effect."
-        )
+        how = [_AT_RANDOM.format(views=views)] if (views := _that_assume(analysis, "take", "takes")) else []
+        how += ["any-time valid sets take them at their worst case"] * (not how and bool(analysis.sequences))
+        how += ["the worst-case bounds say how far they could move an effect"] * bool(analysis.missing.extremes)
+        said = f"{100 * share:.0f}% of outcomes are missing: {much}."
+        yield f"{said} {_sentence('; '.join(how))}" if how else said
     yield from _differential(analysis)
     if analysis.missing.loss is not None and analysis.missing.loss.depends:
-        yield analysis.missing.loss.sentence
+        views = _that_assume(analysis, "allow", "allows")
+        yield f"{analysis.missing.loss.sentence} {_ALLOWS.format(views=views) if views else ''}".strip()
     n_imputed = sum(analysis.missing.imputed_outcomes.values()) + sum(analysis.missing.imputed_taken.values())
     if n_imputed:
         yield (
@@ -116,17 +121,32 @@ def _missing(analysis: Analysis) -> Iterator[str]:
         )
 
 
+def _that_assume(analysis: Analysis, plural: str, singular: str) -> str:
+    """The views shown that take outcomes as missing at random, with a verb; empty if there are none."""
+    found = [one.view for one in analysis.effects.comparisons if one.at_random and one.difference.value is not None]
+    if View.INTENTION_TO_TREAT not in found:
+        return ""
+    return (
+        f"intention-to-treat and compliers {plural}" if View.COMPLIERS in found else f"intention-to-treat {singular}"
+    )
+
+
 def _differential(analysis: Analysis) -> Iterator[str]:
     """Loss that differs between arms can bias the comparison that randomisation made fair."""
     shares = [(one.outcome_missing / one.assigned, one.arm) for one in analysis.flow.arms if one.assigned]
-    (low, fewest), (high, most) = min(shares), max(shares)
+    within = ""
+    if analysis.mixes_strata:  # arms were assigned to different strata, in which different shares may be lost
+        shares = [(share, arm) for arm, share in analysis.missing.shares_within_strata.items()]
+        within = " (strata weighted by their patients)"
+    (low, fewest), (high, most) = min(shares, default=(0.0, "")), max(shares, default=(0.0, ""))
     if high - low > _DIFFERENTIAL:
-        pending = analysis.adaptive and analysis.sequences
+        read = "; read the worst-case bounds" * bool(analysis.missing.extremes)
+        if analysis.adaptive and analysis.sequences:
+            read = "; any-time valid sets take them at their worst case"
         yield (
             f"Outcomes are missing for {100 * high:.0f}% of those assigned {most}, and for {100 * low:.0f}% of those "
-            f"assigned {fewest}. Loss that differs between arms can bias every estimate that assumes anything of "
-            "missing outcomes; "
-            + ("any-time valid sets take them at their worst case." if pending else "read the worst-case bounds.")
+            f"assigned {fewest}{within}. Loss that differs between arms can bias every estimate that assumes "
+            f"anything of missing outcomes{read}."
         )
 
 

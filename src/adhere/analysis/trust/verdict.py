@@ -12,6 +12,7 @@ from adhere.analysis.output.effect_rows import WITHHELD, view_name
 from adhere.analysis.output.texts import estimate, p_value, quantity, signed, unique
 from adhere.analysis.trust.mediation_words import and_list
 from adhere.analysis.trust.refuted import MONOTONICITY
+from adhere.analysis.trust.verdict_assigned import if_fixed, on_missing_outcomes
 from adhere.analysis.trust.verdict_taken import on_what_was_taken
 from adhere.analysis.view import View
 
@@ -72,7 +73,17 @@ def _what_is_left(analysis: Analysis) -> str:
         return "No view of all patients can be read: the allocation adapts and depends on the stratum."
     return (
         f"Read {kept} only: the allocation depends on the stratum, and all other views, which mix strata, are "
-        "withheld. In them each stratum counts by its number of patients."
+        f"withheld. In them each stratum counts by its number of patients{_but_for_lacking(analysis)}."
+    )
+
+
+def _but_for_lacking(analysis: Analysis) -> str:
+    n = 0 if analysis.balance is None or analysis.adaptive else analysis.balance.n_lacking
+    if not n:
+        return ""
+    return (
+        ", except that the stratified effects leave out strata that lack one of the arms compared "
+        f"({n:,} of {analysis.n_patients:,} patients are in such strata)"
     )
 
 
@@ -93,31 +104,20 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
         "Intention-to-treat is the view to trust first: it compares patients as they were assigned, and so says what "
         f"assigning an arm does, whatever people then take (the treatment policy estimand).{said}"
     )
+    compared = _to_read(analysis, View.INTENTION_TO_TREAT)
+    unknown = [one for one in compared.values() if one.difference.reason not in WITHHELD]
+    if unknown and not said:
+        yield f"By this view there is no estimate here: {_reasons(unknown)}."
     if analysis.allocation is not None and analysis.allocation.rejected:
         yield "But arms were not drawn as logged, so even this view can be biased: find out why before using any."
-    elif analysis.fixed_allocation:
-        yield (
-            "It was declared (--fixed-allocation) that the probabilities of arms were fixed in advance and that this "
-            "is the only look; if so, its interval holds."
-        )
-    elif not analysis.has_probabilities and not analysis.adaptive:
-        yield "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
+    elif analysis.fixed_allocation or not (analysis.has_probabilities or analysis.adaptive):
+        yield if_fixed(compared, declared=analysis.fixed_allocation)
     elif analysis.adaptive and not analysis.sequences:
         yield f"No interval for it holds under this adaptive allocation. {analysis.why_no_sequences}"
     elif any(one.drift_at is not None for one in analysis.sequences):
         yield "The effect changed over time (drift), so no single number describes it."
     yield from _randomisation(analysis)
-    if not any(analysis.missing.outcomes.values()):
-        return
-    if analysis.adaptive and analysis.sequences:
-        yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
-    else:
-        yield (
-            "Outcomes are missing. This view and compliers take each as the mean of the known ones of those who were "
-            f"assigned and took the same{' in the same stratum' * bool(analysis.subgroups)}: that is right only if "
-            "they are missing at random given these. Complete cases, worst-case bounds and tipping points beside it "
-            "say what depends on that."
-        )
+    yield from on_missing_outcomes(analysis, compared, _to_read(analysis, View.COMPLIERS))
 
 
 def _randomisation(analysis: Analysis) -> Iterator[str]:

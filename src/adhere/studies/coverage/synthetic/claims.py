@@ -133,13 +133,14 @@ _RULES = (
         _no_fault_logged,
         _TESTS,
     ),
-    _rule("the interval holds if allocation was fixed", "^Its interval holds if the prob"),
+    _rule("the interval holds if allocation was fixed", "^Its interval (holds if the prob|is approximate)"),
+    _rule("no estimate by intention-to-treat", "^By this view there is no estimate|^Worst-case bounds say between"),
     _rule("the effect changed over time", "^The effect changed over time|^Drift:", _no_fault_logged, _TESTS),
     _rule("missing outcomes at their worst case", "^Missing and pending outcomes enter"),
     _rule("missing outcomes are left out", "^It leaves out patients"),
     _rule(
         "missing at random, or see beside it",
-        "^Outcomes are missing. This view and compliers take",
+        "^Outcomes are missing. This view (and compliers take|takes)",
     ),
     _rule(
         "the allocation depends on the stratum",
