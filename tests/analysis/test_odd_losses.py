@@ -176,3 +176,9 @@ def test_no_warning_points_to_rows_that_are_withheld() -> None:
         assert "orst-case bounds" not in text
         assert "missing at random" not in text
     assert "Any-time valid sets take them at their worst case." in said(found)
+
+
+def test_a_cell_that_borrows_its_mean_never_makes_a_variance_negative() -> None:
+    rows: list[Row] = [(1, 1, MISSING, 1), (1, 0, 0.0, 150), (0, 0, 0.0, 1), (0, 0, 0.0, 2)]
+    found = effects(made(rows, stratum=np.array([0, 1, 0, 1]), strata=("a", "b")))
+    assert found.comparisons

@@ -85,7 +85,8 @@ class StratifiedAssigned(Contrasts):
         means = self._means @ vector
         around = means - (n * means).sum(axis=0) / n.sum(axis=0)
         spread = np.einsum("asij,i,j->as", self._within, vector, vector) + around**2
-        return float((self.shares**2 * spread / n).sum() + vector @ self.lost.sum(axis=0) @ vector)
+        found = float((self.shares**2 * spread / n).sum() + vector @ self.lost.sum(axis=0) @ vector)
+        return max(0.0, found)  # a cell that borrows its mean may count for less than nothing
 
     @cached_property
     def _n(self) -> Floats:
