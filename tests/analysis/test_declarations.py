@@ -98,8 +98,8 @@ def test_probabilities_that_are_missing_for_some_do_not_hide_that_the_others_cha
     if kind == "each arm":
         frame = pl.DataFrame({**columns, "propensity": [None, 0.5, 0.4, 0.6, *([0.5, 0.5, 0.4, 0.6] * 9)]})
     else:
-        columns["chosen"][2] = columns["actual"][2] = "c"
-        frame = pl.DataFrame({**columns, "propensity": [0.3, 0.3, 0.4, 0.4, *[0.35] * 36]})
+        third = {name: ["a", "b", "c", *["b", "a"] * 18, "b"] for name in ("chosen", "actual")}
+        frame = pl.DataFrame({**columns, **third, "propensity": [0.3, 0.3, 0.4, 0.4, *[0.35] * 36]})
     with pytest.raises(InputError, match="the logged probabilities of arms changed from patient to patient"):
         analyse(frame, fixed_allocation=True)
     found = analyse(frame)

@@ -91,7 +91,7 @@ def test_order_probabilities_strata_and_took_nothing(tmp_path: Path) -> None:
     one = read(tmp_path, "chosen,actual,reward,p_b\na,a,1,0.75\nb,b,0,0.5\n")
     assert one.probabilities.tolist() == [[0.25, 0.75], [0.5, 0.5]]  # type: ignore[union-attr]
     more = read(tmp_path, chosen + "3,tea,tea,1,0.25\n")
-    assert np.isnan(more.probabilities).tolist() == [[True, False, True], [False, True, True], [True, True, False]]  # type: ignore[union-attr,arg-type]
+    assert np.isnan(more.probabilities).tolist() == [[True, False, True], [False, True, True], [True, True, False]]  # type: ignore[arg-type]
     assert not more.has_all_probabilities
     assert "PROPENS has the probability of the arm chosen alone" in more.warnings[0]
     some = read(tmp_path, ADAPTIVE.replace("0.25,0.75", ",NA"))

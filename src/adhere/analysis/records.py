@@ -123,7 +123,7 @@ class Records:
         """Whether the probability of an arm is not known, for each entry."""
         if self.probabilities is None:
             return np.ones(len(self), dtype=np.bool_)
-        lacking: Bools = np.isnan(self.probabilities).any(axis=1)
+        lacking: Bools = np.asarray(np.isnan(self.probabilities).any(axis=1))
         return lacking
 
     @cached_property
