@@ -27,6 +27,10 @@ class InputError(ValueError):
     def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
         return type(self), (self.field, self.value, self.expected, self.sentence)
 
+    def within(self, where: str) -> InputError:
+        """The same error, which says in which of several things it is."""
+        return InputError(f"{where}, {self.field}", self.value, self.expected, f"{where}: {self.sentence}")
+
 
 def short(value: object, limit: int = 120) -> str:
     """A value as it is shown in an error message: text in quotation marks, and not too much of it."""

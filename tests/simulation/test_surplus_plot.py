@@ -30,7 +30,7 @@ def test_what_is_drawn() -> None:
     assert np.array_equal(lines[0].get_xdata(), [0, *along.t])
     assert np.array_equal(lines[0].get_ydata(), [0, *along.mean])
     assert len(lines) == 22
-    best = result.outcomes[20].best_surplus_trajectory()
+    best = result.outcomes[20].best_arm_surplus_trajectory()
     assert np.array_equal(lines[21].get_ydata(), [0, *best])
     labels = [text.get_text() for text in below.legends[0].get_texts()]
     assert labels == [

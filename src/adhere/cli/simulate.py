@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,6 +115,7 @@ def simulate(
     """
     from adhere.compilation.checked import is_checked
     from adhere.policies import import_policies, parse_policy
+    from adhere.policies.floor import ControlWarning
     from adhere.simulation import simulate as run
 
     check_machines(threads, device, cluster)
@@ -122,9 +124,10 @@ def simulate(
     given = [parse_policy(text) for text in policy]
     columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count, "arms": arms, "control": control}
     table = {**columns, "lower_is_better": lower_is_better or None}
-    answering, orders = load_populations(population, table)
+    answering = load_populations(population, table)
     _check_destinations(to_file, plot, save, runs_to, [*map(Path, population), *(imports or ())])
-    with machines(threads, device, cluster) as where:
+    with machines(threads, device, cluster) as where, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ControlWarning)  # the table says it
         result = run(
             given,
             answering,
@@ -139,7 +142,7 @@ def simulate(
     sources = list(dict.fromkeys(one.source for one in answering if one.source))
     text = json_text(result.to_json())
     # First what people see: a disk that fills up now must not cost them the results.
-    typer.echo(text if json_file == STANDARD_OUTPUT else _table(result, orders, sources), nl=False)
+    typer.echo(text if json_file == STANDARD_OUTPUT else _table(result, sources), nl=False)
     contents = {} if to_file is None else {to_file: text.encode()}
     if plot is not None:
         from adhere.simulation.surplus_plot import plot_file
@@ -168,10 +171,9 @@ def _check_destinations(
         check_folder("--save", save)
 
 
-def _table(result: SimulationResult, orders: list[str], sources: list[str]) -> str:
+def _table(result: SimulationResult, sources: list[str]) -> str:
     from adhere.report.wrapping import paragraph
 
     width = shutil.get_terminal_size().columns
-    notes = [*orders, *(f"data: {source}" for source in sources)]
-    parts = [result.summary(width), *(paragraph(note, width) for note in notes)]
+    parts = [result.summary(width), *(paragraph(f"data: {source}", width) for source in sources)]
     return "\n\n".join(parts) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -32,8 +33,9 @@ from adhere.policies.guard import (
     prepare_shares_from,
 )
 from adhere.policies.parameters import choice, parameter
-from adhere.policies.policy import probabilities_size
+from adhere.policies.policy import Policy, probabilities_size
 from adhere.randomness import GUARD, Stream, counter_at, recommendation_number, use_own_keys, use_public_keys
+from adhere.records.arms import USUAL, control_of, folded
 
 _TOLERANCE = 1e-9  # by which shares such as 1/3 may add up to more than 1
 
@@ -67,6 +69,23 @@ class FloorRule(NamedTuple):
     share: float
     kept: float
     raising: Mix | Clip
+
+
+class ControlWarning(UserWarning):
+    """A floor for the control protects the first arm, though another arm has a usual name for a control."""
+
+
+def protected_control(policies: Iterable[object], arms: Sequence[str]) -> tuple[str, str]:
+    """The first arm, if a policy has a floor for the control, and a warning if another has a usual name for one."""
+    every = (part for one in policies if isinstance(one, Policy) for part in one.parts())
+    floor = next((part for part in every if isinstance(part, Floor) and part.control is not None), None)
+    if floor is None:
+        return "", ""
+    usual = arms[control_of(arms)]
+    if usual == arms[0] or folded(arms[0]) in USUAL:
+        return arms[0], ""
+    said = f"floor(control={floor.control:g}) protects {arms[0]!r}, the first arm, not {usual!r}"
+    return arms[0], f"{said}; list the control first"
 
 
 @policy("floor", rule=FloorRule)

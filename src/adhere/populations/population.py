@@ -101,12 +101,14 @@ class Population(ABC):
     """Who answers: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
 
     A subclass gives the distribution (`tables`, `reward_values`) and its first moments (`compliance`,
-    `reward_mass`); all else follows. `source` credits the source of the data.
+    `reward_mass`); all else follows. `source` credits the source of the data, `arm_order` says what decided the order
+    of a table's arms and the control.
     """
 
     name: str
     arms: tuple[str, ...]
     source: str = field(default="", kw_only=True)
+    arm_order: str = field(default="", kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", check_arms(self.arms))

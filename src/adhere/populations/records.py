@@ -106,7 +106,8 @@ class Records:
             sentence = f"{self.source}: no row has an assigned arm, an arm taken and an outcome"
             raise InputError(self.source, 0, "at least one patient", sentence)
         try:
-            return Counts(self.name, self.arms, rows)
+            direction = f"; {LOWER_IS_BETTER}" if self.lower_is_better else ""
+            return Counts(self.name, self.arms, rows, arm_order=self.arm_order + direction)
         except InputError as error:
             raise InputError(f"{self.source}, {error.field}", error.value, error.expected) from None
 

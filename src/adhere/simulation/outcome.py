@@ -33,6 +33,8 @@ class Outcome:
     """One policy on one population.
 
     `resolved` is the policy with the numbers it left open settled; `source` credits whoever collected the data.
+    `arm_order` says which arm is the control and what decided the order of arms, where that matters; `best_arm` is
+    the arm that is best to recommend, if it is the same in all runs.
     """
 
     policy: str
@@ -44,6 +46,8 @@ class Outcome:
     grid: tuple[int, ...]
     moments: Moments
     sketch: QuantileSketch
+    arm_order: str = ""
+    best_arm: str = ""
 
     def __repr__(self) -> str:
         return f"Outcome: {self.in_short()}"
@@ -80,11 +84,11 @@ class Outcome:
         return self._final("regret")
 
     @property
-    def best_surplus(self) -> float:
+    def best_arm_surplus(self) -> float:
         """Expected surplus of always choosing the best arm, whose regret is 0; the same for all policies."""
         return self.surplus.mean + self.regret.mean
 
-    def best_surplus_trajectory(self) -> Floats:
+    def best_arm_surplus_trajectory(self) -> Floats:
         """The surplus of always choosing the best arm, along the grid of t."""
         best: Floats = self.trajectory("surplus").mean + self.trajectory("regret").mean
         return best
@@ -158,6 +162,9 @@ class Outcome:
             "resolved_policy": self.resolved,
             "population": self.population,
             "source": self.source,
+            "arm_order": self.arm_order,
+            "best_arm": self.best_arm,
+            "best_arm_surplus": self.best_arm_surplus,
             **{name: vars(getattr(self, name)) for name in MEASURES},
             **{f"{name}_difference": vars(self.difference(name)) for name in MEASURES},
             **self.quantiles(),

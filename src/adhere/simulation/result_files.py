@@ -18,6 +18,7 @@ from adhere.simulation.quantiles import QuantileSketch
 _FORMAT = 1
 _SCHEMA = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
 _TEXTS = ("policy", "resolved", "population", "source", "arms", "deciders")
+_LATER_TEXTS = ("arm_order", "best_arm")  # at first there were none
 NUMBERS, RUNS, REST = "result.parquet", "runs.parquet", "result.json"
 _NEW = ".new"
 
@@ -33,7 +34,7 @@ def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]], r
         for kind, (column, value) in {**kinds, "surplus_sketch": (used, n_each)}.items():
             data = {"outcome": index, "kind": kind, "column": column, "value": value}
             frames.append(polars.DataFrame(data, schema=_SCHEMA))
-        texts = {name: outcome[name] for name in _TEXTS}
+        texts = {name: outcome[name] for name in (*_TEXTS, *_LATER_TEXTS)}
         described.append({**texts, "n": moments.n, "surplus_range": [lowest, highest]})
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         tables = {NUMBERS: polars.concat(frames), **({} if runs is None else {RUNS: runs})}
@@ -73,6 +74,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], polars.Dat
         outcomes.append(
             {
                 **{name: stored[name] for name in _TEXTS},
+                **{name: stored.get(name, "") for name in _LATER_TEXTS},
                 "arms": tuple(stored["arms"]),
                 "deciders": tuple(stored["deciders"]),
                 "grid": config["grid"],

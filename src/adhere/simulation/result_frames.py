@@ -28,7 +28,7 @@ def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
 
 
 def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
-    """A row for each outcome: measures, difference of the surplus, shares of runs, quantiles, each arm's share."""
+    """A row for each outcome: measures, surplus difference, shares of runs, quantiles, best arm, each arm's share."""
     rows = []
     for one in outcomes:
         row: dict[str, object] = {"population": one.population, "policy": one.policy}
@@ -37,10 +37,10 @@ def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
         row |= _columns("surplus_difference", one.difference())
         for name in SHARES:
             row |= _columns(name, getattr(one, name))
-        row |= one.quantiles()
+        row |= one.quantiles() | {"best_arm": one.best_arm, "best_arm_surplus": one.best_arm_surplus}
         rows.append(row | {f"allocation_{arm}": share.mean for arm, share in one.allocation.items()})
     schema = dict.fromkeys((name for row in rows for name in row), polars.Float64)
-    return polars.DataFrame(rows, {**schema, "population": polars.String, "policy": polars.String})
+    return polars.DataFrame(rows, schema | dict.fromkeys(("population", "policy", "best_arm"), polars.String))
 
 
 def _columns(name: str, one: Estimate) -> dict[str, float | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from adhere.errors import quoted
 from adhere.intervals import Estimate
 from adhere.report.numbers import digits_of, estimate_texts
 from adhere.report.text_table import fits, text_tables
@@ -50,20 +51,33 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
     blocks = text_tables(tables, width, align, "")
     if is_apart:
         apart = text_tables([_rows(labels | columns) for columns in allocations], width, "l", "")
-        blocks = [f"{block}\n\n{one}" for block, one in zip(blocks, apart, strict=True)]
+        # What is pooled has no arms, and no table of them.
+        tables_of = zip(groups, blocks, apart, strict=True)
+        blocks = [f"{block}\n\n{one}\n" if group[0].arms else f"{block}\n" for group, block, one in tables_of]
     named = [
-        f"{group[0].population}\n{block}\n{BEST}: surplus {_best(group)}, regret 0"
+        f"{group[0].population}\n{block}\n{_best_line(group)}: surplus {_best(group)}, regret 0"
         for group, block in zip(groups, blocks, strict=True)
     ]
     listed = [_numbered(policies, width)] if is_numbered else []
     said = paragraph(_introduction(config, len(policies)), width)
-    text = "\n\n".join([said, *listed, *named, paragraph(explanation(config), width)])
+    notes = [paragraph(note, width) for note in (explanation(config), *_arm_orders(groups))]
+    text = "\n\n".join([said, *listed, *named, *notes])
     return text.replace(_GLUE, " ")
+
+
+def _arm_orders(groups: Sequence[Sequence[Outcome]]) -> list[str]:
+    """Of each population, which arm is the control and what decided the order of arms, where that matters."""
+    return [f"{one.population}: {one.arm_order}" for one, *_ in groups if one.arm_order]
+
+
+def _best_line(outcomes: Sequence[Outcome]) -> str:
+    best = outcomes[0].best_arm
+    return f"{BEST} ({best})" if best else BEST
 
 
 def _best(outcomes: Sequence[Outcome]) -> str:
     """The surplus of always choosing the best arm, with as many digits as those of the policies."""
-    best = Estimate(outcomes[0].best_surplus, None, None, None)
+    best = Estimate(outcomes[0].best_arm_surplus, None, None, None)
     return estimate_texts([best], digits=digits_of([one.surplus for one in outcomes]))[0]
 
 
@@ -138,7 +152,8 @@ def _allocation(outcome: Outcome) -> str:
     """Each arm's share; of very many arms, those recommended most."""
     every = [(arm, share.mean) for arm, share in outcome.allocation.items()]
     shown = every if len(every) <= _MOST_ARMS else sorted(every, key=lambda one: -one[1])[:_MOST_ARMS]
-    shares = [f"{arm} {share:.0%}" for arm, share in shown]
+    names = quoted(arm for arm, _ in shown)
+    shares = [f"{name} {share:.0%}" for name, (_, share) in zip(names, shown, strict=True)]
     shares += [f"{len(every) - len(shown)} more"] if len(shown) < len(every) else []
     return ", ".join(share.replace(" ", _GLUE) for share in shares)
 
@@ -153,14 +168,20 @@ def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
             named = {"population": one.population, "policy": one.policy}
             cells = {heading: column[number] for heading, column in columns.items()}
             rows.append({**named, **cells, "allocation": _allocation(one)})
-        known = {"population": group[0].population, "policy": BEST, "surplus": _best(group), "regret": "0"}
+        known = {
+            "population": group[0].population,
+            "policy": _best_line(group),
+            "surplus": _best(group),
+            "regret": "0",
+        }
         rows.append({heading: known.get(heading, "") for heading in rows[0]})
     head = _html_row("th", {heading: heading.replace("_", " ") for heading in rows[0]})
     body = "".join(_html_row("td", row) for row in rows)
+    notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in (explanation(config), *_arm_orders(groups)))
     return (
         f"<div><p>{escape(_introduction(config, len(groups[0])))}</p>"
         f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
-        f"<p><small>{escape(explanation(config))}</small></p></div>"
+        f"{notes}</div>"
     )
 
 

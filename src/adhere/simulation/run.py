@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import groupby
 from operator import attrgetter
 
+from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.populations import Population
 from adhere.simulation.accumulate import TaskResult, add_blocks
@@ -26,7 +27,7 @@ class TaskRunner:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.policy_runners = [
-            [_policy_runner(plan, policy, population) for policy in plan.policies] for population in plan.populations
+            [_named_runner(plan, policy, population) for policy in plan.policies] for population in plan.populations
         ]
 
     def blocks_at_once(self, n_threads: int) -> int:
@@ -97,6 +98,14 @@ class TaskRunner:
                 pooled_rows(matrices, len(plan.grid), plan.n_patients) for matrices in by_policy
             ]
         return rows
+
+
+def _named_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:
+    """A runner; if there are several populations, an error says for which of them it is."""
+    try:
+        return _policy_runner(plan, policy, population)
+    except InputError as error:
+        raise error.within(population.name) if len(plan.populations) > 1 else error from None
 
 
 def _policy_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from adhere.checks import check_integer
-from adhere.errors import InputError
+from adhere.errors import InputError, quoted
 from adhere.frames import is_frame
 from adhere.policies import Policy, PolicyLike, as_policy
+from adhere.policies.floor import ControlWarning, protected_control
 from adhere.populations import Population, PopulationLike, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
 from adhere.simulation.accumulate import Accumulator, add_task
@@ -30,6 +32,7 @@ from adhere.simulation.runs import OutcomeRuns, Runs, check_memory, memory_said
 from adhere.simulation.workers import backend_of, check_workers
 
 POOLED = "pooled"
+_ALIKE = 1e-9  # by which means of equally good arms may differ
 AnyPolicy: TypeAlias = PolicyLike | PlainPolicy
 
 
@@ -120,6 +123,7 @@ def simulate(
     if keep_runs:
         check_memory(plan)
     runner = TaskRunner(plan)
+    orders = [_arm_order(one, given) for one in answering]
     totals: Accumulator = {}
     add = partial(add_task, totals, n_runs)
     with explain_lost_workers():
@@ -127,7 +131,7 @@ def simulate(
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
     outcomes = [
         Outcome(name, one.resolved, population.name, population.source,
-                population.arms, one.deciders, config.grid, *totals[i, j][:2])
+                population.arms, one.deciders, config.grid, *totals[i, j][:2], orders[i], _best_arm(population))
         for i, (population, runners) in enumerate(zip(answering, runner.policy_runners, strict=True))
         for j, (name, one) in enumerate(zip(names, runners, strict=True))
     ]  # fmt: skip
@@ -161,6 +165,23 @@ def _with_names_of_their_own(populations: list[Population], given: list[object])
             one = replace(one, name=f"{one.name} {number}" if is_frame(text) else str(text))
         renamed.append(one)
     return renamed
+
+
+def _arm_order(population: Population, policies: list[object]) -> str:
+    """What decided the order of arms; of arms that were listed, which one a floor for the control protects."""
+    if population.arm_order:
+        return population.arm_order
+    control, warning = protected_control(policies, population.arms)
+    if warning:
+        warnings.warn(f"{population.name}: {warning}", ControlWarning, stacklevel=3)
+    return f"control: {control} (the first arm listed)" + (f"; {warning}" if warning else "") if control else ""
+
+
+def _best_arm(population: Population) -> str:
+    """The best arm to recommend, or several; nothing if all are alike, as where each run has its own best arm."""
+    means = population.mean_given_chosen()
+    best = [arm for arm, mean in zip(population.arms, means, strict=True) if mean > means.max() - _ALIKE]
+    return " or ".join(quoted(best)) if len(best) < population.n_arms else ""
 
 
 def _as_runnable(given: object) -> object:

@@ -40,7 +40,7 @@ def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[st
     for group in by_population(outcomes):
         name = group[0].population
         titles.append(f"{name} ({titles.count(name) + 1})" if name in titles else name)
-        along = zip([0, *group[0].grid], [0.0, *group[0].best_surplus_trajectory().tolist()], strict=True)
+        along = zip([0, *group[0].grid], [0.0, *group[0].best_arm_surplus_trajectory().tolist()], strict=True)
         best += [{"panel": titles[-1], "t": t, "mean": mean} for t, mean in along]
         for one in group:
             who = {"panel": titles[-1], "policy": one.policy}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from os import PathLike
@@ -12,6 +13,7 @@ from adhere.analysis.records import Records
 from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text
 from adhere.errors import InputError, listed
 from adhere.policies import PolicyLike, as_policy
+from adhere.policies.floor import ControlWarning, protected_control
 from adhere.trial.arms import arm_taken, check_arm_names
 from adhere.trial.design import Design
 from adhere.trial.design_file import load_design
@@ -90,6 +92,8 @@ class Trial:
             n_patients=n_patients,
             reward_values=tuple(check_reward("reward", value) for value in reward_values),
         )
+        if warning := protected_control([engine.policy], names)[1]:
+            warnings.warn(warning, ControlWarning, stacklevel=2)
         self._begin(engine, run, created_now(design, engine, seed))
 
     @classmethod
