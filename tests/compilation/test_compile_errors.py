@@ -22,6 +22,15 @@ def plain(number):
     return number
 
 
+def again(number):
+    return again(number - 1) if number else 0
+
+
+@inline
+def once_more(number):
+    return once_more(number - 1) if number else 0
+
+
 class MineState(State):
     means = PerArm()
 
@@ -46,7 +55,7 @@ def choose_mine(rule, state, memo, weight, rng):
 def learn_mine(rule, state, memo, arm, reward, weight, rng):
     {learn}
 '''
-CHOOSE, LEARN, INNER = 30, 35, 24
+CHOOSE, LEARN, INNER = 39, 44, 33
 
 
 def declared(folder: Path, name: str, choose: str = "return 0", learn: str = "pass", inner: str = "0.0") -> Path:
@@ -66,6 +75,8 @@ def declared(folder: Path, name: str, choose: str = "return 0", learn: str = "pa
         ("no-such-thing", {"choose": "return np.nosuch(1)"}, CHOOSE, "module 'numpy' has no attribute 'nosuch'"),
         ("not-in-numba", {"choose": "np.random.default_rng()"}, CHOOSE, "Numba has no numpy.random.default_rng"),
         ("plain", {"choose": "return plain(0)"}, CHOOSE, "plain is a plain Python function; mark it with @inline "),
+        ("recursive", {"choose": "return again(3)"}, CHOOSE, "again calls itself, which compiled code cannot do; "),
+        ("recursive-inline", {"choose": "return once_more(3)"}, 19, "once_more calls itself, which compiled code "),
         ("deep", {"inner": "state.means['a']"}, INNER, "Numba cannot compile getitem(array, str)"),
         ("two-types", {"choose": "return 1 if number > 0 else 'a'"}, CHOOSE, "a value is "),
         ("whole", {"choose": "state.means = weight"}, CHOOSE, "a field of several numbers is set entry by entry: "),
@@ -91,6 +102,27 @@ def test_what_is_no_arm_is_named(tmp_path: Path) -> None:
         adhere.Trial("returns-none", ("a", "b")).recommend()
     with pytest.raises(CompileError, match=rf"none.py line {CHOOSE}: choose must return an arm, a whole number"):
         adhere.simulate("returns-none", "defiers", 10, 1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "choose", "line", "said"),
+    [
+        ("returns-float", "return weight * 0.5", CHOOSE, "this is a float"),
+        pytest.param("returns-bool", "return weight > 0.5", CHOOSE, "this is a bool", marks=pytest.mark.slow),
+        pytest.param(
+            "returns-none-once", "return None if weight > 2 else 0", CHOOSE - 2, "it returns None in one branch",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("returns-nothing", "number += 1.0", CHOOSE - 2, "it returns nothing", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_an_arm_that_is_no_whole_number_is_said_to_be_what_it_is(
+    tmp_path: Path, name: str, choose: str, line: int, said: str
+) -> None:
+    declared(tmp_path, name, choose=choose)
+    expected = rf"{name}.py line {line}: choose must return an arm, a whole number \({said}\)$"
+    with pytest.raises(CompileError, match=expected):
+        adhere.simulate(name, "defiers", 10, 1, progress=False)
 
 
 @pytest.mark.parametrize(

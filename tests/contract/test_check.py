@@ -11,7 +11,7 @@ import pytest
 import adhere
 from adhere.cli.main import main
 from adhere.compilation.checked import is_checked
-from adhere.contract import alarm
+from adhere.contract import alarm, compiled
 from adhere.contract.compiled import check_compiled, findings_of
 from adhere.contract.findings import (
     ARMS,
@@ -120,8 +120,42 @@ BROKEN = {
         "the probabilities are 1, nan; they must be",
     ),
     "endless": ("# CHOOSE", "while True: pass  # HERE", RUNS, "still running after 0.2 seconds; does the loop end"),
+    "late-nan": (
+        "# LEARN",
+        "if state.counts[0] > 600.0: state.means[0] = math.nan  # HERE",
+        FINITE,
+        "nan is written into the state",
+    ),
+    "late-root": (
+        "# CHOOSE",
+        "weight += math.sqrt(650.0 - state.counts[0])  # HERE",
+        FINITE,
+        "ValueError: .*; compil",
+    ),
+    "late-power": ("# CHOOSE", "weight += (state.counts[0] - 650.0) ** -1.0  # HERE", FINITE, "ZeroDivisionError: "),
+    "late-whole": (
+        "# CHOOSE",
+        "if state.counts[0] > 650.0: return int(math.nan)  # HERE",
+        FINITE,
+        "cannot convert float NaN",
+    ),
+    "late-endless": (
+        "# CHOOSE",
+        "while state.counts[0] > 650.0: pass  # HERE",
+        RUNS,
+        "still running after 0.2 seconds; does the loop end",
+    ),
+    "no-return": (
+        "def choose_good(rule, state, memo, weight, rng):",
+        "def choose_good(rule, state, memo, weight, rng):  # HERE\n    weight += 1.0\n\n\ndef unused(rule, state):",
+        ARMS,
+        "choose returns None; it must return a whole number",
+    ),
     "no-learn": (WHOLE_LEARN, "", FUNCTIONS, "learn"),
 }
+
+
+ALIKE_AND_SLOW = ("late-root", "late-power", "late-whole")
 
 
 def written(folder: Path, name: str, replaced: str = "", by: str = "") -> tuple[Path, int]:
@@ -135,12 +169,14 @@ def written(folder: Path, name: str, replaced: str = "", by: str = "") -> tuple[
     return file, here[-1]
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in ALIKE_AND_SLOW else name for name in BROKEN]
+)
 def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     replaced, by, promise, words = BROKEN[name]
     file, line = written(tmp_path, name, replaced, by)
     monkeypatch.chdir(tmp_path)
-    if name == "endless":
+    if "endless" in name:
         monkeypatch.setattr(alarm, "SECONDS", 0.2)
     (report,) = adhere.check_policies(file)
     assert [finding.promise for finding in report.findings] == list(PROMISES)
@@ -212,6 +248,19 @@ def test_what_runs_as_python_but_does_not_compile_is_found(tmp_path: Path, monke
     (found,) = findings_of(parse_policy("uncompilable"))
     sentence = f"uncompilable.py line {line}: GoodState has no field total; it has counts, means"
     assert found == Finding(COMPILES, False, sentence)
+
+
+@pytest.mark.slow
+def test_compiled_code_that_never_ends_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    endless = "best = 0\n    while state.counts[0] > 650.0:\n        best = 1 - best"
+    file, line = written(tmp_path, "endless-compiled", "best = 0", endless)
+    adhere.import_policies(file)
+    monkeypatch.setattr(compiled, "SECONDS_TO_PLAY", 3.0)
+    (found,) = check_compiled(file, parse_policy("endless-compiled"))
+    assert found.promise == RUNS
+    assert found.note.startswith(f"endless_compiled.py line {line}: a trial of 2,000 patients on ")
+    assert found.note.endswith(" still runs after 3 seconds; does every loop end?")
 
 
 def test_code_that_ends_its_process_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,7 +149,9 @@ MISTAKES = {
         INSTRUMENTED, "RECENT", "if state.n > 900.0: raise ValueError('no patients left')", RUNS,
         "ValueError: no patients left", True, "ValueError: no patients left",
     ),
-    "ties": Mistake(INSTRUMENTED, "NOISE", "value = values[arm]", TIES, ".*choose picks arm 0 of 2 in 100% of 300"),
+    "ties": Mistake(
+        INSTRUMENTED, "NOISE", "value = values[arm]", TIES, r".*choose picks arm 0 \(the first of 2\) in 100% of 300"
+    ),
     "division": Mistake(
         FADING, "MEAN", "mean = state.totals[arm] / state.counts[arm]", FINITE, "ZeroDivisionError: division by zero",
     ),

@@ -20,7 +20,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.core.ir import Loc
 
 from adhere.compilation.dispatch import implementations_of
-from adhere.compilation.numba_words import in_plain_words
+from adhere.compilation.numba_words import NONE_SOMETIMES, in_plain_words, kind_in_plain_words
 from adhere.compilation.places import Place, is_users
 from adhere.errors import CompileError
 
@@ -42,8 +42,9 @@ def as_compile_error(error: Exception, classes: set[type]) -> CompileError | Non
         return None
     reason = in_plain_words(complaint, classes)
     if place is None and _CHOSEN.search(text):
-        place = place_of_return(classes)
-        reason = f"choose must return an arm, a whole number ({reason})"
+        kind = kind_in_plain_words(text)
+        place = place_of_return(classes, of_none=kind == NONE_SOMETIMES)
+        reason = f"choose must return an arm, a whole number ({kind or reason})"
     names = ", ".join(sorted(cls.__name__.removesuffix("Rule") for cls in classes))
     return CompileError(str(place) if place else f"policy {names}", reason)
 
@@ -102,10 +103,20 @@ def _place_of_names(complaint: str, classes: set[type]) -> Place | None:
     return None
 
 
-def place_of_return(classes: set[type]) -> Place | None:
-    """Where the arm that makes no sense is returned, as far as can be told."""
-    nodes = _nodes(classes, "choose")
-    return max((Place(file, node.lineno) for file, node in nodes if isinstance(node, ast.Return)), default=None)
+def place_of_return(classes: set[type], of_none: bool = False) -> Place | None:
+    """Where the arm that makes no sense is returned, as far as can be told; the function if nothing returns one."""
+    nodes = list(_nodes(classes, "choose"))
+    returns = [(file, node) for file, node in nodes if isinstance(node, ast.Return)]
+    empty = [(file, node) for file, node in returns if node.value is None or _is_none(node.value)] if of_none else []
+    functions = [(file, node) for file, node in nodes if isinstance(node, ast.FunctionDef)]
+    if of_none and not empty:  # it ends without a return
+        return min((Place(file, node.lineno) for file, node in functions), default=None)
+    found = max((Place(file, node.lineno) for file, node in empty or returns), default=None)
+    return found or min((Place(file, node.lineno) for file, node in functions), default=None)
+
+
+def _is_none(node: Any) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _nodes(classes: set[type], *names: str) -> Iterator[tuple[str, Any]]:

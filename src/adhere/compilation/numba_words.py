@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 _UNKNOWN_ATTRIBUTE = re.compile(r"Unknown attribute '(\w+)' of type (.+)")
@@ -12,7 +13,10 @@ _NAME = re.compile(r"NameError: (name '\w+' is not defined)")
 _CAST_TO_ENTRIES = re.compile(r"Cannot cast .* to Vector\.")
 _UNIFY = re.compile(r"[Cc]annot unify (.+?) and (.+?) for '([\w.$]+)'")
 _SIGNATURE = re.compile(r"No implementation of function Function\((.*?)\) found for signature:\s*>>> (.*)")
-_MEMORY = re.compile(r"NRT required but not enabled|require NRT|allocat", re.IGNORECASE)
+_MEMORY = re.compile(r"NRT required but not enabled|require NRT|(?<!note_)allocat", re.IGNORECASE)
+_ARM = re.compile(r"Unsupported array index type (.+?) in |>>> lt\((.+), Literal\[int\]\(0\)\)")
+_NO_RECURSION = "{} calls itself, which compiled code cannot do; write it as a loop"
+NONE_SOMETIMES = "it returns None in one branch"
 
 
 def in_plain_words(complaint: str, classes: set[type]) -> str:
@@ -23,6 +27,19 @@ def in_plain_words(complaint: str, classes: set[type]) -> str:
             return str(words(found, classes))
     first = next((line for line in complaint.splitlines() if line.strip()), "Numba cannot compile this")
     return _short(_types_in_short(re.sub(r"\s*\.?\s*Raised from .*", "", first.strip())))
+
+
+def kind_in_plain_words(complaint: str) -> str:
+    """Say what `choose` returns instead of a whole number; the text is empty if the complaint does not tell."""
+    found = _ARM.search(complaint)
+    if found is None:
+        return ""
+    kind = _types_in_short(found[1] or found[2])
+    if kind == "None":
+        return "it returns nothing"
+    if kind.startswith("OptionalType"):
+        return NONE_SOMETIMES
+    return f"this is {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def _attribute(found: re.Match[str], classes: set[type]) -> str:
@@ -50,14 +67,25 @@ def _own_names(rule: Any) -> str:
     return ", ".join(name for name in rule._fields if name not in rule._field_defaults)
 
 
-def _of_global(found: re.Match[str], _: object) -> str:
+def _recurses(name: str, classes: set[type]) -> bool:
+    """Whether the functions of these rules know a function of this name that calls itself."""
+    known = (getattr(sys.modules.get(cls.__module__), name, None) for cls in classes)
+    return any(name in one.__code__.co_names for one in known if hasattr(one, "__code__"))
+
+
+def _of_global(found: re.Match[str], classes: set[type]) -> str:
     name, kind = found.groups()
+    if _recurses(name, classes):
+        return _NO_RECURSION.format(name)
     if kind == "function":
         return f"{name} is a plain Python function; mark it with @inline (from adhere.compilation)"
     return f"{name} is a {kind}, which compiled code cannot use; make it a number, a tuple or an array"
 
 
-def _call(found: re.Match[str], _: object) -> str:
+def _call(found: re.Match[str], classes: set[type]) -> str:
+    name = found[2].strip().partition("(")[0]
+    if _recurses(name, classes):
+        return _NO_RECURSION.format(name)
     return _short(f"Numba cannot compile {_types_in_short(found[2].strip())}")
 
 

@@ -34,6 +34,7 @@ from adhere.contract.promises import (
     place_of_class,
     repeatable,
     runs,
+    runs_long,
     works_in_hierarchy,
 )
 from adhere.errors import InputError
@@ -114,8 +115,9 @@ def _interpreted(policy: Policy, module: ModuleType) -> list[Finding]:
         ((PROBABILITIES,), match_frequencies),
         ((TIES,), favour_no_arm),
         ((HIERARCHY,), works_in_hierarchy),
+        ((), runs_long),
     ]
-    with as_python(module):
+    with as_python(module, strict=True):
         for promises, step in steps:
             try:
                 note = step(policy)

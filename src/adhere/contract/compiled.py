@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +33,14 @@ from adhere.trial import Trial
 N_PATIENTS = 60
 N_LONGER, N_RUNS = 2000, 8  # of compiled loops, which take no time
 _TIMEOUT = 600
+SECONDS_TO_PLAY = 90.0  # the trials on one kind of people, and one of them as Python if it fails
 _PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # by what a policy failed with
 
 
 def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     """Compile a policy and run it, in a process of its own."""
-    command = [sys.executable, "-m", "adhere.contract", str(file), json.dumps(policy.to_json())]
+    own = [str(file), json.dumps(policy.to_json()), str(SECONDS_TO_PLAY)]
+    command = [sys.executable, "-m", "adhere.contract", *own]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
@@ -51,18 +55,18 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     return found
 
 
-def main(file: str, policy: str) -> None:
+def main(file: str, policy: str, seconds: str) -> None:
     """What the process of its own does: print each finding as a line of JSON."""
     import_policies(file)
-    for finding in findings_of(from_json(json.loads(policy))):
+    for finding in findings_of(from_json(json.loads(policy)), float(seconds)):
         print(json.dumps(finding), flush=True)
 
 
-def findings_of(policy: Policy) -> Iterator[Finding]:
+def findings_of(policy: Policy, seconds: float = SECONDS_TO_PLAY) -> Iterator[Finding]:
     """Whether each promise is kept by the code that this process compiles."""
     try:
         for variant in variants(policy):
-            _play_longer(variant)
+            _play_longer(variant, seconds)
         yield Finding(COMPILES, True, "with bounds checks")
         different = _differences(policy)
         yield Finding(TRIAL, not different, different)
@@ -72,7 +76,7 @@ def findings_of(policy: Policy) -> Iterator[Finding]:
     hierarchy = in_hierarchy(policy)
     if hierarchy is not None:
         try:
-            _play_longer(hierarchy)
+            _play_longer(hierarchy, seconds)
             yield Finding(HIERARCHY, True)
         except Exception as error:
             yield _failure(error, HIERARCHY, HIERARCHY)
@@ -94,12 +98,32 @@ def _failure(error: Exception, compiling: str, running: str) -> Finding:
     )
 
 
-def _play_longer(policy: Policy) -> None:
+def _play_longer(policy: Policy, seconds: float) -> None:
     """Play long trials on all kinds of people; raises what the policy fails with late."""
     for population in populations():
         runner = CompiledRunner(policy, population, N_LONGER, np.array([N_LONGER]))
         runner.prepare(lambda *_: None)
-        runner.start(SEED, range(N_RUNS), population.tables(SEED, 0, N_RUNS), *np.zeros((2, 1), np.int64))
+        with _limited(policy, population, seconds):
+            runner.start(SEED, range(N_RUNS), population.tables(SEED, 0, N_RUNS), *np.zeros((2, 1), np.int64))
+
+
+@contextmanager
+def _limited(policy: Policy, population: Population, seconds: float) -> Iterator[None]:
+    """End the process if playing takes too long: nothing else stops a compiled loop that never ends."""
+
+    def end() -> None:
+        long = f"a trial of {N_LONGER:,} patients on {population.name} still runs after {seconds:g} seconds"
+        sentence = f"{place_of_class(type(policy.learners()[0]))}: {long}; does every loop end?"
+        print(json.dumps(Finding(RUNS, False, sentence)), flush=True)
+        os._exit(0)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _differences(policy: Policy) -> str:

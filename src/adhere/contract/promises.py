@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 
 import numpy as np
 
@@ -20,8 +21,11 @@ from adhere.policies.generic import estimate_probabilities, probabilities
 from adhere.protocols import NAMED
 
 ARM_COUNTS = (2, 3)
+_ORDINALS = ("first", "second", "third")
 N_PATIENTS = 40
 N_LONGER = 120  # where a whole game is played as Python once
+N_LONG = 2000  # where one is played on each kind of people
+SECONDS_OF_LONG_GAMES = 20.0  # after which they end early
 N_TIES = 300
 N_DRAWS = 2000
 _FEW_DRAWS = 10
@@ -42,10 +46,17 @@ def in_hierarchy(policy: Policy) -> Policy | None:
     return parse_policy(f"hierarchical({policy if isinstance(policy, Learner) else f'experts=[{policy}, thompson]'})")
 
 
-def play(trial: Interpreted, n_patients: int, delay: int = 0, answer: Answer = answer_mixed) -> list[int]:
-    """The arms for patients, most of whom do as told unless others are given; feedback is `delay` decisions late."""
+def play(
+    trial: Interpreted, n_patients: int, delay: int = 0, answer: Answer = answer_mixed, until: float = math.inf
+) -> list[int]:
+    """The arms for patients, most of whom do as told unless others are given; feedback is `delay` decisions late.
+
+    `until` is when to stop, by the monotonic clock, even if patients are left.
+    """
     rng, waiting, arms = np.random.default_rng(SEED), list[Decision](), []
     for number in range(n_patients):
+        if until < math.inf and time.monotonic() > until:
+            break
         waiting.append(trial.decide(number))
         trial.note(waiting[-1])
         arms.append(waiting[-1].chosen)
@@ -67,6 +78,14 @@ def runs(policy: Policy) -> str:
             play(Interpreted(variant, n_arms), N_LONGER)
             for answer in ALIKE.values():
                 play(Interpreted(variant, n_arms), N_PATIENTS, answer=answer)
+    return ""
+
+
+def runs_long(policy: Policy) -> str:
+    """What goes wrong late, as Python: compiled code goes on with nan where Python stops at the line."""
+    until = time.monotonic() + SECONDS_OF_LONG_GAMES
+    for answer in (answer_mixed, *ALIKE.values()):
+        play(Interpreted(policy, ARM_COUNTS[0]), N_LONG, answer=answer, until=until)
     return ""
 
 
@@ -151,7 +170,8 @@ def favour_no_arm(policy: Policy) -> str:
                 counts[trial.decide(n_arms).chosen] += 1
             p, favoured = 1.0 / n_arms, int(counts.argmax())
             if counts[favoured] > N_TIES * p + _STANDARD_ERRORS * math.sqrt(N_TIES * p * (1.0 - p)):
-                often = f"arm {favoured} of {n_arms} in {100 * counts[favoured] / N_TIES:.0f}% of {N_TIES} draws"
+                which = f"arm {favoured} (the {_ORDINALS[favoured]} of {n_arms})"
+                often = f"{which} in {100 * counts[favoured] / N_TIES:.0f}% of {N_TIES} draws"
                 instead = "unless that is meant, draw among ties: if newest_wins_tie(n_tied, rng): best = arm"
                 return f"{place_of_function(policy, 'choose')}: where {past}, choose picks {often}; {instead}"
             trial.turn_to(0)
