@@ -174,7 +174,11 @@ def _arm_order(population: Population, policies: list[object]) -> str:
     control, warning = protected_control(policies, population.arms)
     if warning:
         warnings.warn(f"{population.name}: {warning}", ControlWarning, stacklevel=3)
-    return f"control: {control} (the first arm listed)" + (f"; {warning}" if warning else "") if control else ""
+    return (
+        f"control: {quoted([control])[0]} (the first arm listed)" + (f"; {warning}" if warning else "")
+        if control
+        else ""
+    )
 
 
 def _best_arm(population: Population) -> str:
