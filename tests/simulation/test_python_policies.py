@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adhere import InputError, simulate
+from adhere import InputError, PolicyError, simulate
 from adhere.populations import as_population
 
 
@@ -103,10 +103,13 @@ def test_what_is_not_a_policy_is_refused(thing: Any) -> None:
         simulate(thing, "defiers", n_patients=3, n_runs=1)
 
 
-def test_its_own_exceptions_reach_the_caller() -> None:
+def test_its_own_exceptions_reach_the_caller_with_their_line() -> None:
     class Broken(Recorder):
         def choose(self) -> Any:
             raise ZeroDivisionError("mine")
 
-    with pytest.raises(ZeroDivisionError, match="mine"):
+    with pytest.raises(
+        PolicyError, match=r"test_python_policies.py line \d+: ZeroDivisionError: mine \(pat"
+    ) as error:
         simulate([Broken(), "uniform"], "defiers", n_patients=3, n_runs=5)
+    assert isinstance(error.value.__cause__, ZeroDivisionError)

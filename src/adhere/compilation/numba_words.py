@@ -69,7 +69,7 @@ def _own_names(rule: Any) -> str:
 
 def _recurses(name: str, classes: set[type]) -> bool:
     """Whether the functions of these rules know a function of this name that calls itself."""
-    known = (getattr(sys.modules.get(cls.__module__), name, None) for cls in classes)
+    known: list[Any] = [getattr(sys.modules.get(cls.__module__), name, None) for cls in classes]
     return any(name in one.__code__.co_names for one in known if hasattr(one, "__code__"))
 
 

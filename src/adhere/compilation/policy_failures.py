@@ -52,10 +52,35 @@ def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any)
     run, arm = _first_failure(loop, runs)
     place = place_of(error.__traceback__) if error is not None else None
     with _ONE_AT_A_TIME:
-        found, patient = (None, None) if stop[0] else _played_again(loop, run, modules)
+        found, patient, again = (None, None, None) if stop[0] else _played_again(loop, run, modules)
+    error = _better_said(error, again)
     place = place or found or place_of_return(classes_of(loop.rule)) or _place_of_rule(loop.rule)
     when = "" if patient is None else f"patient {patient + 1} of "
     return policy_error(loop.policy, place, error, arm, loop.n_arms, f" ({when}run {run + 1} on {loop.population})")
+
+
+def explain_step(policy: str, rule: Any, error: Exception, play: Callable[[], object], when: str) -> Exception:
+    """What to raise if a single step failed with an error: the error itself unless a user's function is part of it.
+
+    `play` runs the step again; here it runs as Python.
+    """
+    modules = _users_modules(rule)
+    if not modules:
+        return error
+    place, again = place_of(error.__traceback__), None
+    with as_python(*modules):
+        try:
+            play()
+        except Exception as raised:
+            again = raised
+    place = place or place_of(again.__traceback__ if again else None) or _place_of_rule(rule)
+    return policy_error(policy, place, _better_said(error, again), None, 0, when)
+
+
+def _better_said(error: Exception | None, again: Exception | None) -> Exception | None:
+    """The same error as Python raises it, where compiled code cannot write a value into its message."""
+    is_garbled = error is not None and "<object type:" in str(error)
+    return again if is_garbled and type(again) is type(error) else error
 
 
 def policy_error(
@@ -90,25 +115,27 @@ def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:
     return runs.start, None  # which nothing but a fault of the machine can explain
 
 
-def _played_again(loop: Loop, run: int, modules: list[ModuleType]) -> tuple[Place | None, int | None]:
-    """The user's line at which a run fails if it is played as Python, and the index of the patient."""
+def _played_again(
+    loop: Loop, run: int, modules: list[ModuleType]
+) -> tuple[Place | None, int | None, Exception | None]:
+    """The user's line at which a run fails if it is played as Python, the index of the patient, and the error."""
     stop = np.zeros(1, np.int64)
     timer = threading.Timer(_SECONDS, lambda: stop.fill(1))
     timer.daemon = True
     timer.start()
-    place = None
+    place, again = None, None
     try:
         with as_python(*modules), _watched(loop) as watch:
             try:
                 fault = loop.function(*loop.arguments(run, stop))
             except Exception as error:
-                place = place_of(error.__traceback__)
+                place, again = place_of(error.__traceback__), error
             else:
                 place = watch.returned if fault != loop.no_fault else None
     finally:
         timer.cancel()
     t = watch.loop.f_locals.get("t") if watch.loop is not None and place is not None else None
-    return place, None if t is None else int(t)
+    return place, None if t is None else int(t), again
 
 
 class _Watch:

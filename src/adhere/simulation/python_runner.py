@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adhere.checks import is_integer
+from adhere.compilation.places import place_of
+from adhere.compilation.policy_failures import policy_error
 from adhere.errors import InputError
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
@@ -52,16 +55,27 @@ class PythonRunner(PolicyRunner):
             for t in range(self._n_patients):
                 if stop[0]:
                     return lambda: tallies
-                arm = own.choose(*arguments)  # type: ignore[attr-defined]
+                arm = self._asked(own.choose, arguments, t, run)  # type: ignore[attr-defined]
                 if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
                     expected = f"a whole number from 0 to {self._population.n_arms - 1}"
                     raise InputError(f"arm chosen by {self.resolved}", arm, expected)
                 chosen[t] = arm = int(arm)
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
-                own.update(arm, actual, reward)  # type: ignore[attr-defined]
+                self._asked(own.update, (arm, actual, reward), t, run)  # type: ignore[attr-defined]
                 done[0] += 1
             self._tally(row, chosen, patients.reward, tallies)
         return lambda: tallies
+
+    def _asked(self, method: Callable[..., Any], arguments: tuple[Any, ...], t: int, run: int) -> Any:
+        """Call a method of the policy; an exception says which policy raised it, in which line, at which patient."""
+        try:
+            return method(*arguments)
+        except (MemoryError, OSError, InputError):
+            raise
+        except Exception as error:
+            when = f" (patient {t + 1} of run {run + 1} on {self._population.name})"
+            n_arms = self._population.n_arms
+            raise policy_error(self.resolved, place_of(error.__traceback__), error, None, n_arms, when) from error
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
         pulled = chosen[:, None] == np.arange(self._population.n_arms)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from adhere.checks import check_reward, is_integer
 from adhere.compilation import classes_of
-from adhere.errors import InputError, UnavailableError, listed
+from adhere.compilation.policy_failures import explain_step
+from adhere.errors import InputError, SecretUnknownError, UnavailableError, listed
 from adhere.policies import BurnIn, ComplianceAwareLearner, as_policy
 from adhere.policies.generic import decider, probabilities
 from adhere.policies.kept_tables import postponing
@@ -23,7 +24,8 @@ from adhere.trial.algorithm_version import algorithm_version
 from adhere.trial.allocation import stated_shares
 from adhere.trial.beliefs import write_beliefs
 from adhere.trial.buffers import Buffers, BuffersOfThread
-from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS
+from adhere.trial.failures import OF_THE_MACHINE
+from adhere.trial.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS, choose_arm
 from adhere.trial.trial_keys import TrialKeys
 from adhere.trial.trial_secret import KeyPair
 
@@ -108,6 +110,25 @@ class PolicySteps:
         `epoch` is the commitment to the secret that draws it.
         """
         return self._choose(state, index, self.keys.at(epoch, index))
+
+    def explain(self, error: Exception, state: Floats, index: int, epoch: str = "") -> Exception:
+        """What to raise if `choose` failed with an error, with the user's file and line if a function of theirs did.
+
+        The step is played again as Python, by the same keys.
+        """
+        if isinstance(error, (InputError, UnavailableError, SecretUnknownError, *OF_THE_MACHINE)):
+            return error
+
+        def play() -> object:
+            buffers, own = self._buffers, state.copy()
+            buffers.memo.fill(0.0)
+            buffers.rng[0], buffers.rng[1] = self.keys.at(epoch, index)
+            try:
+                return choose_arm(self._rule, own, buffers.memo, buffers.rng, index)
+            finally:
+                buffers.rng[0], buffers.rng[1] = self.keys.public
+
+        return explain_step(str(self.policy), self._rule, error, play, f" (recommendation {index + 1})")
 
     def try_out(self) -> None:
         """Choose a first arm by public keys, which loads what probabilities need; raises like `choose`."""

@@ -167,7 +167,11 @@ class Trial:
         state = self._state
         check_not_full(state)
         number = stratum_number(state.design, stratum)
-        choice = choose(state, number)
+        try:
+            choice = choose(state, number)
+        except Exception as error:
+            engine, index = state.engine, state.n_recommendations
+            raise engine.explain(error, state.policy_state, index, state.epoch) from None
         event = recommended(
             state,
             choice,
