@@ -65,11 +65,13 @@ def _name(policy: str, population: Population) -> str:
 
 
 def _as_first_written(found: dict[str, Any]) -> dict[str, Any]:
-    """The seed as a number, shares of runs with the intervals of other means, and the names of then."""
+    """The seed as a number, shares of runs with the intervals of other means, the names of then and none since."""
     shares = {name: found[name] for name in SHARES}
     for name, one in shares.items():
         shares[name] = one | {"low": one["mean"] - Z95 * one["se"], "high": one["mean"] + Z95 * one["se"]}
     written = {**found, **shares, "seed": int(found["seed"])}
+    for later in ("arm_order", "best_arm", "best_arm_surplus"):
+        del written[later]
     written["quantiles"] = {str(q / 100): written.pop(f"surplus_q{q:02}") for q in QUANTILES}
     written["difference"] = {name: _ends_renamed(written.pop(f"{name}_difference")) for name in MEASURES}
     return {name: _ends_renamed(one) if name in (*MEASURES, *SHARES) else one for name, one in written.items()}
