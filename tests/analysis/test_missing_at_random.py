@@ -154,7 +154,7 @@ def test_whoever_reported_nothing_is_like_the_others_of_the_arm() -> None:
         one = found_of(lost, view)
         assert one.difference == found_of(plain, view).difference
         assert one.at_random
-        assert "Leaves out 500 patients of whom neither what they took nor the outcome is known" in one.note
+        assert "Leaves out 500 patients for whom neither what they took nor the outcome is known" in one.note
 
 
 def covered(trial: Trial, n_trials: int, seed: int) -> dict[tuple[View, bool], float]:

@@ -98,7 +98,7 @@ def test_at_its_tipping_point_an_interval_touches_0(by_strata: bool) -> None:
     ends = found.sets[0].low, found.sets[0].high
     for point in points:
         at_random = _difference_if(records, point.arm, point.mean_at_random, stratified=by_strata)
-        # With strata, those of whom nothing is known count for the weights once they have an outcome.
+        # With strata, patients without any report count for the weights once they have an outcome.
         error = 2e-3 if by_strata else 1e-9
         assert at_random == pytest.approx(found.value, abs=error)
         for tipped in point.tipping_means:

@@ -24,7 +24,7 @@ ENDLESS = ("--population", "defiers", "--policy", "uniform", "--patients", "1000
 
 
 def press_ctrl_c_while_it_runs(folder: Path, seconds: float) -> dict[str, object]:
-    """What became of the command, `seconds` after its first task was with a worker."""
+    """Return what became of the command, `seconds` after its first task was with a worker."""
     with (
         dask_processes(folder, "first", "second") as dask,
         Client(dask.address, set_as_default=False) as client,  # type: ignore[no-untyped-call]

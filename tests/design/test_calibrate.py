@@ -151,7 +151,7 @@ def test_the_size_of_a_single_look() -> None:
 
 @pytest.mark.parametrize(("rate", "about"), [(0.08, 372), (0.1, 400), (0.12, 429), (0.0, 137)])
 def test_about_how_many_patients_is_said_after_one_size(rate: float, about: int) -> None:
-    """Of a single size by a z-test's power, whose probit is a straight line over the root of the size."""
+    """The power at a single size follows a z-test: its probit is a straight line over the root of the size."""
     settled = SettledNumber(400, (Estimate(rate, 0.0, rate, rate),), (Tried(400, N, 1, (rate,)),), 0.1, True)
     scenario = read_scenarios(SCENARIOS, FIXED)[-1]
     found = SampleSize(FIXED, 0.9, scenario, settled, N, 0, "1")

@@ -230,6 +230,6 @@ def test_a_field_that_has_another_name_or_place_is_pointed_to(field: str, instea
 
 
 def test_two_of_three_patients_may_be_drawn_to_the_first_arm() -> None:
-    """As the message about ratios says."""
+    """The message about ratios proposes this design."""
     trial = adhere.Trial("floor(uniform, share=0.33, control=0.67)", ["x", "y"])
     assert trial.recommend().probabilities == pytest.approx({"x": 0.67, "y": 0.33})

@@ -37,13 +37,13 @@ def as_compile_error(error: Exception, classes: set[type]) -> CompileError | Non
     place, complaint = _place_in(text, own)
     if place is None:
         complaint = _innermost(text)
-        place = _place_in_frames(error, own) or _place_of_names(complaint, classes)
+        place = _place_in_frames(error, own) or _named_place(complaint, classes)
     if place is None and not isinstance(error, NumbaError | UnsupportedBytecodeError):
         return None
     reason = in_plain_words(complaint, classes)
     if place is None and _CHOSEN.search(text):
         kind = kind_in_plain_words(text)
-        place = place_of_return(classes, of_none=kind == NONE_SOMETIMES)
+        place = return_place(classes, of_none=kind == NONE_SOMETIMES)
         reason = f"choose must return an arm, a whole number ({kind or reason})"
     names = ", ".join(sorted(cls.__name__.removesuffix("Rule") for cls in classes))
     return CompileError(str(place) if place else f"policy {names}", reason)
@@ -93,7 +93,7 @@ def _place_in_frames(error: Exception, own: set[str]) -> Place | None:
     return None
 
 
-def _place_of_names(complaint: str, classes: set[type]) -> Place | None:
+def _named_place(complaint: str, classes: set[type]) -> Place | None:
     """Where a name that a complaint quotes stands in the functions of these rules."""
     quoted = set(_QUOTED.findall(complaint))
     for file, node in _nodes(classes):
@@ -103,7 +103,7 @@ def _place_of_names(complaint: str, classes: set[type]) -> Place | None:
     return None
 
 
-def place_of_return(classes: set[type], of_none: bool = False) -> Place | None:
+def return_place(classes: set[type], of_none: bool = False) -> Place | None:
     """Where the arm that makes no sense is returned, as far as can be told; the function if nothing returns one."""
     nodes = list(_nodes(classes, "choose"))
     returns = [(file, node) for file, node in nodes if isinstance(node, ast.Return)]

@@ -129,7 +129,7 @@ class Index(Number):
 
 
 class Vector(Number):
-    """As many floats as a whole number, or a function of the rule, says.
+    """Floats, as many as `length` says: a whole number, or a function of the rule.
 
     Compiled code evaluates a function on the type of a rule, where a number may be known only at run time. A user's
     function may do more than sums with it; its result is therefore an entry of the rule (see `lengths`).

@@ -7,7 +7,7 @@ from typing import Any
 
 from adhere.checks import is_number
 from adhere.compilation.layout import LENGTH, MAX_LENGTH, Layout, Vector
-from adhere.compilation.places import Place, place_of, sentence_of
+from adhere.compilation.places import Place, sentence_of, traceback_place
 from adhere.compilation.refusing import is_foreign
 from adhere.errors import SourceError
 
@@ -33,7 +33,7 @@ def _length(field: Vector, rule: Any) -> int:
     try:
         value = length(rule)
     except Exception as error:
-        where = place_of(error.__traceback__) or place
+        where = traceback_place(error.__traceback__) or place
         raise SourceError(str(where or field.name), f"the length of {field.name}: {sentence_of(error)}") from None
     if not is_number(value) or not 0 <= value <= MAX_LENGTH or value != int(value):
         reason = f"the length of {field.name} is {value}; expected {LENGTH}"

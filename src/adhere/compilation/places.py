@@ -48,7 +48,7 @@ def is_users(file: str, own: Iterable[str] = ()) -> bool:
     return not file.startswith(("<frozen", "<string", "<__array", "<dyn", *_INSTALLED))
 
 
-def place_of(found: TracebackType | None, own: Iterable[str] = ()) -> Place | None:
+def traceback_place(found: TracebackType | None, own: Iterable[str] = ()) -> Place | None:
     """The innermost line of a user's file in a traceback."""
     for frame, line in reversed(list(traceback.walk_tb(found))):
         if is_users(frame.f_code.co_filename, own):

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adhere.compilation.as_python import as_python
-from adhere.compilation.compile_errors import place_of_return
+from adhere.compilation.compile_errors import return_place
 from adhere.compilation.dispatch import implementations_of
 from adhere.compilation.kernel import classes_of
-from adhere.compilation.places import Place, is_users, place_of, sentence_of
+from adhere.compilation.places import Place, is_users, sentence_of, traceback_place
 from adhere.errors import InputError, PolicyError
 
 _SECONDS = 60.0  # that playing a run as Python may take
@@ -41,39 +41,39 @@ class Loop(NamedTuple):
 
 
 def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any) -> Exception:
-    """What to raise if runs failed with an error, or without one if they chose an arm that does not exist.
+    """Return the exception to raise if runs failed: with `error`, or, if it is None, with an arm that does not exist.
 
-    It is the error itself unless a user's function is among what ran. A non-zero `stop[0]` says that nobody will ask
-    for it any more, since another thread has failed before.
+    It is `error` itself unless a user's function ran. A non-zero `stop[0]` says that another thread failed before, so
+    that the explanation is no longer needed.
     """
     modules = _users_modules(loop.rule)
     if not modules or isinstance(error, MemoryError | OSError | InputError):
         return error or _of_no_user(loop, runs)
     run, arm = _first_failure(loop, runs)
-    place = place_of(error.__traceback__) if error is not None else None
+    place = traceback_place(error.__traceback__) if error is not None else None
     with _ONE_AT_A_TIME:
         found, patient, again = (None, None, None) if stop[0] else _played_again(loop, run, modules)
     error = _better_said(error, again)
-    place = place or found or place_of_return(classes_of(loop.rule)) or _place_of_rule(loop.rule)
+    place = place or found or return_place(classes_of(loop.rule)) or _rule_place(loop.rule)
     when = "" if patient is None else f"patient {patient + 1} of "
     return policy_error(loop.policy, place, error, arm, loop.n_arms, f" ({when}run {run + 1} on {loop.population})")
 
 
 def explain_step(policy: str, rule: Any, error: Exception, play: Callable[[], object], when: str) -> Exception:
-    """What to raise if a single step failed with an error: the error itself unless a user's function is part of it.
+    """Return the exception to raise if a single step failed: `error` itself unless a user's function is part of it.
 
-    `play` runs the step again; here it runs as Python.
+    `play` repeats the step, which runs as Python here.
     """
     modules = _users_modules(rule)
     if not modules:
         return error
-    place, again = place_of(error.__traceback__), None
+    place, again = traceback_place(error.__traceback__), None
     with as_python(*modules):
         try:
             play()
         except Exception as raised:
             again = raised
-    place = place or place_of(again.__traceback__ if again else None) or _place_of_rule(rule)
+    place = place or traceback_place(again.__traceback__ if again else None) or _rule_place(rule)
     return policy_error(policy, place, _better_said(error, again), None, 0, when)
 
 
@@ -96,7 +96,7 @@ def policy_error(
 
 def wrong_arm(policy: str, rule: Any, arm: int, n_arms: int) -> PolicyError:
     """The error about a policy that chose an arm that does not exist, if nobody can tell when."""
-    return policy_error(policy, place_of_return(classes_of(rule)), None, arm, n_arms)
+    return policy_error(policy, return_place(classes_of(rule)), None, arm, n_arms)
 
 
 def _of_no_user(loop: Loop, runs: range) -> Exception:
@@ -129,7 +129,7 @@ def _played_again(
             try:
                 fault = loop.function(*loop.arguments(run, stop))
             except Exception as error:
-                place, again = place_of(error.__traceback__), error
+                place, again = traceback_place(error.__traceback__), error
             else:
                 place = watch.returned if fault != loop.no_fault else None
     finally:
@@ -177,7 +177,7 @@ def _users_modules(rule: Any) -> list[ModuleType]:
     return [module for module in found if module is not None]
 
 
-def _place_of_rule(rule: Any) -> Place | None:
+def _rule_place(rule: Any) -> Place | None:
     """The first function of a user's, where nothing better is known."""
     functions = [one for cls in classes_of(rule) for one in implementations_of(cls).values()]
     places = [Place(one.__code__.co_filename, one.__code__.co_firstlineno) for one in functions]

@@ -1,8 +1,8 @@
-"""Which source files compiled code comes from, and what they held when they were run.
+"""Source files that compiled code comes from, and their contents when they were run.
 
 Compiled code comes from the file of its loop, from the files of the policies, and from all of adhere's modules that
-these import, directly or not: functions and constants alike. Import statements are found in the text of a file, since
-to parse it would take a hundred times as long.
+these import, directly or not: functions and constants alike. Import statements are found in the text of a file,
+since parsing it would take a hundred times as long.
 """
 
 from __future__ import annotations

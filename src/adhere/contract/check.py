@@ -28,10 +28,10 @@ from adhere.contract.findings import (
 from adhere.contract.interpreted import as_python
 from adhere.contract.other_randomness import places_of_other_randomness
 from adhere.contract.promises import (
+    class_place,
     favour_no_arm,
     late,
     match_frequencies,
-    place_of_class,
     repeatable,
     runs,
     runs_long,
@@ -103,7 +103,7 @@ def _interpreted(policy: Policy, module: ModuleType) -> list[Finding]:
         policy.resolved(2, 1000).assemble(TrialShape(2))
         found.append(Finding(FUNCTIONS, True))
     except InputError as error:
-        return [Finding(FUNCTIONS, False, f"{place_of_class(type(policy))}: {error}")]
+        return [Finding(FUNCTIONS, False, f"{class_place(type(policy))}: {error}")]
     for place, name in places_of_other_randomness(module):
         sentence = f"{place}: {name} is not repeatable; use uniform(rng) or draw_from(…, rng)"
         found.append(Finding(REPEATABLE, False, sentence))

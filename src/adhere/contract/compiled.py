@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation.places import place_of, sentence_of
+from adhere.compilation.places import sentence_of, traceback_place
 from adhere.compilation.policy_failures import ARM
 from adhere.contract.findings import ARMS, COMPILES, FINITE, GPU, HIERARCHY, INDICES, RUNS, TRIAL, Finding
 from adhere.contract.patients import mixed, populations
-from adhere.contract.promises import ARM_COUNTS, SEED, in_hierarchy, place_of_class, variants
+from adhere.contract.promises import ARM_COUNTS, SEED, class_place, in_hierarchy, variants
 from adhere.errors import CompileError, InputError, PolicyError
 from adhere.policies import Policy, import_policies
 from adhere.policies.catalogue import from_json
@@ -45,12 +45,12 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
     except subprocess.TimeoutExpired:
-        return [Finding(COMPILES, False, f"{place_of_class(type(policy))}: not done after {_TIMEOUT} seconds")]
+        return [Finding(COMPILES, False, f"{class_place(type(policy))}: not done after {_TIMEOUT} seconds")]
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
     found = [Finding(*line) for line in lines]
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        sentence = f"{place_of_class(type(policy))}: compiling or running it ended the process: {last[0][:200]}"
+        sentence = f"{class_place(type(policy))}: compiling or running it ended the process: {last[0][:200]}"
         found.append(Finding(COMPILES, False, sentence))
     return found
 
@@ -90,7 +90,7 @@ def _failure(error: Exception, compiling: str, running: str) -> Finding:
         return Finding(_PROMISES.get(error.kind, RUNS), False, f"{error.field}: {error.expected}")
     if isinstance(error, InputError):
         return Finding(running, False, str(error))
-    place = place_of(error.__traceback__)
+    place = traceback_place(error.__traceback__)
     return Finding(
         INDICES if isinstance(error, IndexError) else running,
         False,
@@ -113,7 +113,7 @@ def _limited(policy: Policy, population: Population, seconds: float) -> Iterator
 
     def end() -> None:
         long = f"a trial of {N_LONGER:,} patients on {population.name} still runs after {seconds:g} seconds"
-        sentence = f"{place_of_class(type(policy.learners()[0]))}: {long}; does every loop end?"
+        sentence = f"{class_place(type(policy.learners()[0]))}: {long}; does every loop end?"
         print(json.dumps(Finding(RUNS, False, sentence)), flush=True)
         os._exit(0)
 
@@ -133,7 +133,7 @@ def _differences(policy: Policy) -> str:
             if not np.array_equal(live, simulated):
                 first = int(np.argmax(live != simulated))
                 what = f"{variant} with {n_arms} arms differs from patient {first + 1} on"
-                return f"{place_of_class(type(policy))}: {what}"
+                return f"{class_place(type(policy))}: {what}"
     return ""
 
 
@@ -201,7 +201,7 @@ def _tried_on_gpu(policy: Policy) -> Finding:
     except InputError as error:
         return Finding(GPU, None, f"no: {error}")
     if there != here:
-        return Finding(GPU, False, f"{place_of_class(type(policy))}: the results differ from those of the processor")
+        return Finding(GPU, False, f"{class_place(type(policy))}: the results differ from those of the processor")
     return Finding(
         GPU, True, "tried in Numba's simulator of CUDA, not on a GPU" if SIMULATED else "tried on the one here"
     )

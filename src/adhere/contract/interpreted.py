@@ -12,9 +12,9 @@ import numpy as np
 from adhere.compilation import classes_of, implementation, memo_of, state_of
 from adhere.compilation.as_python import as_python as as_python
 from adhere.compilation.as_python import divides_by_zero
-from adhere.compilation.compile_errors import place_of_return
+from adhere.compilation.compile_errors import return_place
 from adhere.compilation.layout import Floats
-from adhere.compilation.places import place_of, sentence_of
+from adhere.compilation.places import sentence_of, traceback_place
 from adhere.contract.alarm import limited
 from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
 from adhere.contract.strict_array import Guard, StrictArray, strict
@@ -68,12 +68,12 @@ class Interpreted:
             point(self.rng, number, CHOOSE)
             arm = choose(self.rule, self._state, self._memo, 1.0, self.rng)
         if not isinstance(arm, int | np.integer) or isinstance(arm, bool) or not 0 <= arm < self.n_arms:
-            place, numbers = place_of_return(classes_of(self.rule)), f"0 to {self.n_arms - 1}"
+            place, numbers = return_place(classes_of(self.rule)), f"0 to {self.n_arms - 1}"
             where = f"{place}: " if place else ""
             raise Broken(ARMS, f"{where}choose returns {arm!s}; it must return a whole number from {numbers}")
         kept = np.array(self.memo[: self._kept])
         if np.isinf(kept).any():
-            raise Broken(FINITE, f"{place_of_return(classes_of(self.rule))}: by here the memo holds inf")
+            raise Broken(FINITE, f"{return_place(classes_of(self.rule))}: by here the memo holds inf")
         return Decision(number, int(arm), kept)
 
     def note(self, decision: Decision) -> None:
@@ -129,7 +129,7 @@ def stopping_at_the_line() -> Iterator[None]:
         with limited():
             yield
     except Exception as error:
-        place = place_of(error.__traceback__)
+        place = traceback_place(error.__traceback__)
         where = f"{place}: " if place else ""
         promise, sentence = _promise_of(error)
         raise Broken(promise, where + sentence) from error

@@ -49,9 +49,10 @@ def in_hierarchy(policy: Policy) -> Policy | None:
 def play(
     trial: Interpreted, n_patients: int, delay: int = 0, answer: Answer = answer_mixed, until: float = math.inf
 ) -> list[int]:
-    """The arms for patients, most of whom do as told unless others are given; feedback is `delay` decisions late.
+    """Play a trial and return the arms recommended; feedback is `delay` decisions late.
 
-    `until` is when to stop, by the monotonic clock, even if patients are left.
+    Most patients take the arm recommended, unless `answer` says otherwise. At `until`, by the monotonic clock, the
+    trial stops even if patients are left.
     """
     rng, waiting, arms = np.random.default_rng(SEED), list[Decision](), []
     for number in range(n_patients):
@@ -82,7 +83,7 @@ def runs(policy: Policy) -> str:
 
 
 def runs_long(policy: Policy) -> str:
-    """What goes wrong late, as Python: compiled code goes on with nan where Python stops at the line."""
+    """Play long trials as Python, to find late errors: Python stops at the line, compiled code goes on with nan."""
     until = time.monotonic() + SECONDS_OF_LONG_GAMES
     for answer in (answer_mixed, *ALIKE.values()):
         play(Interpreted(policy, ARM_COUNTS[0]), N_LONG, answer=answer, until=until)
@@ -93,7 +94,7 @@ def repeatable(policy: Policy) -> str:
     """Two games with one seed are the same game."""
     first, second = (Interpreted(policy, 3, seed=7) for _ in range(2))
     if play(first, N_PATIENTS) != play(second, N_PATIENTS) or first.state.tobytes() != second.state.tobytes():
-        where = place_of_function(policy, "choose")
+        where = function_place(policy, "choose")
         raise Broken(
             REPEATABLE, f"{where}: another game with the same seed differs; draw all random numbers from rng"
         )
@@ -114,7 +115,7 @@ def late(policy: Policy) -> str:
                     draws = [trial.learn(decision, code, 1.0) for code in codes]
                     ends.append(np.array(trial.state))
                 if not any(draws) and not np.allclose(ends[0], ends[1], rtol=1e-9, atol=1e-12):
-                    where = place_of_function(policy, "learn")
+                    where = function_place(policy, "learn")
                     raise Broken(LATE, f"{where}: it learns something else if the actual arm comes after the reward")
     return ""
 
@@ -130,7 +131,7 @@ def match_frequencies(policy: Policy) -> str | None:
             play(trial, patients)
             for number in (patients, _LATE):  # since both may hang on the number
                 if problem := unlike(*frequencies(trial, number)):
-                    raise Broken(PROBABILITIES, f"{place_of_function(policy, 'probabilities')}: {problem}")
+                    raise Broken(PROBABILITIES, f"{function_place(policy, 'probabilities')}: {problem}")
     return ""
 
 
@@ -173,7 +174,7 @@ def favour_no_arm(policy: Policy) -> str:
                 which = f"arm {favoured} (the {_ORDINALS[favoured]} of {n_arms})"
                 often = f"{which} in {100 * counts[favoured] / N_TIES:.0f}% of {N_TIES} draws"
                 instead = "unless that is meant, draw among ties: if newest_wins_tie(n_tied, rng): best = arm"
-                return f"{place_of_function(policy, 'choose')}: where {past}, choose picks {often}; {instead}"
+                return f"{function_place(policy, 'choose')}: where {past}, choose picks {often}; {instead}"
             trial.turn_to(0)
             for arm in range(n_arms):
                 trial.learn(trial.decide(arm)._replace(chosen=arm), arm, 1.0)
@@ -193,14 +194,14 @@ def works_in_hierarchy(policy: Policy) -> str | None:
     return ""
 
 
-def place_of_function(policy: Policy, name: str) -> Place:
+def function_place(policy: Policy, name: str) -> Place:
     """Where a function of a user's policy is defined; that of the class where it has none of its own."""
     function = implementations_of(policy.rule_class).get(name)
     if function is not None and is_users(function.__code__.co_filename):
         return Place(function.__code__.co_filename, syntax_of(function).body[0].lineno)
-    return place_of_class(type(policy))
+    return class_place(type(policy))
 
 
-def place_of_class(cls: type) -> Place:
+def class_place(cls: type) -> Place:
     """Where a policy is declared."""
     return Place(inspect.getsourcefile(cls) or "", inspect.getsourcelines(cls)[1] + 1)

@@ -91,7 +91,7 @@ class Calibration:
 
     @property
     def how_sure(self) -> str:
-        """What fresh trials say of the error, in sentences."""
+        """Sentences on the error that fresh trials found."""
         return self._limit if self.conservative else self._interval
 
     @property
@@ -120,7 +120,7 @@ class Calibration:
 
     @property
     def how_near(self) -> str:
-        """What the search aimed at, and why, in sentences."""
+        """Sentences on the error that the search aimed at, and why."""
         if not self.conservative:
             return (
                 f"The search aimed at {self.type_one:g} itself, so the true error may be a little above it or below "

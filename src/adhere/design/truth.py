@@ -79,7 +79,7 @@ def best_arms(means: Floats) -> Bools:
 
 
 def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bool = False) -> Truth:
-    """What is true in a scenario, for a design with this control; of 1 − the outcome if lower is better."""
+    """True means and effects in a scenario, for a design with this control; of 1 − the outcome if lower is better."""
     population = scenario.population
     n_arms = population.n_arms
     nothing = np.full(n_arms, np.nan)

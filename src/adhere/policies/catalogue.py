@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from adhere.compilation.places import Place, place_of, sentence_of
+from adhere.compilation.places import Place, sentence_of, traceback_place
 from adhere.errors import InputError, SourceError, nearest
 from adhere.policies.learner import Learner
 from adhere.policies.policy import MAX_DEPTH, Policy, parameters_of
@@ -115,6 +115,8 @@ def import_policies(path: str | Path) -> ModuleType:
         del sys.modules[name]
         if isinstance(error, SourceError):
             raise
-        place = place_of(error.__traceback__, [str(file)]) or Place(str(file), getattr(error, "lineno", None) or 1)
+        place = traceback_place(error.__traceback__, [str(file)]) or Place(
+            str(file), getattr(error, "lineno", None) or 1
+        )
         raise SourceError(str(place), sentence_of(error)) from error
     return module

@@ -166,7 +166,7 @@ def _scatter(cell: Axes, points: Sequence[tuple[float, float]], **look: Any) -> 
 
 
 def _key(styles: Sequence[str], zero: str, references: Sequence[Reference]) -> dict[str, Artist]:
-    """What the legend explains, by its labels; a reference without width is the line through its mean."""
+    """Entries of the legend by their labels; a reference without width is the line through its mean."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.checks import is_integer
-from adhere.compilation.places import place_of
+from adhere.compilation.places import traceback_place
 from adhere.compilation.policy_failures import policy_error
 from adhere.errors import InputError
 from adhere.populations import PatientTables, Population
@@ -75,7 +75,9 @@ class PythonRunner(PolicyRunner):
         except Exception as error:
             when = f" (patient {t + 1} of run {run + 1} on {self._population.name})"
             n_arms = self._population.n_arms
-            raise policy_error(self.resolved, place_of(error.__traceback__), error, None, n_arms, when) from error
+            raise policy_error(
+                self.resolved, traceback_place(error.__traceback__), error, None, n_arms, when
+            ) from error
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
         pulled = chosen[:, None] == np.arange(self._population.n_arms)

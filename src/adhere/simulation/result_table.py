@@ -66,7 +66,7 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
 
 
 def _arm_orders(groups: Sequence[Sequence[Outcome]]) -> list[str]:
-    """Of each population, which arm is the control and what decided the order of arms, where that matters."""
+    """For each population where it matters, name the control and what decided the order of arms."""
     return [f"{one.population}: {one.arm_order}" for one, *_ in groups if one.arm_order]
 
 
@@ -106,7 +106,7 @@ def _introduction(config: Config, n_policies: int) -> str:
 
 
 def explanation(config: Config) -> str:
-    """What the numbers in a table are; a single run has neither intervals nor shares of runs."""
+    """Explain the numbers in a table; a single run has neither intervals nor shares of runs."""
     return EXPLANATION if config.n_runs > 1 else f"{_MEASURES}."
 
 

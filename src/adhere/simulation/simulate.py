@@ -168,7 +168,7 @@ def _with_names_of_their_own(populations: list[Population], given: list[object])
 
 
 def _arm_order(population: Population, policies: list[object]) -> str:
-    """What decided the order of arms; of arms that were listed, which one a floor for the control protects."""
+    """Say what decided the order of arms; if the arms were listed, which one a floor for the control protects."""
     if population.arm_order:
         return population.arm_order
     control, warning = protected_control(policies, population.arms)

@@ -112,9 +112,9 @@ class PolicySteps:
         return self._choose(state, index, self.keys.at(epoch, index))
 
     def explain(self, error: Exception, state: Floats, index: int, epoch: str = "") -> Exception:
-        """What to raise if `choose` failed with an error, with the user's file and line if a function of theirs did.
+        """Return the exception to raise if `choose` failed, with file and line if a user's function failed.
 
-        The step is played again as Python, by the same keys.
+        The step is repeated as Python, with the same keys.
         """
         if isinstance(error, (InputError, UnavailableError, SecretUnknownError, *OF_THE_MACHINE)):
             return error

@@ -201,7 +201,7 @@ class _Weighted(NamedTuple):
         return _Weighted(mean, weights * (scores - means[stratum]), means - mean, shares, n)
 
     def covariance(self, other: _Weighted) -> float:
-        """Of two such means: within strata, and of the shares of strata."""
+        """Covariance of two such means: within strata, plus that from the random shares of strata."""
         between = float(self.shares @ (self.by_stratum * other.by_stratum)) / self.n_patients
         return float(self.off @ other.off) + between
 
@@ -209,7 +209,7 @@ class _Weighted(NamedTuple):
 def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
     """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn.
 
-    Means are those of the decision's stratum: with those of all strata, loss in some arms of a stratum would bias it.
+    Means are those of the decision's stratum. Means over all strata would bias it if outcomes are lost in some arms.
     """
     scores = np.zeros(len(outcome))
     seen = np.maximum.accumulate(compared.seen)

@@ -1,1 +1,1 @@
-"""What can be said without assuming who complies, or what is missing: bounds and worst-case bounds."""
+"""Bounds that assume nothing about who complies, and worst-case bounds for missing outcomes."""

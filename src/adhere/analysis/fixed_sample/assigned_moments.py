@@ -22,13 +22,13 @@ ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
 
 @dataclass(frozen=True)
 class Assigned:
-    """Those assigned one arm: who took the treatment, who did not, and of whom it is not known.
+    """Patients assigned one arm, by whether they took the treatment, did not, or did not report it.
 
-    `takers`, `others` and `unknown` have an outcome of everybody, completed where it is missing (see `Completed`);
-    `known` has the outcomes of the three that are known. The share that took the treatment is of those of whom it is
-    known what they took, and Y·D is that share times the takers' mean. `lost` is what missing outcomes add to the
-    variance of the mean of Y, to its covariance with that of Y·D, and to the variance of the latter. `information`
-    is the part of the patients that the known outcomes are worth for the mean of Y.
+    `takers`, `others` and `unknown` have an outcome for everybody: missing outcomes are completed (see `Completed`).
+    `known` has the known outcomes of these three groups. The share that took the treatment is among patients who
+    reported what they took, and the mean of Y·D is that share times the takers' mean. `lost` is what missing outcomes
+    add to the variance of the mean of Y, to its covariance with the mean of Y·D, and to the variance of the mean of
+    Y·D. `information` is the share of the patients that the known outcomes are worth for the mean of Y.
     """
 
     takers: RewardSums
@@ -66,7 +66,7 @@ class Assigned:
 
     @property
     def n_reported(self) -> int:
-        """Of how many it is known what they took."""
+        """Number of patients who reported what they took."""
         return self.takers.n + self.others.n
 
     @property
@@ -118,7 +118,7 @@ class Assigned:
         return total if abs(total) > ROUNDING else 0.0
 
     def _influences(self, weights: Weights) -> tuple[float, float, float]:
-        """How far a taker, another and one of whom it is not known move the mean, n times, by their kind alone."""
+        """Influence on n times the mean of being a taker, one of the others, or a patient without a report."""
         (y, d, yd), share, mean = weights, self._share, _mean(self.everyone)
         taking = (d + yd * _mean(self.takers)) * (self.n / self.n_reported if self.n_reported else 0.0)
         return (
@@ -128,7 +128,7 @@ class Assigned:
         )
 
     def lost_covariance(self, first: Weights, second: Weights) -> float:
-        """What missing outcomes add to the covariance of the means of two weighted sums."""
+        """Covariance that missing outcomes add to the means of two weighted sums."""
         of_y, of_both, of_yd = self.lost
         (y, _, yd), (other_y, _, other_yd) = first, second
         return y * other_y * of_y + (y * other_yd + yd * other_y) * of_both + yd * other_yd * of_yd
@@ -160,7 +160,7 @@ class Contrasts(ABC):
     @property
     @abstractmethod
     def n_reported(self) -> tuple[int, int]:
-        """Of how many of them it is known what they took."""
+        """Numbers of patients who reported what they took."""
 
     @property
     @abstractmethod
@@ -237,7 +237,7 @@ class TwoAssigned(Contrasts):
 
     @property
     def n_reported(self) -> tuple[int, int]:
-        """Of how many of them it is known what they took."""
+        """Numbers of patients who reported what they took."""
         return self.treatment.n_reported, self.control.n_reported
 
     @property

@@ -129,7 +129,7 @@ def _approximate(given: Quantity) -> Quantity:
 
 
 def assigned_pair(filled: Completed, treatment: int, control: int) -> TwoAssigned:
-    """Those assigned either arm; takers took the treatment."""
+    """Patients assigned the treatment and patients assigned the control; takers took the treatment."""
     return TwoAssigned(*(_assigned(filled, arm, treatment) for arm in (treatment, control)))
 
 

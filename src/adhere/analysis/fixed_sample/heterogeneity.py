@@ -24,9 +24,9 @@ class _Effect(NamedTuple):
 
 
 def heterogeneity_sentences(analysis: Analysis) -> Iterator[str]:
-    """Of each treatment whose effect differs by stratum: by Cochran's Q, or good in one and bad in another.
+    """Name each treatment whose effect differs by stratum: by Cochran's Q, or good in one and bad in another.
 
-    None where the allocation adapted and there are no confidence sequences: no set of a stratum holds then.
+    Nothing is said if the allocation adapted and there are no confidence sequences: no stratum has a valid set then.
     """
     if analysis.adaptive and not analysis.sequences:
         return

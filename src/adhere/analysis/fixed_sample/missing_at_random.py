@@ -11,7 +11,7 @@ from adhere.analysis.cells import Cells
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints
 
 _LEFT_OUT = (
-    " Leaves out {n} patients of whom neither what they took nor the outcome is known, as if they were like the "
+    " Leaves out {n} patients for whom neither what they took nor the outcome is known, as if they were like the "
     "others of their arm{stratum}."
 )
 _MISSING = (
@@ -34,17 +34,18 @@ _BORROWED = (
 class Completed:
     """Cells in which a missing outcome counts as the mean of its cell: arm assigned, what was taken and stratum.
 
-    `cells` has every outcome, `known` the outcomes as they came. If no outcome of a cell is known, it takes the mean
-    of those who were assigned and took the same in all strata; if none is known there either, that of all who were
-    assigned the same arm. Patients of whom neither what they took nor the outcome is known are left out where
-    no such patient of their arm has a known outcome: they are taken to be like the others of their arm and stratum.
+    `cells` has every outcome, `known` the outcomes as they came. If no outcome of a cell is known, the cell takes the
+    mean over all strata of patients who were assigned and took the same. If no outcome is known there either, it
+    takes the mean of the arm assigned. Patients who reported neither what they took nor an outcome are left out if
+    nobody in their arm has an outcome without a report of what was taken: they are then assumed to be like the others
+    of their arm and stratum.
     """
 
     known: Cells
     cells: Cells
 
     def n_left_out(self, *arms: int) -> int:
-        """The number of patients left out, of those assigned these arms; none of an arm without any outcome."""
+        """Number of patients left out among those assigned these arms; arms without any outcome do not count."""
         known = [arm for arm in arms if self.known.n[:, arm].any()]
         return int((self.known.assigned - self.cells.assigned)[:, known].sum())
 
@@ -126,7 +127,7 @@ class Completed:
 
     @cached_property
     def reported(self) -> Completed:
-        """The same without the patients of whom it is not known what they took."""
+        """The same without the patients who did not report what they took."""
         if not self.known.patients[:, NOT_KNOWN].any():
             return self
         n, assigned = self.known.n.copy(), self.known.assigned.copy()

@@ -18,13 +18,13 @@ _VARIABLES: tuple[Weights, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedAssigned(Contrasts):
-    """Those assigned treatment (0) and control (1) in each stratum where of both it is known what some took.
+    """Patients assigned treatment (0) and control (1), in strata where both arms have reports of what was taken.
 
-    `kinds[arm, stratum]` has a row for takers, one for others and one for patients of whom it is not known what they
-    took, each with n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts
-    the outcomes that are known, and `lost[arm]` is what the missing ones add to the covariances of the weighted means
-    of Y, D and Y·D. The weight of a stratum is n₁n₀/(n₁ + n₀), as Mantel and Haenszel's and as that of two-stage
-    least squares with a constant for each stratum; or its number of `patients`, whatever they were assigned.
+    `kinds[arm, stratum]` has a row for takers, one for others and one for patients who did not report what they took,
+    each with n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts the
+    known outcomes, and `lost[arm]` is what the missing ones add to the covariances of the weighted means of Y, D and
+    Y·D. The weight of a stratum is n₁n₀/(n₁ + n₀), like Mantel and Haenszel's and that of two-stage least squares
+    with a constant for each stratum. If `patients` is given, the weight is the stratum's number of patients.
     """
 
     kinds: Floats
@@ -40,7 +40,7 @@ class StratifiedAssigned(Contrasts):
 
     @property
     def n_reported(self) -> tuple[int, int]:
-        """Of how many of them it is known what they took."""
+        """Numbers of patients who reported what they took."""
         return int(self._reported[0].sum()), int(self._reported[1].sum())
 
     @property

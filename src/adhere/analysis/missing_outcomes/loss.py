@@ -21,8 +21,8 @@ _WITHOUT_ARM = {TOOK_NOTHING: "took nothing", TOOK_OTHER: "took something else"}
 class LossByTaken:
     """Pearson's chi-square test of missing outcome by what was taken, within arm assigned and stratum.
 
-    `missing_by_taken` has the shares of missing outcomes by what was taken, of those assigned `arm`, the arm in which
-    they differ most. Patients of whom it is not known what they took do not count.
+    `missing_by_taken` has the shares of missing outcomes by what was taken, among patients assigned `arm`, the arm in
+    which the shares differ most. Patients who did not report what they took do not count.
     """
 
     p_value: float

@@ -194,7 +194,7 @@ def _effects_uncertainty(analysis: Analysis) -> str:
 
 
 def _uncertainty_with_missing(analysis: Analysis) -> str:
-    """What the sets promise where outcomes are missing: none keeps its level whatever these are, but at the worst."""
+    """Say on which assumption about missing outcomes each kind of set keeps its level."""
     level, n_missing = tables.level_text(analysis), sum(analysis.missing.outcomes.values())
     missing = "One outcome is missing" if n_missing == 1 else f"{n_missing:,} outcomes are missing"
     at_random = "if they are missing at random given the arm assigned, what was taken and the stratum"

@@ -42,9 +42,9 @@ def level_text(analysis: Analysis) -> str:
 
 
 def promise(analysis: Analysis, *, of_taken: bool = False) -> str:
-    """What stands behind the caption of a table of fixed-sample sets if the allocation adapted or reports lack.
+    """Qualify the caption of a table of fixed-sample sets if the allocation adapted or reports are missing.
 
-    `of_taken` says that the sets are of what was taken, not of outcomes.
+    `of_taken` says that the sets are about what was taken, not about outcomes.
     """
     lacking = analysis.missing.taken if of_taken else analysis.missing.outcomes
     said = [NOT_ADAPTIVE] * analysis.adaptive + [AT_RANDOM] * any(lacking.values())

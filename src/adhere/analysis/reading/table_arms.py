@@ -88,7 +88,7 @@ def table_arms(
 
 
 def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
-    """What a reader may not expect: arms taken that were never assigned, and labels read as an arm."""
+    """Warn of arms that were taken but never assigned, and of labels that were merged into one arm."""
     said = []
     for number, name in enumerate(arms.taken_names):
         n = int(patients[arms.taken == number].sum())

@@ -13,7 +13,9 @@ _STRENGTHS = ((150.0, "very strong"), (20.0, "strong"), (3.0, "positive"))  # Ka
 
 
 def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool = True) -> str:
-    """Which hypothesis the Bayes factor favours; how much, unless that is no dependence and not `alike` is found.
+    """Name the hypothesis that the Bayes factor favours, and the strength of the evidence.
+
+    Evidence for no dependence has a strength only if the means were found `alike`.
 
     >>> bayes_factor_sentence(math.log(0.01), alike=True)
     'The Bayes factor is 100 in favour of no dependence on the arm assigned (strong evidence).'

@@ -67,7 +67,7 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
 
 
 def _what_is_left(analysis: Analysis) -> str:
-    """What to read where the allocation depends on the stratum."""
+    """Name the views that are valid although the allocation depends on the stratum."""
     kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
     if not kept:
         return "No view of all patients can be read: the allocation adapts and depends on the stratum."
