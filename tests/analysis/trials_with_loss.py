@@ -77,7 +77,7 @@ class Trial:
         return cells, chances
 
 
-# A third of each kind; never-takers fare badly, and whoever does not take the treatment is often lost.
+# Never-takers fare badly, and patients assigned the treatment who do not take it are often lost.
 BY_TAKEN = Trial(
     shares=((0.3, 0.5, 0.2),),
     means=(((0.2, 0.2), (0.4, 0.6), (0.7, 0.8)),),

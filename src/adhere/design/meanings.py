@@ -54,7 +54,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "surplus_q05": "The surplus that 5% of trials do not exceed.",
         "realised_surplus": "Sum of outcomes, minus the mean over arms of what the same patients would have had.",
         "worse_than_randomisation": "Probability that a trial's surplus is below 0, by more than a permuted "
-        "block that its end has cut can explain (one block in each stratum).",
+        "block cut short at the end can explain (one block in each stratum).",
         "ideal_recommending": "Ideal design percentage: how much of the way from the worst to the best arm the arm "
         "left behind is, by the mean outcome if it is recommended.",
         "ideal_treating": "The same by the mean outcome if everybody took the arm.",

@@ -50,7 +50,7 @@ METHODS = {
     "allocation": [
         "Surplus over 1:1 is the expected number of good outcomes above equal shares of the arms, summed over a "
         "trial's patients; worse than 1:1 is the share of trials in which it is below zero by more than a permuted "
-        "block that the end of the trial has cut can explain.",
+        "block cut short at the end can explain.",
         "Ideal design percentage: where the arm that a trial leaves behind stands on the way from the worst arm (0) "
         "to the best (100); by the mean outcome if it is recommended, and if everybody took it.",
         LEFT_BEHIND,
