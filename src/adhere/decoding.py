@@ -25,8 +25,8 @@ _TYPES: Final = {
     "object": "an object",
     "datetime": "a time such as 2026-03-01T09:30:00Z",
 }
-# Things that people look for and that do not exist, by the names that they may have without separators, in one
-# spelling; and what there is instead.
+# Features that do not exist, by names that people may try (one spelling, without separators), and what to use
+# instead.
 _NON_INFERIORITY: Final = "non-inferiority tests; equivalence and futility have a margin, but test something else"
 _PRIORS: Final = (
     "priors of your own; probabilities start from uniform ones, and adhere design calibrate sets thresholds"
@@ -61,7 +61,7 @@ _NOT_SUPPORTED: Final = {
     "alphaspending": _SPENDING,
     "spendingfunction": _SPENDING,
 }
-# Things that exist under another name, beside which field, and what to say of them.
+# Features that exist under another name: the field beside which the message is shown, and the message.
 _CALLED: Final = {
     "samplesize": ("n_patients", "it is called n_patients here"),
     "allocation": ("policy", 'the policy allocates arms: policy = "uniform", "thompson", …'),

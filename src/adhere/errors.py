@@ -28,7 +28,7 @@ class InputError(ValueError):
         return type(self), (self.field, self.value, self.expected, self.sentence)
 
     def within(self, where: str) -> InputError:
-        """The same error, which says in which of several things it is."""
+        """The same error, with the name of the thing it is about in front."""
         return InputError(f"{where}, {self.field}", self.value, self.expected, f"{where}: {self.sentence}")
 
 

@@ -104,7 +104,7 @@ def _named_place(complaint: str, classes: set[type]) -> Place | None:
 
 
 def return_place(classes: set[type], of_none: bool = False) -> Place | None:
-    """Where the arm that makes no sense is returned, as far as can be told; the function if nothing returns one."""
+    """Line that returns the invalid arm, as far as it can be found; otherwise the function."""
     nodes = list(_nodes(classes, "choose"))
     returns = [(file, node) for file, node in nodes if isinstance(node, ast.Return)]
     empty = [(file, node) for file, node in returns if node.value is None or _is_none(node.value)] if of_none else []

@@ -95,7 +95,7 @@ def policy_error(
 
 
 def wrong_arm(policy: str, rule: Any, arm: int, n_arms: int) -> PolicyError:
-    """The error about a policy that chose an arm that does not exist, if nobody can tell when."""
+    """The error about a policy that chose an arm that does not exist, if it is not known when."""
     return policy_error(policy, return_place(classes_of(rule)), None, arm, n_arms)
 
 
@@ -112,7 +112,7 @@ def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:
             return run, None
         if fault != loop.no_fault:
             return run, int(fault)
-    return runs.start, None  # which nothing but a fault of the machine can explain
+    return runs.start, None  # which only a fault of the machine can explain
 
 
 def _played_again(

@@ -51,7 +51,7 @@ def note_sources(module: str) -> None:
 
 
 def note_imported(module: str) -> None:
-    """Remember what the sources of a compiled loop hold, while the module that has the loop is being run."""
+    """Remember the contents of a compiled loop's sources while the loop's module is being run."""
     _with_imports({_POLICIES, *_files_of([module])})
 
 
@@ -75,7 +75,7 @@ def fingerprint(classes: frozenset[type], *modules: str) -> str | None:
 
 @cache
 def _sources_of(classes: frozenset[type]) -> frozenset[Path] | None:
-    """The files of some classes, and those that a user's class may lean on: all that are loaded at the first call.
+    """The files of some classes, and those that a user's class may use: all that are loaded at the first call.
 
     Later more may be loaded, though the class does not lean on them.
     """

@@ -19,7 +19,7 @@ Answer = Callable[[int, Sequence[int], np.random.Generator], tuple[int, float]]
 
 
 def answer_mixed(chosen: int, known: Sequence[int], rng: np.random.Generator) -> tuple[int, float]:
-    """Most do as told, and all rewards occur."""
+    """Most patients take the arm recommended, and all rewards occur."""
     actual = chosen if rng.random() < 0.6 else known[int(rng.integers(len(known)))]
     return actual, _REWARDS[rng.integers(len(_REWARDS))]
 
@@ -33,7 +33,7 @@ ALIKE: dict[str, Answer] = {
 
 
 def populations() -> list[Population]:
-    """Mixed people, and the same kinds who are all alike, of two arms: one compiled loop serves all."""
+    """Populations of two arms, which one compiled loop serves: a mixed one, and some of a single kind."""
     alike = {
         "defiers": Stratum("defiers", 1.0, (1, 0), (0.3, 0.6)),
         "never-takers without success": Stratum("never-takers", 1.0, (0, 0), (0.0, None)),

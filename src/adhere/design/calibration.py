@@ -83,7 +83,7 @@ class Calibration:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether fresh trials bear the value out: they do not show, with 95% confidence, an error above `type_one`.
+        """Whether fresh trials confirm the value: they do not show, with 95% confidence, an error above `type_one`.
 
         Of a conservative calibration, whether they show that the error is at most `type_one` under every null.
         """

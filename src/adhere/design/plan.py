@@ -52,7 +52,7 @@ class DesignPlan:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether a lower outcome is better, which all designs agree in."""
+        """Whether a lower outcome is better; all designs agree on it."""
         return self.designs[0].lower_is_better
 
     @cached_property

@@ -59,7 +59,7 @@ class SettledNumber:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether fresh trials bear the number out.
+        """Whether fresh trials confirm the number.
 
         They do unless they show, at `LEVEL`, that a scenario's rate is above the target. For a conservative number
         they must show that none is.

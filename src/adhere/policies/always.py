@@ -1,4 +1,4 @@
-"""One arm for everybody, the baseline of what an arm alone would give."""
+"""One arm for everybody: the baseline that a single arm gives."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class TrialShape:
         numbers = f"a number from 0 to {self.n_arms - 1}"
         if not self.arms:
             raise InputError(field, arm, f"{numbers}, since the arms have no names here")
-        # A dose that looks like another one is no misspelling of it.
+        # A dose that resembles another dose is not a misspelling.
         expected = f"one of {listed(self.arms)}" if _is_number(name) else nearest(name, self.arms)
         if not has_numbers:
             expected += f", or {numbers}" + (", not quoted" if arm == name and name.isdecimal() else "")

@@ -123,7 +123,7 @@ def probabilities_top_two(rule: Rule, state: State, memo: Memo, weight: float, o
     for arm in range(n_arms):
         out[arm] = rule.beta * of_best[arm] / total
     for leader in range(n_arms):
-        others = 0.0  # not 1 - α, of which rounding would leave nothing
+        others = 0.0  # not 1 - α, which rounding would make 0
         for arm in range(n_arms):
             others += 0.0 if arm == leader else of_best[arm]
         for arm in range(n_arms):

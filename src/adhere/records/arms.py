@@ -1,6 +1,6 @@
 """The arms of a table: which labels mean the same arm, their order, and which arm is the control.
 
-The order is, by the first of these that says something: `arms=`; the categories of a categorical column; the columns
+The order is decided by the first of these that applies: `arms=`; the categories of a categorical column; the columns
 of the arms' probabilities; the names, numbers by their size and before other names. The control is `control=`, or an
 arm with a usual name for one, or the first. A simulation, whose policies know arms by their numbers, puts the control
 first.
@@ -62,7 +62,7 @@ def ordered_arms(
     categories: Sequence[str] | None = (),
     probabilities: Sequence[str] = (),
 ) -> ArmOrder:
-    """The arms that were assigned, in order, with the control; `probabilities` are those with a column of their own.
+    """The arms that were assigned, in order, with the control; `probabilities` are arms with a column of these.
 
     `categories` are None if the column has categories that could not be read.
 
@@ -91,7 +91,7 @@ def ordered_arms(
 
 
 def _by_category(assigned: Sequence[str], categories: Sequence[str]) -> list[str]:
-    """The arms in order of their categories; one that is spelled in several ways has the place of the first."""
+    """The arms in order of their categories; an arm spelled in several ways has the position of the first."""
     places = [folded(one) for one in categories]
 
     def place(arm: str) -> tuple[int, int]:
@@ -187,8 +187,8 @@ class Labels:
 def read_labels(cells: Cells, listed_names: Collection[str], arms: Collection[str]) -> Labels:
     """The labels of a column, those that differ only in case or blanks taken as one.
 
-    An arm in `arms` lends it its spelling, otherwise the spelling of most rows. `listed_names` are names though they
-    mean "missing"; labels in either that differ only in case are different arms.
+    A label is spelled like the arm in `arms`, otherwise like most rows. Labels in `listed_names` are names even if
+    they usually mean "missing". Labels in either that differ only in case are different arms.
     """
     import numpy as np
 

@@ -131,7 +131,7 @@ class Cells:
         return self._numbers(number, holds, np.nan)
 
     def lower_is_better(self) -> bool:
-        """Whether every row says Y, that a lower outcome is better; no row may say otherwise than the others."""
+        """Whether every row says Y (a lower outcome is better); rows that differ are refused."""
         numbers, names = self.arms()
         expected = "Y in every row or in none"
         for number, name in enumerate(names):

@@ -80,7 +80,7 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
 
 
 def direction_column(titles: Sequence[str], reward: str) -> str | None:
-    """Return the title of the column LOWERFL, or None if there is none or it is said of another column's outcomes.
+    """Return the title of the column LOWERFL, or None if there is none or it is about another column's outcomes.
 
     >>> direction_column(["AVAL", "lowerfl"], "AVAL"), direction_column(["AVAL", "LOWERFL", "score"], "score")
     ('lowerfl', None)

@@ -33,7 +33,7 @@ class Table:
     place: Callable[[int], str]
     hint: str
     separator: str = ""
-    # The categories of a categorical column, in their order; None if it has such that cannot be read here.
+    # The categories of a categorical column, in their order; None if they cannot be read here.
     categories: Callable[[str], Sequence[str] | None] = lambda title: ()
 
 

@@ -75,7 +75,7 @@ def headline_growth(
         t, mean, low, high = (one[column].cast(float).to_numpy() for column in ("n_patients", "mean", "low", "high"))
         colour = _BAD if warn[name] else (COLOURS[0], COLOURS[2])[number % 2]
         cell.plot(t, mean, color=colour, linewidth=1.4, linestyle=("-", (0, (5, 1.5)))[number % 2], label=label)
-        seen = low > 0  # a logarithmic axis has no place for the others
+        seen = low > 0  # a logarithmic axis cannot show the others
         cell.fill_between(t[seen], low[seen], high[seen], color=colour, alpha=0.25, linewidth=0)
     cell.minorticks_off()
     cell.set_xticks([100, 10_000, 1_000_000])

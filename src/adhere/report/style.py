@@ -94,7 +94,7 @@ def written(value: float) -> str:
 
 
 def set_ticks(cell: Axes, low: float, high: float, inches: float) -> None:
-    """Let the x axis go from low to high, with as many round numbers as can stand side by side under it."""
+    """Let the x axis go from low to high, with as many round tick labels as fit."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
     high = high if high > low else low + 1.0

@@ -38,7 +38,7 @@ def text_tables(
 
 
 def fits(tables: Sequence[Sequence[Sequence[str]]], width: int, indent: str = "  ") -> bool:
-    """Whether tables with columns of the same widths fit a width with no cell but headings broken.
+    """Whether tables with columns of the same widths fit a width if only headings may be broken.
 
     >>> fits([[["mean", "a long heading"], ["0.5 [0.4, 0.6]", "1"]]], 25)
     True

@@ -51,7 +51,7 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
     blocks = text_tables(tables, width, align, "")
     if is_apart:
         apart = text_tables([_rows(labels | columns) for columns in allocations], width, "l", "")
-        # What is pooled has no arms, and no table of them.
+        # Pooled results have no arms, and therefore no table of arms.
         tables_of = zip(groups, blocks, apart, strict=True)
         blocks = [f"{block}\n\n{one}\n" if group[0].arms else f"{block}\n" for group, block, one in tables_of]
     named = [

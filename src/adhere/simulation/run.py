@@ -101,7 +101,7 @@ class TaskRunner:
 
 
 def _named_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:
-    """A runner; if there are several populations, an error says for which of them it is."""
+    """A runner; if there are several populations, an error names the population."""
     try:
         return _policy_runner(plan, policy, population)
     except InputError as error:

@@ -182,7 +182,7 @@ def _arm_order(population: Population, policies: list[object]) -> str:
 
 
 def _best_arm(population: Population) -> str:
-    """The best arm to recommend, or several; nothing if all are alike, as where each run has its own best arm."""
+    """The best arm to recommend, or several; empty if all are equally good, or if each run has its own best arm."""
     means = population.mean_given_chosen()
     best = [arm for arm, mean in zip(population.arms, means, strict=True) if mean > means.max() - _ALIKE]
     return " or ".join(quoted(best)) if len(best) < population.n_arms else ""

@@ -55,7 +55,7 @@ class _Compared(NamedTuple):
     after: Ints  # the first decision after its batch, and so after it
     stratum: Ints  # 0 where strata are not averaged
     patients: Floats  # by stratum, also those who lack a report
-    is_pooled: bool = False  # strata are not told apart, though they should be
+    is_pooled: bool = False  # strata are pooled, though they should not be
 
 
 def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> tuple[AipwEstimate, ...]:

@@ -1,4 +1,4 @@
-"""Whether outcomes drifted over time, which matters to limits that take late patients as like the early ones."""
+"""Test whether outcomes drifted over time; some limits assume that late patients are like early ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confidence sequences where the probabilities of arms depend on the stratum: of each stratum, then combined."""
+"""Confidence sequences if the probabilities of arms depend on the stratum: one for each stratum, then combined."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _path(
         running.update(part.records)
         one = running.sequence(len(times))
         place = np.flatnonzero(records.stratum == number)
-        # The last set of the stratum at each time of the trial; before the first, any effect is possible.
+        # The stratum's latest set at each time of the trial; before its first set, any effect is possible.
         last = np.searchsorted(one.t, np.searchsorted(place, times), side="right") - 1
         low += part.share * np.where(last >= 0, one.low[last], -1.0)
         high += part.share * np.where(last >= 0, one.high[last], 1.0)

@@ -12,7 +12,7 @@ from adhere.intervals import normal_quantile
 
 _SAME: Final = 1e-6  # probabilities that differ by less are the same: those of a table sum to 1 within this
 _LEVEL: Final = 0.998  # two-sided: a guess must beat chance with p < 0.001
-_BETTER: Final = 0.2  # part of the errors of guessing by chance that the probabilities must spare
+_BETTER: Final = 0.2  # part of the errors expected by chance that guesses must avoid
 _RECENT: Final = 5  # patients of a stratum whose probabilities are averaged
 _STRETCH: Final = 100  # consecutive decisions within which the mix of strata counts as constant
 _BALANCED: Final = 0.15  # part of the imbalance of independent draws below which strata were allocated in blocks
@@ -24,10 +24,10 @@ def depend_on_stratum(records: Records) -> bool:
 
     Probabilities that are constant within each stratum are compared directly. If they change, the answer is
     `learns_by_stratum` where the records have it. Otherwise each decision's stratum is guessed: the one whose last
-    five patients had the most similar probabilities on average. Probabilities that do not depend on the stratum say
-    nothing of it, so that such guesses are as often right as by chance, given the stratum of the patient before and
-    the mix of strata among 100 consecutive patients. The probabilities depend on the stratum if guesses are right
-    more often (p < 0.001), and spare at least a fifth of the errors that chance makes. Permuted blocks by stratum do
+    five patients had the most similar probabilities on average. If probabilities do not depend on the stratum,
+    guesses are right as often as by chance, given the stratum of the patient before and the mix of strata among 100
+    consecutive patients. The probabilities depend on the stratum if guesses are right more often (p < 0.001), and
+    avoid at least a fifth of the errors expected by chance. Permuted blocks by stratum do
     not count: they keep the shares of arms the same in every stratum, much closer than independent draws would.
 
     >>> chosen, stratum = np.array([0, 1] * 50), np.array([0, 0, 1, 1] * 25)
@@ -58,10 +58,10 @@ def depend_on_stratum(records: Records) -> bool:
 
 
 def _imbalance(chosen: Ints, stratum: Ints, n_arms: int) -> float:
-    """How far a stratum's counts of arms were from the arms' overall shares on the way, squared; 1: as by lot.
+    """Squared distances of strata's counts of arms from the overall shares, relative to independent draws.
 
-    Each squared distance of a count after t patients of a stratum from t·p, p the arm's share of all, is expected to
-    be t·p·(1 − p) if arms are drawn independently.
+    After t patients of a stratum, the squared distance of an arm's count from t·p (p is the arm's overall share) is
+    expected to be t·p·(1 − p) if arms are drawn independently.
     """
     order = np.argsort(stratum, kind="stable")
     first = np.flatnonzero(np.diff(stratum[order], prepend=-1))
@@ -84,7 +84,7 @@ def _can_be_guessed(probabilities: Floats, stratum: Ints, n_strata: int) -> bool
     variance (Σab(1 + 2m − 2(a + b)/n) + Σab(a + b)/n − n²m²)/(n − 1).
     """
     guess, is_guessed = _guesses(probabilities, stratum, n_strata)
-    kept = np.flatnonzero(is_guessed[1:]) + 1  # of the first patient nobody came before
+    kept = np.flatnonzero(is_guessed[1:]) + 1  # the first patient has no predecessor
     _, cell = np.unique(kept // _STRETCH * n_strata + stratum[kept - 1], return_inverse=True)
     size = int(cell.max(initial=-1)) + 1
     guesses, patients = (

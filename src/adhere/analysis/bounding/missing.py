@@ -17,7 +17,7 @@ from adhere.analysis.records import Records
 
 @dataclass(frozen=True)
 class Missing:
-    """How many outcomes and reports of what was taken are missing or imputed, by arm assigned, and what hangs on it.
+    """Numbers of missing and imputed outcomes and reports of what was taken, by arm, and what depends on them.
 
     `extremes` are worst-case bounds; `sensitivity` has complete cases, latent ignorability and tipping points; `loss`
     is the test of whether loss depends on what was taken, None where it cannot be made.

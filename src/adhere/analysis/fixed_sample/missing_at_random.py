@@ -54,15 +54,15 @@ class Completed:
         return bool((self.known.assigned > self.known.n)[:, list(arms)].any())
 
     def n_missing(self, *arms: int) -> int:
-        """The number of missing outcomes of those assigned these arms who are not left out."""
+        """Number of missing outcomes among patients assigned these arms who are not left out."""
         return int((self.cells.assigned - self.known.n)[:, list(arms)].sum())
 
     def n_borrowed(self, *arms: int) -> int:
-        """The number of patients whose cell has no known outcome, of those assigned these arms."""
+        """Number of patients assigned these arms whose cell has no known outcome."""
         return int(np.where(self._is_empty, self.cells.assigned, 0)[:, list(arms)].sum())
 
     def why_no_mean(self, *arms: int) -> str:
-        """Why the mean of one of these arms is not known: nobody who took the same has an outcome. Else empty."""
+        """Reason why the mean of one of these arms is not known, or an empty text."""
         for arm in arms:
             unseen = self.known.n[:, arm].sum(axis=0) == 0
             n, total = int(self.cells.patients[arm, unseen].sum()), int(self.cells.patients[arm].sum())
@@ -149,7 +149,7 @@ class Completed:
 
     @cached_property
     def _spread(self) -> Floats:
-        """Variances of the outcomes of each cell, as if a 0 and a 1 more were known: few alike are not certain."""
+        """Variances of each cell's outcomes, with one more 0 and one more 1: a few equal outcomes prove little."""
         n, total, squares = (self._borrowed(table) for table in (self.known.n, self.known.total, self.known.squares))
         spread: Floats = (squares + 1.0) / (n + 2.0) - ((total + 1.0) / (n + 2.0)) ** 2
         return spread
@@ -158,7 +158,7 @@ class Completed:
         return _filled(table.astype(np.float64), self.known.n, self._is_empty)
 
     def _lent(self, arm: int, weights: Floats) -> Floats:
-        """The weights of cells; that of an empty one goes to the cells whose mean it borrows, by known outcomes."""
+        """Weights of cells; that of an empty cell goes to the cells whose mean it borrows, by known outcomes."""
         n, empty = self.known.n[:, arm].astype(np.float64), self._is_empty[:, arm]
         if not empty.any():
             return weights

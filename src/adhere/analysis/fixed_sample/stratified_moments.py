@@ -86,7 +86,7 @@ class StratifiedAssigned(Contrasts):
         around = means - (n * means).sum(axis=0) / n.sum(axis=0)
         spread = np.einsum("asij,i,j->as", self._within, vector, vector) + around**2
         found = float((self.shares**2 * spread / n).sum() + vector @ self.lost.sum(axis=0) @ vector)
-        return max(0.0, found)  # a cell that borrows its mean may count for less than nothing
+        return max(0.0, found)  # a cell that borrows its mean may add a negative variance
 
     @cached_property
     def _n(self) -> Floats:
@@ -107,7 +107,7 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _kind_means(self) -> Floats:
-        """By arm, stratum and kind, of Y."""
+        """Means of Y by arm, stratum and kind."""
         means: Floats = self.kinds[..., 1] / np.maximum(1.0, self.kinds[..., 0])
         return means
 

@@ -54,7 +54,7 @@ def compare_groups(
 
 
 def _worth(group: RewardSums, information: float) -> tuple[float, float]:
-    """The sum and the number of so many outcomes as the group is worth, one at least."""
+    """Sum and number of outcomes, scaled to the number that the group is worth (at least one)."""
     n = max(1.0, group.n * information)
     return min(group.total * (n / group.n), n), n
 

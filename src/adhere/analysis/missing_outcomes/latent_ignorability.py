@@ -74,7 +74,7 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
             names = {"more": cells.arms[more], "fewer": cells.arms[fewer], "treatment": cells.arms[treatment]}
             return Quantity(None, n=n_known, reason=_NO_MORE.format(how=how, **names))
     if any(_ratio_variance(contrast, covariance, place) <= ROUNDING for place in (0, 2)):
-        _, covariance = _contrast(cells, treatment, control, smoothed=True)  # alike so far is not certain
+        _, covariance = _contrast(cells, treatment, control, smoothed=True)  # equal so far is not certain
     strength = min(_errors(sign * contrast[place], covariance[place, place]) for place, sign in ((1, 1), (3, -1)))
     if strength >= _STRONG:
         return _by_delta(contrast, covariance, n_known, level)
@@ -92,7 +92,7 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
 
 
 def _possible(given: ConfidenceSet) -> ConfidenceSet:
-    """The part of an interval from -1 to 1, as effects are; if it has none, the interval."""
+    """Clip an interval to [-1, 1]; return it unchanged if it lies outside."""
     low, high = max(-1.0, given.low), min(1.0, given.high)
     return replace(given, low=low, high=high) if low < high else given
 

@@ -1,4 +1,4 @@
-"""Effects of each pair of arms by other assumptions on missing outcomes: complete cases, tipping points, latent."""
+"""Effects under other assumptions on missing outcomes: complete cases, latent ignorability, tipping points."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How effects depend on what is assumed of missing outcomes."""
+    """Effects under other assumptions on missing outcomes."""
 
     alternatives: tuple[Alternative, ...] = ()
     tipping_points: tuple[TippingPoint, ...] = ()
 
 
 def sensitivity(cells: Cells, level: float = 0.95, *, by_patients: bool = False) -> Sensitivity:
-    """Alternatives and tipping points of each pair of arms of which an outcome is missing.
+    """Alternatives and tipping points of each pair of arms with a missing outcome.
 
     Where there are strata, complete cases and tipping points are those of the stratified comparison, with its weights
     (`by_patients`, see `effects`).
@@ -86,7 +86,7 @@ def _alternatives(
 
 
 def _approximate(given: Quantity) -> Quantity:
-    """The quantity with its first set, approximate: it fails where outcomes are missing at random, as assumed."""
+    """Keep the first set only, marked approximate: it fails if outcomes are missing at random."""
     return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets[:1]))
 
 
@@ -139,7 +139,7 @@ def _assigned_interval(
 def _complier_interval(
     filled: Completed, treatment: int, control: int, level: float, by_patients: bool
 ) -> tuple[float, float] | None:
-    """The interval of the difference by assignment that has 0 in it where Anderson and Rubin's set has."""
+    """Interval of the difference by assignment; it contains 0 if and only if Anderson and Rubin's set does."""
     stratified = bool(filled.known.strata)
     found = complier_comparison(
         filled, treatment, control, level, stratified=stratified, by_patients=by_patients

@@ -13,10 +13,10 @@ from adhere.analysis.view import View
 
 @dataclass(frozen=True)
 class TippingPoint:
-    """The mean of the missing outcomes of `arm` at which the interval of an effect touches 0, others at random.
+    """Mean of the missing outcomes of `arm` at which the interval of an effect touches 0, others at random.
 
-    `mean_at_random` is their mean as the analysis has it. `tipping_means` are from 0 to 1: one, or none, if the
-    interval excludes 0 as it is; if it contains 0, up to two, beyond which it would not.
+    `mean_at_random` is the mean that the analysis assumes for them. `tipping_means` lie between 0 and 1. If the
+    interval excludes 0, there is at most one; if it contains 0, there are up to two, beyond which it would not.
     """
 
     view: View
@@ -40,7 +40,7 @@ class MissingPart:
 
 
 def missing_part(filled: Completed, arm: int, weights: Floats | None = None) -> MissingPart:
-    """The missing outcomes of an arm, if strata have these weights (None: as many as there are patients)."""
+    """Missing outcomes of an arm, with strata weighted by `weights` (None: by their numbers of patients)."""
     assigned = filled.known.assigned[:, arm].sum(axis=1).astype(np.float64)
     if weights is None:
         weights, shares = assigned / assigned.sum(), filled.shares(arm)

@@ -48,7 +48,7 @@ def table_probabilities(
         if len(arms.names) > 2:
             title = cells[0].title
             warnings.append(f"column {title} has the probability of the arm chosen alone: {PROBABILITIES_NEEDED}")
-            # Those known still tell whether the allocation adapted.
+            # Known probabilities still show whether the allocation adapted.
             own = arms.chosen[:, None] == np.arange(len(arms.names))
             return np.where(own & known[:, None], values, np.nan) if known.any() else None
         values = np.where(arms.chosen[:, None] == np.arange(2), values, 1.0 - values)

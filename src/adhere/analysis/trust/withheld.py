@@ -37,8 +37,8 @@ def without_invalid(analysis: Analysis) -> Analysis:
     """The analysis without any view that is not valid, as the allocation depends on the stratum or outcomes drifted.
 
     Effects that are stratified, or within one stratum, stay if the allocation was fixed within strata. What uses the
-    logged probabilities (confidence sequences, AIPW, the allocation check) stays. Under drift, what takes late
-    patients as like the early ones goes; fixed-sample effects stay, marked as not holding.
+    logged probabilities (confidence sequences, AIPW, the allocation check) stays. Under drift, views that
+    assume late patients to be like early ones are withheld; fixed-sample effects stay, marked as not holding.
     """
     if analysis.mixes_strata:
         effects = replace(
@@ -56,7 +56,7 @@ def without_invalid(analysis: Analysis) -> Analysis:
 
 
 def _approximate(analysis: Analysis) -> Analysis:
-    """With every set of a view that mixes strata marked approximate."""
+    """Mark every set of a view that mixes strata as approximate."""
     given, strata = analysis.effects, analysis.strata
     effects = replace(
         given,
@@ -116,7 +116,7 @@ def _less_sure(given: Quantity) -> Quantity:
 
 
 def _without_cells(analysis: Analysis, reason: str) -> Analysis:
-    """Without what compares the shares of those assigned different arms, whoever and whenever they were."""
+    """Withhold what compares patients assigned different arms regardless of stratum and time."""
     bounds, sentence = analysis.bounds, f"{reason[:1].upper()}{reason[1:]}."
     return replace(
         analysis,
@@ -137,7 +137,7 @@ def _nothing(given: Quantity, reason: str = MIXES_STRATA) -> Quantity:
 
 
 def _within_stratum(group: Subgroup) -> Subgroup:
-    """A stratum to which the allocation adapted: no fixed-sample set holds in it, and its sequences do."""
+    """Withhold the fixed-sample sets of a stratum to which the allocation adapted; its sequences hold."""
     effects = group.effects
     comparisons = []
     for one in effects.comparisons:
@@ -177,9 +177,9 @@ def _mediation(given: Mediation, sentence: str) -> Mediation:
 
 
 def _missing(given: Missing, n_patients: int, adaptive: bool, reason: str) -> Missing:
-    """Counts, and what is stratified if the allocation was fixed within strata; the rest is withheld.
+    """Keep counts and, if the allocation was fixed within strata, what is stratified; withhold the rest.
 
-    Under drift only the worst cases go, whose limits are any-time valid: the others are fixed-sample and marked so.
+    Under drift only the worst cases are withheld, which claim any-time validity; the others are marked fixed-sample.
     """
     counts = given.outcomes, given.taken, given.imputed_outcomes, given.imputed_taken
     if reason == DRIFTED:

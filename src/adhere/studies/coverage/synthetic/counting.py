@@ -14,7 +14,7 @@ from adhere.studies.coverage.synthetic.shown import PROMISED, WITHHELD, shown_se
 from adhere.studies.coverage.tally import Tally
 
 LEAST, DOUBTFUL = 0.90, 0.93  # coverage of a set marked 95%: the bar, and below which a trial is run again
-_SURE = 0.99  # level of the limit below which more wrong sentences than their level allows are chance
+_SURE = 0.99  # level of the limit up to which chance explains wrong sentences beyond their level
 
 
 class SetKind(NamedTuple):

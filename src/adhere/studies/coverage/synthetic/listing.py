@@ -24,7 +24,7 @@ _CLAIMS = ("", "sentence", "printed", "wrong")
 
 
 def summary(counts: Sequence[TrialCount], width: int = 100, *, details: bool = True) -> str:
-    """Text of the whole bar."""
+    """Text of the complete report."""
     parts = [overview(counts, width)]
     if details:
         parts += [_details(one, width) for one in counts]

@@ -200,7 +200,7 @@ def _first(given: Quantity) -> ConfidenceSet | None:
 
 
 def _mark(analysis: Analysis, found: ConfidenceSet | None) -> str:
-    """Mark of a set in a table whose caption says what an adaptive allocation leaves of the promise."""
+    """Mark of a set in a table whose caption qualifies it if the allocation is adaptive."""
     if found is None:
         return WITHHELD
     is_fixed = found.validity is Validity.FIXED
