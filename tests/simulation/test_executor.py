@@ -18,7 +18,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from adhere import InputError, SimulationResult, import_policies, simulate
+from adhere import InputError, PolicyError, SimulationResult, import_policies, simulate
 from adhere.compilation import sources
 from adhere.compilation.sources import noted_digest
 from adhere.policies import Policy
@@ -171,8 +171,8 @@ def test_what_cannot_be_sent_is_refused(pool: ProcessPoolExecutor) -> None:
     ("fault", "error", "says"),
     [
         (arm_seven, InputError, r"^arm chosen by faulty: got 7, expected a whole number from 0 to 1$"),
-        (divide, ZeroDivisionError, "division"),
-        (raise_particular, RuntimeError, "^Particular: this and that$"),
+        (divide, PolicyError, r"^faulty failed at .*executors\.py line \d+: ZeroDivisionError: integer division"),
+        (raise_particular, PolicyError, r"^faulty failed at .* line \d+: Particular: this and that"),
     ],
 )
 def test_errors_of_a_worker_reach_the_caller(
