@@ -146,7 +146,7 @@ def _obstacle(rows: Sequence[tuple[int, int, float, int]], arms: Sequence[str] =
 
 
 def test_what_cannot_be_estimated_is_said() -> None:
-    assert "of nobody assigned new" in _obstacle([(0, 0, 1.0, 5)])
+    assert "nobody assigned new has both" in _obstacle([(0, 0, 1.0, 5)])
     assert "nobody assigned either arm took new" in _obstacle([(0, 0, 1.0, 5), (1, 0, 1.0, 5), (1, 0, 0.0, 5)])
     defiers = [(0, 1, 1.0, 50), (0, 1, 0.0, 30), (1, 0, 1.0, 40), (1, 0, 0.0, 40)]
     assert "0.0% of those assigned new took it, and 100.0% of those assigned old did" in _obstacle(defiers)

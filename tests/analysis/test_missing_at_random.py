@@ -143,7 +143,7 @@ def test_no_mean_where_no_outcome_is_known_after_what_many_took() -> None:
     for view in (View.INTENTION_TO_TREAT, View.COMPLIERS):
         one = found_of(found, view)
         assert one.difference.value is None
-        assert "of 200 assigned new (17%) the outcome of nobody who took the same is known" in one.difference.reason
+        assert "for 200 assigned new (17%) no outcome of anybody who took the same is known" in one.difference.reason
     few = found_of(effects(made([*PLAIN, (1, TOOK_NOTHING, MISSING, 3)])), View.INTENTION_TO_TREAT)
     assert few.difference.sets[0].validity is Validity.APPROXIMATE
 

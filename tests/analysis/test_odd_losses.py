@@ -77,9 +77,9 @@ def test_compliers_are_no_surer_than_intention_to_treat_where_all_known_outcomes
     ("rows", "reason"),
     [
         (DEFIERS, "no more of those assigned new than of those assigned old report an outcome having taken new"),
-        (ARM_MISSING, "of nobody assigned new both what was taken and the outcome are known"),
+        (ARM_MISSING, "nobody assigned new has both a known outcome and a report of what was taken"),
         ([(0, NOT_KNOWN, 1.0, 50), (0, NOT_KNOWN, MISSING, 9), (1, NOT_KNOWN, 0.0, 50)],
-         "of nobody assigned new both what was taken and the outcome are known"),
+         "nobody assigned new has both a known outcome and a report of what was taken"),
     ],
 )  # fmt: skip
 def test_latent_ignorability_gives_the_true_reason(rows: list[Row], reason: str) -> None:

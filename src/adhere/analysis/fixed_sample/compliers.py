@@ -42,7 +42,7 @@ _NOT_REPORTED = (
     "are those of the others."
 )
 NO_OUTCOMES = (
-    "of none of those who were assigned one arm and took one thing is the outcome known, so that their mean is not"
+    "no outcome is known for those who were assigned one arm and took one thing, so that their mean is not known"
 )
 SINGLE = "one arm has a single patient of whom all is known: how sure this is cannot be said"
 _SINGLES = "no stratum has two patients of an arm of whom all is known: how sure this is cannot be said"
@@ -171,7 +171,7 @@ def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> st
         n_known = pair.treatment.n_known, pair.control.n_known
     for arm, n in zip((treatment, control), n_known, strict=True):
         if not n:
-            return f"of nobody assigned {cells.arms[arm]} both what was taken and the outcome are known"
+            return f"nobody assigned {cells.arms[arm]} has both a known outcome and a report of what was taken"
     third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
     if cells.patients[[[treatment], [control]], third].any():
         return _MIXTURE.format(treatment=cells.arms[treatment], control=cells.arms[control])

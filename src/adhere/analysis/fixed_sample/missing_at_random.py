@@ -21,8 +21,8 @@ _MISSING = (
 _UNKNOWN = " (not knowing what was taken counts as a kind of its own)"
 MAX_UNSEEN = 0.05  # the share of an arm that may have taken something after which no outcome of that arm is known
 _UNSEEN = (
-    "of {n} assigned {arm} ({share:.0%}) the outcome of nobody who took the same is known, so that the mean of {arm} "
-    "is not; see the complete cases and the worst case"
+    "for {n} assigned {arm} ({share:.0%}) no outcome of anybody who took the same is known, so that the mean of "
+    "{arm} is not known; see the complete cases and the worst case"
 )
 _BORROWED = (
     " For {n} of these patients no such outcome is known: theirs count as the mean over {wider}; the interval is "

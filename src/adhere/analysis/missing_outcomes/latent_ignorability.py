@@ -20,7 +20,7 @@ BY_MEANS: Final = "Fieller, one mean after the other"
 _STRONG: Final = 6.0  # standard errors by which both denominators exceed 0 where the delta method is used
 _TWO_ARMS = "latent ignorability identifies the effect on compliers with two arms only"
 _NOBODY = "nobody was assigned one of the arms"
-_NOT_KNOWN = "of nobody assigned {arm} both what was taken and the outcome are known"
+_NOT_KNOWN = "nobody assigned {arm} has both a known outcome and a report of what was taken"
 _NO_MORE = (
     "no more of those assigned {more} than of those assigned {fewer} report an outcome {how} {treatment}, so that no "
     "such compliers are seen"
