@@ -26,7 +26,6 @@ WITHHELD = {
 }
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
-EXTREMES = "missing values at their extremes"
 WORST_CASE = "worst-case bounds"
 TIPPING = "tipping point"
 NO_DEFIERS = "if no defiers"
@@ -34,7 +33,7 @@ AT_RANDOM = "if missing at random"
 LIKE_THEIR_ARM = "if lost by arm alone"
 LATENTLY = "if missing by compliance type"
 REFUTED = Validity.REFUTED.value
-KINDS = (*(one.value for one in Validity if one is not Validity.REFUTED), NO_ESTIMAND, BOUNDS, EXTREMES, REFUTED)
+KINDS = (*(one.value for one in Validity if one is not Validity.REFUTED), NO_ESTIMAND, BOUNDS, WORST_CASE, REFUTED)
 STRATIFIED, UNSTRATIFIED = ", stratified", ", unstratified"
 MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
 
@@ -164,7 +163,7 @@ def _if_missing_otherwise(analysis: Analysis, one: Comparison) -> Iterator[Effec
     for extreme in missing.extremes:
         if (extreme.view, extreme.treatment, extreme.control, extreme.stratified) == (*same, one.stratified):
             bar = (extreme.low, extreme.high)
-            yield EffectRow(view, WORST_CASE, EXTREMES, None, extreme.limits, bar)
+            yield EffectRow(view, WORST_CASE, WORST_CASE, None, extreme.limits, bar)
     for point in missing.sensitivity.tipping_points:
         if (point.view, point.treatment, point.control, point.stratified) == (*same, one.stratified):
             yield EffectRow(view, f"tipping point of {point.arm}", TIPPING, None, None, tipping=point)
