@@ -130,7 +130,7 @@ class Mistake(NamedTuple):
     by: str
     promise: str
     sentence: str
-    is_late: bool = False  # so that only compiled code plays long enough
+    is_late: bool = False  # so that only the long plays find it
     in_simulation: str = ""  # the sentence of `simulate`, where it has one
 
 
@@ -143,7 +143,7 @@ MISTAKES = {
     ),
     "wrong-shape": Mistake(INSTRUMENTED, "SOLVE", LONG, RUNS, "ValueError: solve.* mismatch in its core dimension"),
     "late-index": Mistake(
-        INSTRUMENTED, "RECENT", "state.recent[int(state.n) // 20] = reward", INDICES, "IndexError: index", True
+        INSTRUMENTED, "RECENT", "state.recent[int(state.n) // 20] = reward", INDICES, "index 50 is out", True
     ),
     "late-exception": Mistake(
         INSTRUMENTED, "RECENT", "if state.n > 900.0: raise ValueError('no patients left')", RUNS,
