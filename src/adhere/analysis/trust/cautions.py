@@ -104,9 +104,12 @@ def _missing(analysis: Analysis) -> Iterator[str]:
     share = n_missing / analysis.n_patients
     if share > _SOME_MISSING:
         much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
-        how = [_AT_RANDOM.format(views=views)] if (views := _that_assume(analysis, "take", "takes")) else []
-        how += ["any-time valid sets take them at their worst case"] * (not how and bool(analysis.sequences))
-        how += ["the worst-case bounds say how far they could move an effect"] * bool(analysis.missing.extremes)
+        views = _that_assume(analysis, "take", "takes")
+        if analysis.sequences and (analysis.adaptive or not views):  # the sets to read
+            how = ["any-time valid sets take them at their worst case"]
+        else:
+            how = [_AT_RANDOM.format(views=views)] * bool(views)
+            how += ["the worst-case bounds say how far they could move an effect"] * bool(analysis.missing.extremes)
         said = f"{100 * share:.0f}% of outcomes are missing: {much}."
         yield f"{said} {_sentence('; '.join(how))}" if how else said
     yield from _differential(analysis)
