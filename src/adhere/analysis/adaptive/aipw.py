@@ -55,6 +55,7 @@ class _Compared(NamedTuple):
     after: Ints  # the first decision after its batch, and so after it
     stratum: Ints  # 0 where strata are not averaged
     patients: Floats  # by stratum, also those who lack a report
+    lacks_reports: bool
     is_pooled: bool = False  # strata are pooled, though they should not be
 
 
@@ -65,7 +66,7 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
     a known at t (before its batch, where the order is not known), shrunk towards ½ by one. The effect is the mean of
     Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of
     about 1/h_t, so that no few of them decide the variance. For compliers the same is done with D for Y; their ratio
-    has a Fieller set. `by_stratum` does so within each stratum, means included, and weights strata by their patients:
+    has a Fieller set. `by_stratum` does so within each stratum, and weights strata by their patients:
     where the probabilities depend on the stratum, h_t would make an evenly split one count more. That needs two
     outcomes of each arm in each stratum; otherwise strata are not told apart.
 
@@ -122,6 +123,7 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
         after=after,
         stratum=np.zeros(len(kept), dtype=np.int64),
         patients=np.array([float(len(records))]),
+        lacks_reports=bool(lacks.any()),
     )
 
 
@@ -209,12 +211,13 @@ class _Weighted(NamedTuple):
 def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
     """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn.
 
-    Means are those of the decision's stratum. Means over all strata would bias it if outcomes are lost in some arms.
+    Means are over all strata: those of a stratum are of fewer patients, and adaptive draws bias them more. Where
+    reports are missing they are those of the decision's stratum, as loss in some arms would bias the others.
     """
     scores = np.zeros(len(outcome))
     seen = np.maximum.accumulate(compared.seen)
-    by_stratum = np.argsort(compared.stratum, kind="stable")
-    for places in np.split(by_stratum, np.cumsum(np.bincount(compared.stratum))[:-1]):
+    group = compared.stratum if compared.lacks_reports else np.zeros_like(compared.stratum)
+    for places in np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1]):
         for arm, sign in ((1, 1.0), (0, -1.0)):
             drawn = compared.arm[places] == arm
             own = places[drawn]
