@@ -8,8 +8,17 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-# Said by Python's threads and by the loader of libraries, each with an error of its own kind.
-_SHORTAGE = ("can't start new thread", "failed to map segment", "annot allocate memory")
+# Said by Python's threads, by the loader of libraries, by C code that cannot even make an exception, and by OpenSSL's
+# hashes, each with an error of its own kind.
+_SHORTAGE = (
+    "can't start new thread",
+    "failed to map segment",
+    "annot allocate memory",
+    "returned NULL without setting an exception",
+    "error return without exception set",
+    "digital envelope routines",
+    "malloc failure",
+)
 
 
 def available_memory() -> int | None:
@@ -42,7 +51,7 @@ def is_shortage(error: BaseException) -> bool:
     >>> is_shortage(RuntimeError("can't start new thread")), is_shortage(ImportError("no module named x"))
     (True, False)
     """
-    if isinstance(error, (RuntimeError, ImportError)):
+    if isinstance(error, (RuntimeError, ImportError, SystemError, ValueError)):
         return any(words in str(error) for words in _SHORTAGE)
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 

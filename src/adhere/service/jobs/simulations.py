@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +131,13 @@ class Simulations:
                     end(process)
                     raise
             self._await_report(files, process)  # the next may begin
-        except OSError as error:
-            if files.folder.exists():
-                note("failed", f"the machine is out of resources ({error.strerror})")
+        except (OSError, MemoryError) as error:
+            lack = getattr(error, "strerror", None) or "memory"
+            while files.folder.exists() and not self._closing.is_set():
+                with suppress(OSError, MemoryError):  # until there is enough to write it down
+                    note("failed", f"the machine is out of resources ({lack})")
+                    return
+                self._closing.wait(_POLL_SECONDS)
 
     @contextmanager
     def _turn(self, files: SimulationFiles) -> Iterator[bool]:
