@@ -19,6 +19,7 @@ from .renames import in_old_names
 FOLDER = Path(__file__).parent
 TOLERANCE = 1e-9  # relative; of a sum, to the sum of the numbers' sizes
 _SMALLEST = 1e-12
+with_bits = False  # whether fingerprints also hold a digest of all bits, to compare two checkouts on one machine
 _STEPS = (math.sqrt(5) / 2 - 0.5, math.sqrt(2) - 1)  # whose multiples are spread evenly between whole numbers
 
 
@@ -34,7 +35,8 @@ def fingerprint(value: Any) -> dict[str, Any]:
     shape = digest(_without_numbers(in_old_names(value), numbers))
     weighted = [[number * (0.5 + place * step % 1.0) for place, number in enumerate(numbers)] for step in _STEPS]
     size = math.fsum(map(abs, numbers))
-    return {"shape": shape, "n": len(numbers), "size": size, "sums": [math.fsum(products) for products in weighted]}
+    found = {"shape": shape, "n": len(numbers), "size": size, "sums": [math.fsum(products) for products in weighted]}
+    return found | {"bits": digest(value)} if with_bits else found
 
 
 def differences(found: Any, golden: Any, where: str = "") -> Iterator[str]:
@@ -63,10 +65,10 @@ def read_golden(name: str) -> Any:
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def write_golden(name: str, entries: dict[str, Any]) -> None:
-    """One line for each entry, so that a difference can be read."""
+def write_golden(name: str, entries: dict[str, Any], folder: Path = FOLDER) -> None:
+    """Write one line for each entry, so that a difference can be read."""
     lines = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in entries.items()]
-    (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def _without_numbers(value: Any, numbers: list[float]) -> Any:

@@ -1,9 +1,14 @@
 """Write goldens, from any checkout of adhere: those of new policies, or with --anew all of them.
 
     PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT simulations live_scripts live_trials
+    PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT analyses pages evaluations
     PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT --anew reproduction=REPORT
+    PYTHONPATH=CHECKOUT/src:tests .venv/bin/python -m golden.generate CHECKOUT --bits=FOLDER analyses evaluations
 
 CHECKOUT is the checkout whose adhere is to be run, REPORT the folder of a finished `adhere reproduce --quick` of it.
+With --bits, all entries are made and written to FOLDER, each with a digest of every bit of its numbers. Files that
+two checkouts make on one machine are equal byte for byte if what users compute is.
+
 Without --anew, an entry that a golden file already has is kept as it is, an entry that no test compares is removed,
 and only compositions with a missing entry are played. So a new policy needs its line in `policies_under_test` and
 the first command above.
@@ -24,7 +29,8 @@ from typing import Any
 import adhere
 from contract.policies_under_test import SUBJECTS
 
-from .digests import read_golden, write_golden
+from . import digests
+from .digests import FOLDER, read_golden, write_golden
 
 
 def entries_of(part: str, report: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -44,11 +50,19 @@ def entries_of(part: str, report: str, known: dict[str, Any]) -> dict[str, Any]:
         from .live_trials import POLICIES, by_secret
 
         return {policy: known.get(policy) or by_secret(policy) for policy in POLICIES}
-    from .reproduction import MAY_CHANGE, data_files
+    if part in ("analyses", "pages"):
+        from .analyses import ANALYSES, PAGES, analysed, page
+
+        names, make = (ANALYSES, analysed) if part == "analyses" else (PAGES, page)
+        return {name: known.get(name) or make(name) for name in names}
+    if part == "evaluations":
+        from .evaluations import EVALUATIONS, evaluated
+
+        return {name: known.get(name) or evaluated(name) for name in EVALUATIONS}
+    from .reproduction import data_files
 
     found = data_files(Path(report) / "data")
-    pinned = (column for column in found if column.partition("/")[0] != MAY_CHANGE)
-    return {column: known.get(column, found[column]) for column in pinned}
+    return {column: known.get(column, found[column]) for column in found}
 
 
 def gathered(
@@ -64,9 +78,12 @@ def gathered(
 
 
 if __name__ == "__main__":
-    checkout, *parts = sys.argv[1:]
+    checkout, *given = sys.argv[1:]
     if not Path(adhere.__file__).resolve().is_relative_to(Path(checkout).resolve()):
         sys.exit(f"adhere was imported from {adhere.__file__}, not from {checkout}")
-    is_anew = "--anew" in parts
-    for part, _, report in (text.partition("=") for text in parts if text != "--anew"):
-        write_golden(part, entries_of(part, report, {} if is_anew else read_golden(part)))
+    options = {name: value for name, _, value in (text.partition("=") for text in given if text.startswith("--"))}
+    digests.with_bits = "--bits" in options
+    folder = Path(options["--bits"]) if digests.with_bits else FOLDER
+    for part, _, report in (text.partition("=") for text in given if not text.startswith("--")):
+        is_known = not options and (FOLDER / f"{part}.json").exists()
+        write_golden(part, entries_of(part, report, read_golden(part) if is_known else {}), folder)

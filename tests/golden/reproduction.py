@@ -12,8 +12,6 @@ import polars
 from .digests import digest, fingerprint
 from .renames import old_column, old_name
 
-MAY_CHANGE = "past-the-paper"  # the study of policies past the paper, whose defaults may still be bettered
-
 
 def data_files(folder: Path) -> dict[str, Any]:
     """For each column of each table in the folder: its first value, and a digest or fingerprint of all of them."""

@@ -98,3 +98,10 @@ def test_values_are_compared_one_by_one(found: Any, golden: Any, is_same: bool) 
 def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
     assert digest({"a": 1, "b": [2]}) == digest({"b": [2], "a": 1}) != digest({"a": 1, "b": [3]})
     assert fingerprint({"a": 1.5, "b": 2.5}) == fingerprint({"b": 2.5, "a": 1.5})
+
+
+def test_bits_tell_two_checkouts_apart_where_sums_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("golden.digests.with_bits", True)
+    changed = json.loads(json.dumps(VALUE))
+    changed["states"][3][4] = math.nextafter(changed["states"][3][4], math.inf)
+    assert fingerprint(changed)["bits"] != fingerprint(VALUE)["bits"] == fingerprint(dict(VALUE))["bits"]

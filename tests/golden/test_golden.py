@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from adhere import parse_policy
 from adhere.policies import registry
 from contract.policies_under_test import SUBJECTS
 
+from .analyses import ANALYSES, PAGES, analysed, page
+from .analyses import SLOW as SLOW_ANALYSES
 from .digests import differences, read_golden
+from .evaluations import EVALUATIONS, QUICK, evaluated
 from .live_scripts import in_memory, scripts
 from .live_trials import POLICIES, by_secret
 from .simulations import names, simulated
@@ -36,6 +40,26 @@ def test_live_trials_by_a_secret(policy: str) -> None:
     assert_as_before({policy: by_secret(policy)}, read_golden("live_trials"))
 
 
+def marked(names: Iterable[str], slow: Collection[str]) -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.slow] if name in slow else []) for name in names]
+
+
+@pytest.mark.parametrize("name", marked(ANALYSES, SLOW_ANALYSES))
+def test_analyses(name: str) -> None:
+    assert_as_before({name: analysed(name)}, read_golden("analyses"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_of_analyses(name: str) -> None:
+    assert_as_before({name: page(name)}, read_golden("pages"))
+
+
+@pytest.mark.parametrize("name", marked(EVALUATIONS, EVALUATIONS.keys() - QUICK.keys()))
+def test_evaluations(name: str) -> None:
+    assert_as_before({name: evaluated(name)}, read_golden("evaluations"))
+
+
 @pytest.mark.parametrize("golden", ["simulations", "live_scripts"])
 def test_every_registered_policy_has_goldens(golden: str) -> None:
     """Read from the golden files themselves; tests declare policies too, which need none."""
@@ -47,5 +71,8 @@ def test_every_registered_policy_has_goldens(golden: str) -> None:
 def test_goldens_hold_what_is_compared_and_nothing_else() -> None:
     """An entry of a policy that is no longer under test fails here, as does a policy under test without an entry."""
     assert list(read_golden("live_trials")) == list(POLICIES)
+    assert list(read_golden("analyses")) == list(ANALYSES)
+    assert list(read_golden("pages")) == list(PAGES)
+    assert list(read_golden("evaluations")) == list(EVALUATIONS)
     assert list(read_golden("simulations")) == [name for subject in SUBJECTS for name in names(subject)]
     assert list(read_golden("live_scripts")) == [name for subject in SUBJECTS for name, *_ in scripts(subject)]
