@@ -53,8 +53,9 @@ def entries_of(part: str, report: str, known: dict[str, Any]) -> dict[str, Any]:
     if part in ("analyses", "pages"):
         from .analyses import ANALYSES, PAGES, analysed, page
 
-        names, make = (ANALYSES, analysed) if part == "analyses" else (PAGES, page)
-        return {name: known.get(name) or make(name) for name in names}
+        if part == "pages":
+            return {name: known.get(name) or page(name) for name in PAGES}
+        return {name: known.get(name) or analysed(name) for name in ANALYSES}
     if part == "evaluations":
         from .evaluations import EVALUATIONS, evaluated
 
