@@ -1,0 +1,1 @@
+"""Slips that the tests must notice: `scripts/mutants` makes each in a copy, and says which test saw it."""

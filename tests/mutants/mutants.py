@@ -1,0 +1,343 @@
+"""The mutants: plausible slips all over the product, each a text of a file and what to put in its place.
+
+`make test` must notice nine in ten of them, `make test-slow` all. A change that moves or rewrites such a text changes
+it here too, so that the slip stays the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """A slip: the text `old`, which the file contains once, becomes `new`.
+
+    `near` are the tests that are the most likely to notice it.
+    """
+
+    name: str
+    breaks: str
+    file: str
+    old: str
+    new: str
+    near: tuple[str, ...]
+
+
+MUTANTS = (
+    Mutant(
+        "comply-credits-actual",
+        "The protocol Comply credits the arm taken if patients did not comply, instead of none.",
+        "src/adhere/protocols.py",
+        "np.where(chosen == actual, chosen, NONE)",
+        "np.where(chosen == actual, chosen, actual)",
+        ("tests/test_protocols.py", "src/adhere/protocols.py"),
+    ),
+    Mutant(
+        "thompson-counts-failures-always",
+        "Thompson sampling counts a failure after every reward, also after a success.",
+        "src/adhere/policies/thompson.py",
+        "    else:\n        state.failures[arm] += 1.0",
+        "    state.failures[arm] += 1.0",
+        ("tests/policies/test_thompson.py",),
+    ),
+    Mutant(
+        "floor-one-share-too-many",
+        "The floor leaves the policy inside less than 1 - Σ s: it subtracts one arm's share twice.",
+        "src/adhere/policies/floor.py",
+        "[self.share] * (n_arms - 1)",
+        "[self.share] * n_arms",
+        ("tests/policies/test_floor.py",),
+    ),
+    Mutant(
+        "burn-in-one-patient-longer",
+        "The burn-in draws one more patient from its blocks than it says.",
+        "src/adhere/policies/burn_in.py",
+        "    if unlikely(number < rule.patients):",
+        "    if unlikely(number <= rule.patients):",
+        ("tests/policies/test_burn_in.py",),
+    ),
+    Mutant(
+        "hybrid-weights-all-experts",
+        "Experts that are not certified learn with the importance weight of the one that was drawn.",
+        "src/adhere/policies/hierarchical.py",
+        "own_weight = memo.weight if certified and i == drawn else 1.0",
+        "own_weight = memo.weight",
+        ("tests/policies/test_hierarchical.py",),
+    ),
+    Mutant(
+        "streams-share-a-key",
+        "Lessons that waited for the actual arm draw the same random numbers as those that did not.",
+        "src/adhere/randomness.py",
+        "LEARN_LATE: Final = np.uint64(3)",
+        "LEARN_LATE: Final = np.uint64(2)",
+        ("tests/randomness", "tests/golden/test_golden.py::test_live_trials_by_a_secret"),
+    ),
+    Mutant(
+        "moments-without-between",
+        "Merged blocks of runs lose the spread between their means: standard errors are too small.",
+        "src/adhere/simulation/moments.py",
+        "self.deviations + later.deviations + difference**2 * (self.n * later.n / n)",
+        "self.deviations + later.deviations",
+        ("tests/simulation/test_moments.py",),
+    ),
+    Mutant(
+        "quantile-rank-off-by-one",
+        "A quantile takes the next higher rank.",
+        "src/adhere/simulation/quantiles.py",
+        "rank = q * (int(self.counts.sum()) - 1)",
+        "rank = q * int(self.counts.sum())",
+        ("tests/simulation/test_quantiles.py",),
+    ),
+    Mutant(
+        "ties-count-as-worse",
+        "Runs without any surplus count as worse than randomisation.",
+        "src/adhere/simulation/measure.py",
+        "without_rounding(own[0][:, -1], grid[-1]) < 0.0",
+        "without_rounding(own[0][:, -1], grid[-1]) <= 0.0",
+        ("tests/simulation/test_measure.py", "tests/simulation/test_ties.py"),
+    ),
+    Mutant(
+        "look-one-outcome-late",
+        "A look by number is due one outcome later than planned.",
+        "src/adhere/trial/look_state.py",
+        "looks.n_outcomes >= plan.counts[number - len(plan.days)]",
+        "looks.n_outcomes > plan.counts[number - len(plan.days)]",
+        ("tests/trial/test_look_state.py", "tests/trial/test_looks.py"),
+    ),
+    Mutant(
+        "obrien-fleming-without-root",
+        "O'Brien and Fleming's critical values are c / t instead of c / √t.",
+        "src/adhere/trial/group_sequential.py",
+        '"obrien-fleming": lambda fraction: 1.0 / math.sqrt(fraction)',
+        '"obrien-fleming": lambda fraction: 1.0 / fraction',
+        ("tests/trial/test_group_sequential.py",),
+    ),
+    Mutant(
+        "search-ends-on-the-lax-side",
+        "The calibration ends at a step with the number whose error is above the aim.",
+        "src/adhere/design/search.py",
+        "        return below.at",
+        "        return above.at",
+        ("tests/design/test_search.py",),
+    ),
+    Mutant(
+        "bounds-swapped",
+        "The lower and the upper bound of a linear program change places.",
+        "src/adhere/analysis/bounding/program_bounds.py",
+        "_tidy(low, -minus_high,",
+        "_tidy(-minus_high, low,",
+        ("tests/analysis/test_bounds.py",),
+    ),
+    Mutant(
+        "compliers-undivided",
+        "The effect on compliers is the effect of assignment, not divided by the share of compliers.",
+        "src/adhere/analysis/fixed_sample/compliers.py",
+        "value = pair.contrast(OUTCOME) / taken",
+        "value = pair.contrast(OUTCOME)",
+        ("tests/analysis/test_compliers.py",),
+    ),
+    Mutant(
+        "fieller-covariance-sign",
+        "Fieller's set takes the covariance with the wrong sign.",
+        "src/adhere/analysis/fixed_sample/fieller.py",
+        "half_b = z2 * covariance - numerator * denominator",
+        "half_b = -z2 * covariance - numerator * denominator",
+        ("tests/analysis/test_fieller.py",),
+    ),
+    Mutant(
+        "aipw-other-arms-probability",
+        "AIPW divides by the probability of the arm that was not chosen.",
+        "src/adhere/analysis/adaptive/aipw.py",
+        "compared.probabilities[own, arm], 1.0)",
+        "compared.probabilities[own, 1 - arm], 1.0)",
+        ("tests/analysis/test_aipw.py",),
+    ),
+    Mutant(
+        "sequence-p-one-sided",
+        "The any-time p-value is half of what it should be: two bets were made, and one is paid for.",
+        "src/adhere/analysis/adaptive/confidence_sequence.py",
+        "min(1.0, 2.0 * math.exp(-largest))",
+        "min(1.0, math.exp(-largest))",
+        ("tests/analysis/test_confidence_sequence.py",),
+    ),
+    Mutant(
+        "missing-outcomes-cost-nothing",
+        "Intervals are as narrow as if outcomes that are missing at random had been known.",
+        "src/adhere/analysis/fixed_sample/missing_at_random.py",
+        "self._lent(arm, second) * spread / np.maximum(1, n)",
+        "self._lent(arm, second) * spread / np.maximum(1, everyone)",
+        ("tests/analysis/test_missing_at_random.py",),
+    ),
+    Mutant(
+        "idempotency-lost-in-a-batch",
+        "A report sent twice in one transaction is executed twice.",
+        "src/adhere/trial/transaction.py",
+        "        if record.request_id:\n",
+        "        if record.request_id and isinstance(event, Recommended):\n",
+        ("tests/trial/test_processor.py", "tests/trial/test_at_once.py"),
+    ),
+    Mutant(
+        "stale-checkpoint",
+        "A correction is learned from a checkpoint that already contains the wrong lesson.",
+        "src/adhere/trial/projection.py",
+        "checkpoint = self._cache.state_before(self._trial, place)",
+        "checkpoint = self._cache.state_before(self._trial, place + 1)",
+        ("tests/trial/test_projection.py",),
+    ),
+    Mutant(
+        "correction-learned-last",
+        "A corrected value is learned when it was corrected, not when it was reported.",
+        "src/adhere/trial/history.py",
+        "    place = event.position if part is None else part.place\n",
+        "    place = event.position\n",
+        ("tests/trial/test_history.py", "tests/trial/test_evolve.py"),
+    ),
+    Mutant(
+        "imputed-a-moment-late",
+        "A report is not imputed at its deadline, only after it.",
+        "src/adhere/trial/verbs/impute_missing.py",
+        "timedelta(days=rule.after_days) > now",
+        "timedelta(days=rule.after_days) >= now",
+        ("tests/trial/test_missing_and_blind.py",),
+    ),
+    Mutant(
+        "site-unblinds-what-others-took",
+        "A site can unblind a kit by naming a recommendation of another site.",
+        "src/adhere/trial/verbs/unblind.py",
+        "(taker is not None and taker.site == site and is_taken)",
+        "(taker is not None and is_taken)",
+        (
+            "tests/service/test_emergency.py",
+            "tests/service/test_blinding.py",
+            "tests/trial/test_missing_and_blind.py",
+        ),
+    ),
+    Mutant(
+        "chain-without-links",
+        "A record's hash no longer covers the record before it, so that records can be exchanged unseen.",
+        "src/adhere/trial/log/chain.py",
+        "hashlib.sha256(before + body).digest()",
+        "hashlib.sha256(body).digest()",
+        ("tests/trial/log",),
+    ),
+    Mutant(
+        "commit-before-the-disk",
+        "SQLite acknowledges a commit before it is on the disk.",
+        "src/adhere/store/sqlite_settings.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = NORMAL",
+        ("tests/store/test_sqlite.py", "tests/service/test_power_cut.py"),
+    ),
+    Mutant(
+        "two-writers",
+        "Two processes can write to one SQLite file at a time.",
+        "src/adhere/store/database_file.py",
+        "    except filelock.Timeout:\n        raise FileInUseError(str(path)) from None\n",
+        "    except filelock.Timeout:\n        pass\n",
+        ("tests/store/test_sqlite.py", "tests/store/test_sharing.py"),
+    ),
+    Mutant(
+        "first-head-instead-of-last",
+        "A log is compared with the first verified head of its trial instead of the latest.",
+        "src/adhere/service/heads_file.py",
+        "        found[head.trial] = head\n",
+        "        found.setdefault(head.trial, head)\n",
+        ("tests/service/test_verification.py",),
+    ),
+    Mutant(
+        "forms-without-csrf",
+        "A form is accepted without the session's CSRF token.",
+        "src/adhere/service/pages/dispatch.py",
+        "not page.route.signs_in and not is_csrf(page.secret, given)",
+        "not page.route.signs_in and given and not is_csrf(page.secret, given)",
+        ("tests/service/test_sign_in.py", "tests/service/test_pages.py"),
+    ),
+    Mutant(
+        "statisticians-list-tokens",
+        "Statisticians can list all tokens, which only admins may.",
+        "src/adhere/service/api/routes.py",
+        'Route("GET", "/tokens", ADMIN_ROLES,',
+        'Route("GET", "/tokens", ANALYST_ROLES,',
+        ("tests/service/test_roles.py",),
+    ),
+    Mutant(
+        "token-for-every-trial",
+        "A token for one trial opens all trials.",
+        "src/adhere/service/api/calling.py",
+        "    if only is not None and context.trial != only:\n",
+        "    if only is not None and not context.trial:\n",
+        ("tests/service/test_roles.py", "tests/service/test_tokens.py"),
+    ),
+    Mutant(
+        "rate-limit-by-seconds",
+        "The burst of a rate limit is taken for seconds, which allows too many requests at rates above one.",
+        "src/adhere/service/http/rate_limits.py",
+        "late = full_at - now - self._burst / self._rate",
+        "late = full_at - now - self._burst",
+        ("src/adhere/service/http/rate_limits.py", "tests/service/test_tokens.py", "tests/service/test_http.py"),
+    ),
+    Mutant(
+        "cookie-not-secure-behind-a-proxy",
+        "Behind a proxy with HTTPS, the session's cookie can be sent without it.",
+        "src/adhere/service/api/auth.py",
+        ' or (peer is not None and self._proxies.is_secure(peer[0], scope["headers"]))',
+        "",
+        ("tests/service/test_proxies.py", "tests/service/test_sign_in.py"),
+    ),
+    Mutant(
+        "sessions-never-end",
+        "A session goes on after it has expired.",
+        "src/adhere/sessions.py",
+        "if session is None or session.expires_at <= self._in(0):",
+        "if session is None:",
+        ("tests/store/test_sessions.py", "tests/service/test_sign_in.py"),
+    ),
+    Mutant(
+        "chart-data-unescaped",
+        "An arm's name can end the script element of a chart's data, and begin one of its own.",
+        "src/adhere/service/pages/rendering.py",
+        'allow_nan=False).replace("<", "\\\\u003c")',
+        "allow_nan=False)",
+        ("tests/service/test_pages.py", "tests/service/pages"),
+    ),
+    Mutant(
+        "broken-log-exits-like-bad-input",
+        "`adhere trial verify` of a changed log exits with the status of a mistyped option.",
+        "src/adhere/cli/main.py",
+        "        return BROKEN\n",
+        "        return WRONG_INPUT\n",
+        ("tests/cli/test_trial.py", "tests/trial/log"),
+    ),
+    Mutant(
+        "token-printed-in-errors",
+        "A token that was typed into the wrong option is printed in the error.",
+        "src/adhere/cli/main.py",
+        'hidden = _TOKEN.sub("adh_…", _PASSWORD.sub(_HIDDEN, sentence))',
+        "hidden = _PASSWORD.sub(_HIDDEN, sentence)",
+        ("tests/cli/test_secrets.py", "tests/cli/test_passwords.py", "tests/cli/test_token.py"),
+    ),
+    Mutant(
+        "formulas-with-at",
+        "A subject called @SUM(…) is a formula in the exported CSV file.",
+        "src/adhere/csv_cells.py",
+        'FORMULA = r"^\'*[=+\\-@\\t\\r\\n]"\nESCAPED',
+        'FORMULA = r"^\'*[=+\\-\\t\\r\\n]"\nESCAPED',
+        ("tests/trial/log", "tests/records", "src/adhere/csv_cells.py"),
+    ),
+    Mutant(
+        "direction-lost-in-export",
+        "The exported table of a trial in which lower is better says that higher is.",
+        "src/adhere/trial/log/table.py",
+        '(("Y",) if design.lower_is_better else ())',
+        '(("N",) if design.lower_is_better else ())',
+        ("tests/trial/test_exported_direction.py",),
+    ),
+    Mutant(
+        "retries-what-may-be-done",
+        "The client sends a request without an id again after a 503, so that it may be executed twice.",
+        "packages/adhere-client/src/adhere_client/attempts.py",
+        "(response.status in _UNAVAILABLE and self._request.repeatable)",
+        "response.status in _UNAVAILABLE",
+        ("tests/service/test_client_failures.py",),
+    ),
+)
