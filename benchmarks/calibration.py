@@ -15,7 +15,7 @@ import msgspec
 from benchmarks.design import ADAPTR, compliers
 
 import adhere
-from adhere.design.settled_number import Tried
+from adhere.evaluation.search.confirmed_number import Tried
 
 
 def say(tried: Tried) -> None:

@@ -19,19 +19,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.events import Recommended, decode
+from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.domain.state import TrialState
 from adhere.trial.log.chain import walk
 from adhere.trial.log.log_file import secrets_of
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.projection import read_state
-from adhere.trial.recommendation_ids import LETTERS
-from adhere.trial.state import TrialState
-from adhere.trial.trial_keys import TrialKeys
-from adhere.trial.trial_secret import ArmKeys, kit_key, public_keys
-from adhere.trial.verbs.look import choose, stated_probabilities
+from adhere.trial.looks.due_looks import choose, stated_probabilities
+from adhere.trial.policy.engine import engine_of
+from adhere.trial.secret.recommendation_ids import LETTERS
+from adhere.trial.secret.trial_keys import TrialKeys
+from adhere.trial.secret.trial_secret import ArmKeys, kit_key, public_keys
+from adhere.trial.writing.processor import CommandProcessor
+from adhere.trial.writing.projection import read_state
 
 ARMS = ("control", "treatment")
 TRIALS: Mapping[str, dict[str, Any]] = {
@@ -109,7 +110,7 @@ def play(name: str, more: dict[str, Any], n_patients: int, seed: int) -> tuple[d
         live = processor.trial("t")
         commitment = live.engine.keys.commitment
         ways = _ways(commitment)
-        engines = {way: design.engine(_WithKeys(live.engine.keys.public, lambda index: (0, 0))) for way in ways}
+        engines = {way: engine_of(design, _WithKeys(live.engine.keys.public, lambda index: (0, 0))) for way in ways}
         tallies: dict[str, list[tuple[bool, float]]] = {}
         seen: list[Seen] = []
         for number in range(n_patients):

@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from adhere.design.outcomes import TrialOutcomes
-from adhere.design.trial_runner import TrialRunner
+from adhere.design.design import Design
+from adhere.design.parts import Delay, Looks, Stopping
+from adhere.evaluation.characteristics.outcomes import TrialOutcomes
+from adhere.evaluation.kernels.trial_runner import TrialRunner
 from adhere.populations import Strata, Stratum
 from adhere.processors import usable_processors
-from adhere.trial.design import Design
-from adhere.trial.design_parts import Delay, Looks, Stopping
 
 BAR = Design(
     "five looks",

@@ -20,10 +20,10 @@ import numpy as np
 from scipy import stats
 
 from adhere import Strata, Stratum
-from adhere.design.trial_runner import TrialRunner
-from adhere.trial.design import Design
-from adhere.trial.design_parts import Boundary, Looks, Stopping
-from adhere.trial.group_sequential import critical_values
+from adhere.design.design import Design
+from adhere.design.parts import Boundary, Looks, Stopping
+from adhere.evaluation.kernels.trial_runner import TrialRunner
+from adhere.looks.group_sequential import critical_values
 
 ARMS = ("old", "new")
 PER_ARM = 900

@@ -12,16 +12,16 @@ from typing import Any
 import polars
 
 from adhere import simulate
-from adhere.design.kept_trials import KeptTrials
-from adhere.design.meanings import MEANINGS
-from adhere.design.outcomes import TrialOutcomes
+from adhere.evaluation.characteristics.meanings import MEANINGS
+from adhere.evaluation.characteristics.outcomes import TrialOutcomes
+from adhere.evaluation.kept_trials import KeptTrials
 from adhere.populations import records_json, records_of
 from adhere.service.api.openapi import document
 from adhere.service.table import ROUTES
 from adhere.studies.arena.schema import SCHEMAS
 from adhere.studies.coverage.tables import INTERVALS, TESTS
 from analysis.made_analysis import made as made_analysis
-from design.made_evaluation import made as made_evaluation
+from evaluation.made_evaluation import made as made_evaluation
 
 ENDS = ("se", "low", "high", "sd", "q05", "q25", "q50", "q75", "q95")  # what a name may end with, after an underscore
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import adhere
 from adhere import InputError, Trial
-from adhere.policies.registry import registry
+from adhere.policies.base.registry import registry
 
 ARMS = ["walk", "aspirin"]
 NO_COUNTS: list[Any] = [0, -1, 1.5, "10", math.nan, math.inf, None, True, 2**60, [10], 1j]

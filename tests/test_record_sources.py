@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 
 from adhere import Trial
+from adhere.design.make_design import make_design
 from adhere.errors import DamagedStoreError, InputError
 from adhere.populations import stroke_aspirin, stroke_heparin
 from adhere.record_sources import analyse, records_and_allocation, records_of
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.log.export import write_table
 from adhere.trial.log.log_file import write_log
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 from same_records import assert_same_records
 from trial.live import send
 

@@ -78,7 +78,7 @@ def subjects(programs: Programs, n_runs: int) -> list[Subject]:
 
 
 def _n_last() -> int:
-    from adhere.simulation.measure import n_last
+    from adhere.simulation.measures.measure import n_last
 
     return n_last(N_PATIENTS)
 

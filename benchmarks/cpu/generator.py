@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.cpu.measuring import Subject, Timed, timed
 from benchmarks.cpu.ours import N_PATIENTS, SEED, THREE_ARMS
 
-from adhere.policies.beta import draw_largest
+from adhere.policies.numerics.beta import draw_largest
 from adhere.populations import as_population
 from adhere.randomness import CHOOSE, mix, point, stream, uniform, unit
 

@@ -10,8 +10,8 @@ import numpy as np
 from adhere.compilation.gpu import cuda
 from adhere.policies import as_policy
 from adhere.populations import as_population
-from adhere.simulation.gpu_runner import GpuRunner, on_gpu
-from adhere.simulation.kernel import NO_FAULT, Tallies
+from adhere.simulation.kernels.gpu_runner import GpuRunner, on_gpu
+from adhere.simulation.kernels.kernel import NO_FAULT, Tallies
 from adhere.simulation.plan import grid_points
 
 THREADS = 128

@@ -11,11 +11,11 @@ from benchmarks.monitor.site import Site
 from benchmarks.service.measuring import free_port, serving
 from benchmarks.service.subjects import adhere_command
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.policies import import_policies
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 POLICY = Path(__file__).with_name("always.py")
 _TRIALS = ("first", "second")

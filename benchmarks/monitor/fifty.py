@@ -17,8 +17,8 @@ from benchmarks.monitor.site import Site
 from benchmarks.pages import Bar, times
 from benchmarks.service.subjects import serving_adhere
 
+from adhere.access.tokens import Tokens
 from adhere.store import open_store
-from adhere.tokens import Tokens
 
 PATIENTS, WATCHERS, PAIRS, SECONDS = 20_000, 50, 9, 8.0
 _PAUSE = 0.01  # seconds between two recommendations

@@ -6,11 +6,11 @@ import random
 from contextlib import closing
 from pathlib import Path
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.commands import Recommend, Report
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend, Report
+from adhere.trial.writing.processor import CommandProcessor
 
 TRIAL, ARMS = "long", ("walk", "aspirin")
 _AT_ONCE = 500

@@ -13,11 +13,11 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.commands import Correct, Receipt, Recommend, RecommendationResponse, Report
+from adhere.trial.domain.commands import Correct, Receipt, Recommend, RecommendationResponse, Report
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 _BATCH = 250
 _ARMS = ("walk", "aspirin")

@@ -20,8 +20,8 @@ from benchmarks.service.measuring import ServerError, free_port, stop
 from benchmarks.service.subjects import THOMPSON, Driven, adhere_command, prepare, serving_adhere
 
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.writing.processor import CommandProcessor
 
 SAMPLE_EVERY = 25_000  # pairs
 SETTLED = 100_000  # requests after which caches are full

@@ -13,7 +13,7 @@ from benchmarks.service.subjects import THOMPSON, Driven, Where, prepare, servin
 from tests.store.postgres_server import fresh_database, shared_server
 
 from adhere.store import open_store
-from adhere.trial.events import Recommended, Reported, decode
+from adhere.trial.domain.events import Recommended, Reported, decode
 from adhere.trial.log import chain
 
 SQLITE, POSTGRES = "SQLite, 1 process", "PostgreSQL, 4 processes"

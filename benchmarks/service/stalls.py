@@ -24,10 +24,10 @@ from benchmarks.service.corrections import build
 from benchmarks.service.load import Generator
 from benchmarks.service.subjects import ARMS, THOMPSON, Driven, prepare, serving_adhere
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 _LONG = "trial"  # as `build` calls it
 _OTHERS = ("a", "b", "c", "d")

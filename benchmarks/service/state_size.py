@@ -9,10 +9,10 @@ from contextlib import closing
 from benchmarks.cpu.measuring import Narrator
 from tests.contract.policies_under_test import SUBJECTS, variants
 
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.writing.processor import CommandProcessor
 
 N_ARMS = 5
 _ARMS = [f"arm {arm}" for arm in range(N_ARMS)]

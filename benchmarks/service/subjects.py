@@ -14,12 +14,12 @@ from benchmarks.service.load import Generator, Load, Outcome
 from benchmarks.service.measuring import Server, free_port, serving
 from benchmarks.service.skeleton import TOKEN
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.events import Recommended, Reported, decode
+from adhere.trial.domain.events import Recommended, Reported, decode
 from adhere.trial.log.chain import walk
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 ADHERE, SKELETON = "adhere", "a bare log"
 THOMPSON, BOUNDED = "thompson/actual", "thompson-bounded(hierarchical(epsilon-greedy))"

@@ -13,10 +13,10 @@ from benchmarks.soak.fold import Folded, fold
 from benchmarks.soak.house import ARMS, BLINDED, TRIALS, House
 
 from adhere.store import open_store
-from adhere.trial.events import created_event
+from adhere.trial.domain.events import created_event
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import replay
-from adhere.trial.projection import read_state
+from adhere.trial.writing.projection import read_state
 
 _KINDS = {"recommend": "recommended", "report": "reported", "correct": "corrected", "withdraw": "withdrawn"}
 

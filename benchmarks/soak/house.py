@@ -18,11 +18,11 @@ from pathlib import Path
 from benchmarks.service.measuring import free_port
 from tests.store.postgres_server import PostgresServer
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.design_parts import Imputation
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 ARMS = ("walk", "aspirin")
 PLAIN, LATE, BLINDED = "plain", "late", "blinded"

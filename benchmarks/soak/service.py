@@ -14,7 +14,7 @@ from adhere.service import context
 from adhere.service.addresses import is_postgres
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 
 def main(database: str, port: str, clock: str) -> None:

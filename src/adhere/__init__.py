@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from adhere.client import Client as Client
     from adhere.client import ServiceError as ServiceError
     from adhere.contract import check_policies as check_policies
-    from adhere.design.calibrate import calibrate as calibrate
-    from adhere.design.calibration import Calibration as Calibration
-    from adhere.design.evaluate import evaluate as evaluate
-    from adhere.design.evaluation import Evaluation as Evaluation
-    from adhere.design.sample_size import SampleSize as SampleSize
-    from adhere.design.sample_size import sample_size as sample_size
+    from adhere.design.design import Design as Design
+    from adhere.design.design_file import load_design as load_design
     from adhere.errors import ConflictError as ConflictError
     from adhere.errors import InputError as InputError
     from adhere.errors import PolicyError as PolicyError
     from adhere.errors import UnknownError as UnknownError
+    from adhere.evaluation.evaluate import evaluate as evaluate
+    from adhere.evaluation.evaluation import Evaluation as Evaluation
+    from adhere.evaluation.search.calibrate import calibrate as calibrate
+    from adhere.evaluation.search.calibration import Calibration as Calibration
+    from adhere.evaluation.search.sample_size import SampleSize as SampleSize
+    from adhere.evaluation.search.sample_size import sample_size as sample_size
     from adhere.policies import Always as Always
     from adhere.policies import BaseThompson as BaseThompson
     from adhere.policies import BayesOptimal as BayesOptimal
@@ -48,11 +50,11 @@ if TYPE_CHECKING:
     from adhere.policies import TopTwoThompson as TopTwoThompson
     from adhere.policies import Ucb1 as Ucb1
     from adhere.policies import Uniform as Uniform
-    from adhere.policies import hedge as hedge
     from adhere.policies import hierarchical_hedge as hierarchical_hedge
     from adhere.policies import import_policies as import_policies
     from adhere.policies import optimal_surplus as optimal_surplus
     from adhere.policies import parse_policy as parse_policy
+    from adhere.policies.numerics.hedge import hedge as hedge
     from adhere.populations import Counts as Counts
     from adhere.populations import Population as Population
     from adhere.populations import Strata as Strata
@@ -66,8 +68,6 @@ if TYPE_CHECKING:
     from adhere.studies.arena.arena import arena as arena
     from adhere.trial import Recommendation as Recommendation
     from adhere.trial import Trial as Trial
-    from adhere.trial.design import Design as Design
-    from adhere.trial.design_file import load_design as load_design
 
 __version__: str
 
@@ -76,11 +76,11 @@ _PUBLIC = {
     "adhere.analysis.analysis": "Analysis",
     "adhere.client": "AsyncClient Client ServiceError",
     "adhere.contract": "check_policies",
-    "adhere.design.evaluate": "evaluate",
-    "adhere.design.evaluation": "Evaluation",
-    "adhere.design.calibrate": "calibrate",
-    "adhere.design.calibration": "Calibration",
-    "adhere.design.sample_size": "SampleSize sample_size",
+    "adhere.evaluation.evaluate": "evaluate",
+    "adhere.evaluation.evaluation": "Evaluation",
+    "adhere.evaluation.search.calibrate": "calibrate",
+    "adhere.evaluation.search.calibration": "Calibration",
+    "adhere.evaluation.search.sample_size": "SampleSize sample_size",
     "adhere.errors": "ConflictError InputError PolicyError UnknownError",
     "adhere.policies": "Always BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor"
     " Gittins HacUcb HierarchicalBandit HierarchicalExp3 KlUcb Learner MediatedThompson Policy Thompson"
@@ -92,8 +92,8 @@ _PUBLIC = {
     "adhere.simulation": "SimulationResult simulate",
     "adhere.studies.arena.arena": "arena",
     "adhere.trial": "Recommendation Trial",
-    "adhere.trial.design": "Design",
-    "adhere.trial.design_file": "load_design",
+    "adhere.design.design": "Design",
+    "adhere.design.design_file": "load_design",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["__version__", *_HOMES]

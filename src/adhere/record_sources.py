@@ -24,7 +24,7 @@ from adhere.frames import is_frame
 from adhere.populations import Counts, PopulationLike, as_population, built_in_populations
 from adhere.randomness import check_seed
 from adhere.records.arms import control_of
-from adhere.trial.events import created_event
+from adhere.trial.domain.events import created_event
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
 from adhere.trial.sources import is_table_file, one_trial

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Recommend
-from adhere.trial.events import EpochBegun, Recommended, decode
+from adhere.trial.domain.commands import ChangeStatus, Recommend
+from adhere.trial.domain.events import EpochBegun, Recommended, decode
 from adhere.trial.log.chain import walk
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 from trial.live import send
 
 from .running import check_complaint, in_this_process

@@ -17,7 +17,7 @@ import pytest
 from distributed import Client
 
 import adhere
-from adhere.simulation import cluster
+from adhere.simulation.execution import cluster
 from simulation.dask_processes import DaskProcesses, dask_processes
 
 from .running import check_complaint, in_a_process, in_this_process

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars
 import pytest
 
-from adhere.cli.design_options import design_text
-from adhere.design.scenarios import scenario_table
-from adhere.trial.design_file import load_design
+from adhere.cli.design.options import design_text
+from adhere.design.design_file import load_design
+from adhere.evaluation.scenarios.scenarios import scenario_table
 
 from .running import check_complaint, in_this_process
 

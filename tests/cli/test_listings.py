@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import adhere
-from adhere.policies import parse_policy, registry
+from adhere.policies import parse_policy
+from adhere.policies.base.registry import registry
 from adhere.populations import as_population, built_in_populations, describe
 
 from .running import in_a_process, in_this_process

@@ -12,15 +12,22 @@ from pathlib import Path
 import pytest
 
 from adhere import Trial
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Recommend, RecommendationResponse, Report, Unblind, UnblindingResponse
-from adhere.trial.events import EpochBegun, Recommended, decode
+from adhere.trial.domain.commands import (
+    ChangeStatus,
+    Recommend,
+    RecommendationResponse,
+    Report,
+    Unblind,
+    UnblindingResponse,
+)
+from adhere.trial.domain.events import EpochBegun, Recommended, decode
 from adhere.trial.log.chain import walk
 from adhere.trial.log.log_file import secrets_of
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.secret.trial_secret import commitment_to
+from adhere.trial.writing.processor import CommandProcessor
 from trial.live import send
 
 from .running import Finished, check_complaint, in_this_process

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from adhere.access.tokens import Tokens
 from adhere.store import open_store
-from adhere.tokens import Tokens
 from blocked import run_without
 from service.serving import in_file
 

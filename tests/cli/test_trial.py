@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from adhere import Trial
-from adhere.policies.registry import registry
+from adhere.design.make_design import make_design
+from adhere.policies.base.registry import registry
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Correct, Recommend, RecommendationResponse, Report
-from adhere.trial.events import Recommended, decode
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor, utc_now
+from adhere.trial.domain.commands import ChangeStatus, Correct, Recommend, RecommendationResponse, Report
+from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.writing.processor import CommandProcessor, utc_now
 from trial.live import SECRET, UNKNOWN_ID, send
 
 from .running import check_complaint, in_this_process

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from adhere import Trial
+from adhere.design.design_file import load_design
 from adhere.store import open_store
-from adhere.trial.creation import WHY_NO_SEED
-from adhere.trial.design_file import load_design
-from adhere.trial.events import Created, created_event
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.domain.events import Created, created_event
+from adhere.trial.secret.trial_secret import commitment_to
+from adhere.trial.writing.creation import WHY_NO_SEED
 from cli.running import check_complaint, in_this_process
 from trial.live import Live, replay_of
 

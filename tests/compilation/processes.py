@@ -28,7 +28,7 @@ def learn_fixed(rule, state, memo, arm, reward, weight, rng):
 
 # Says which arm of "defiers" was always chosen, and on standard error what was compiled.
 SIMULATE = """
-from adhere.simulation.progress import Announcing
+from adhere.simulation.execution.progress import Announcing
 share = adhere.simulate("{policy}", "defiers", 10, 1, progress=Announcing())[0].allocation["treatment"].mean
 print("arm", share)
 """

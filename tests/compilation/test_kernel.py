@@ -10,9 +10,9 @@ import adhere
 from adhere import Trial, simulate
 from adhere.compilation import Kernel
 from adhere.populations import PopulationLike, stroke_heparin, uniform_other
-from adhere.simulation.compiled_runner import CompiledRunner
-from adhere.simulation.kernel import run_block
-from adhere.trial import engine, policy_steps, steps
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.kernel import run_block
+from adhere.trial.policy import engine, policy_steps, steps
 from contract.policies_under_test import variants
 from contract.populations_under_test import mixed
 

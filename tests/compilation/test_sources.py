@@ -21,11 +21,11 @@ import adhere
 from adhere import parse_policy
 from adhere.compilation import Kernel
 from adhere.compilation.sources import imports_in
-from adhere.design.trial_runner import TrialRunner
-from adhere.simulation.compiled_runner import CompiledRunner
-from adhere.trial.design import Design
-from adhere.trial.design_parts import Looks, Stopping
-from design.trials import compliers
+from adhere.design.design import Design
+from adhere.design.parts import Looks, Stopping
+from adhere.evaluation.kernels.trial_runner import TrialRunner
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from evaluation.trials import compliers
 
 from .processes import IMPORT_AND_RECOMMEND, RECOMMEND, SIMULATE, kernels_in, run, write_fixed
 
@@ -140,7 +140,7 @@ def test_every_file_with_code_to_compile_is_imported_by_a_loop_or_by_the_policie
     compiles = re.compile(r"^@(no_)?inline\b|^@implements\(|^@intrinsic\(|^specialise\(", re.MULTILINE)
     found = {file for file in PACKAGE.rglob("*.py") if compiles.search(file.read_text(encoding="utf-8"))}
     sources = loops()
-    assert PACKAGE / "trial" / "look_judges.py" in found & sources["adhere.design.kernel"]
+    assert PACKAGE / "looks" / "judges.py" in found & sources["adhere.evaluation.kernels.trial"]
     assert found <= set().union(*sources.values())
     assert len(sources) >= 12
 
@@ -170,7 +170,7 @@ print(json.dumps(unseen))
 def test_an_edit_of_any_file_that_compiled_code_imports_names_another_folder(tmp_path: Path) -> None:
     """In a copy of adhere, file by file, for every loop."""
     copy = tmp_path / "adhere"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("kernels"))  # what was compiled before
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))  # what was compiled before
     files = {module: [str(file.relative_to(PACKAGE)) for file in own] for module, own in loops().items()}
     assert all("protocols.py" in own for own in files.values())  # whose constants are compiled in
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_ENABLE_CUDASIM": "1"}
@@ -196,7 +196,14 @@ if True:
 from somewhere.adhere.files import write_file
 """
     found = {str(file.relative_to(PACKAGE)) for file in imports_in(source)}
-    own = {"protocols.py", "policies/__init__.py", "policies/ucb1.py", "randomness.py", "__init__.py", "intervals.py"}
+    own = {
+        "protocols.py",
+        "policies/__init__.py",
+        "policies/learners/ucb1.py",
+        "randomness.py",
+        "__init__.py",
+        "intervals.py",
+    }
     assert found == own
 
 
@@ -215,8 +222,8 @@ def test_every_function_that_numba_compiles_is_in_a_file_that_counts(monkeypatch
     design = Design("d", "hierarchical(exp3)", ("a", "b"), 60, looks=Looks(at=(20, 40)), stopping=stopping)
     population = compliers(0.3, 0.7)
     runners: dict[str, Any] = {
-        "adhere.simulation.kernel": CompiledRunner(parse_policy("hac-ucb"), population, 50, np.array([50])),
-        "adhere.design.kernel": TrialRunner(design, population, np.array([60]), None),
+        "adhere.simulation.kernels.kernel": CompiledRunner(parse_policy("hac-ucb"), population, 50, np.array([50])),
+        "adhere.evaluation.kernels.trial": TrialRunner(design, population, np.array([60]), None),
     }
     for module, runner in runners.items():
         read.clear()

@@ -18,7 +18,7 @@ import adhere
 from adhere import Uniform
 from adhere.compilation import Kernel, classes_of
 from adhere.compilation.storage import cache_folder, folder_of
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 
 from .processes import RECOMMEND, SIMULATE, finish, kernels_in, run, start
 
@@ -176,7 +176,7 @@ def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
 
 
 def test_processes_that_compile_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
-    script = "import adhere\nfrom adhere.simulation.progress import Announcing\nfor name in {}:\n"
+    script = "import adhere\nfrom adhere.simulation.execution.progress import Announcing\nfor name in {}:\n"
     script += "    result = adhere.simulate(name, 'rich-and-poor', 50, 20, progress=Announcing())\n"
     script += "    print(name, result[0].reward.mean)\n"
     orders = (["uniform", "ucb1"], ["ucb1", "uniform"])

@@ -14,7 +14,7 @@ from adhere import (
     Protocol,
     ThompsonBounded,
 )
-from adhere.policies.guard import Guard
+from adhere.policies.guards.guard import Guard
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY
 
 

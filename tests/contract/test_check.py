@@ -31,7 +31,7 @@ from adhere.contract.findings import (
 from adhere.contract.interpreted import as_python
 from adhere.contract.promises import late, match_frequencies, repeatable, runs, works_in_hierarchy
 from adhere.policies import parse_policy
-from adhere.simulation.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
 
 from .populations_under_test import mixed
 

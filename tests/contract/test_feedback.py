@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Trial
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 
 from .parts import is_settled, parts
 from .playing import trial_on

@@ -13,11 +13,11 @@ import pytest
 import adhere
 from adhere import Population, parse_policy
 from adhere.contract.interpreted import as_python
-from adhere.design import kernel as design_kernel
-from adhere.design.trial_runner import TrialRunner
-from adhere.simulation import kernel as simulation_kernel
-from adhere.simulation.compiled_runner import CompiledRunner
-from adhere.trial.design import Design
+from adhere.design.design import Design
+from adhere.evaluation.kernels import trial as design_kernel
+from adhere.evaluation.kernels.trial_runner import TrialRunner
+from adhere.simulation.kernels import kernel as simulation_kernel
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
 
 from .policies_under_test import usual_arms
 from .populations_under_test import graded_rewards, mixed

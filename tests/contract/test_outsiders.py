@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from adhere.design.parts import Looks, Stopping
 from adhere.policies import import_policies
 from adhere.populations import Population
-from adhere.trial.commands import ChangeStatus, Reveal
-from adhere.trial.design_parts import Looks, Stopping
-from adhere.trial.epochs import begin_epochs
-from adhere.trial.events import EpochBegun, Recommended
+from adhere.trial.domain.commands import ChangeStatus, Reveal
+from adhere.trial.domain.events import EpochBegun, Recommended
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.sources import one_trial
-from design.trials import compliers
+from adhere.trial.writing.epochs import begin_epochs
+from evaluation.trials import compliers
 from trial.live import Live, number_of
 
 from .policies_under_test import usual_arms, variants

@@ -8,7 +8,7 @@ import pytest
 from adhere import Trial
 from adhere.compilation.layout import Floats
 from adhere.contract.promises import unlike
-from adhere.trial.steps import CHOOSE_ARM
+from adhere.trial.policy.steps import CHOOSE_ARM
 
 from .playing import trial_on
 from .policies_under_test import variants

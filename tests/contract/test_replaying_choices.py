@@ -6,9 +6,9 @@ The memo is that which the choice itself wrote.
 from __future__ import annotations
 
 from adhere.compilation import state_of
-from adhere.policies.generic import note_allocation
+from adhere.policies.base.generic import note_allocation
 from adhere.randomness import CHOOSE, point
-from adhere.trial.steps import CHOOSE_ARM
+from adhere.trial.policy.steps import CHOOSE_ARM
 
 from .playing import trial_on
 from .policies_under_test import recycles, variants

@@ -9,8 +9,9 @@ import pickle
 import pytest
 
 from adhere import parse_policy, simulate
-from adhere.policies import as_policy, registry
-from adhere.policies.catalogue import from_json
+from adhere.policies import as_policy
+from adhere.policies.base.catalogue import from_json
+from adhere.policies.base.registry import registry
 
 from .playing import play, trial_on
 from .policies_under_test import every_policy, usual_arms, variants

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
+from adhere.access.tokens import Tokens
 from adhere.client import ServiceError
 from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
-from adhere.tokens import Tokens
 from deploy.nginx import SITE, Nginx, before
 from service.both_clients import BOTH, MakeClient
 from service.serving import Service, in_thread

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from adhere.design.parts import Imputation
 from adhere.errors import InputError
-from adhere.trial.commands import ChangeStatus, Withdraw
-from adhere.trial.design_parts import Imputation
-from adhere.trial.events import Created, Recommended
+from adhere.trial.domain.commands import ChangeStatus, Withdraw
+from adhere.trial.domain.events import Created, Recommended
 from trial.live import ARMS, SECRET, Live
 
 from .digests import fingerprint

@@ -7,8 +7,8 @@ from typing import Any
 from adhere import simulate
 from adhere.intervals import Z95
 from adhere.populations import Population, Strata, Stratum, homogeneous, uniform_corrective
-from adhere.simulation.measure import MEASURES, SHARES
-from adhere.simulation.outcome import QUANTILES
+from adhere.simulation.measures.measure import MEASURES, SHARES
+from adhere.simulation.results.outcome import QUANTILES
 from contract.policies_under_test import is_compiled, variants
 from contract.populations_under_test import graded_rewards, mixed
 

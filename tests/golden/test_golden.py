@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adhere import parse_policy
-from adhere.policies import registry
+from adhere.policies.base.registry import registry
 from contract.policies_under_test import SUBJECTS
 
 from .analyses import ANALYSES, PAGES, analysed, page

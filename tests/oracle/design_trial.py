@@ -12,16 +12,16 @@ import numpy as np
 
 from adhere import Population
 from adhere.compilation import memo_of, state_of
+from adhere.design.design import Design
+from adhere.design.look_rules import look_rules
+from adhere.design.planned_looks import burn_in_of, look_counts, look_days, planned_looks
+from adhere.looks.judge import ACTIVE, GO_ON, N_VALUES, Evidence, judge, work_size
 from adhere.policies import ComplianceAwareLearner, as_policy
-from adhere.policies.floor import Floor
-from adhere.policies.generic import choose, note_allocation, probabilities, remember, remember_shares, update
-from adhere.policies.guard import Guard
-from adhere.policies.policy import TrialShape, probabilities_size
+from adhere.policies.base.generic import choose, note_allocation, probabilities, remember, remember_shares, update
+from adhere.policies.base.policy import TrialShape, probabilities_size
+from adhere.policies.guards.floor import Floor
+from adhere.policies.guards.guard import Guard
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream, uniforms
-from adhere.trial.design import Design
-from adhere.trial.look_rules import look_rules
-from adhere.trial.looks import ACTIVE, GO_ON, N_VALUES, Evidence, judge, work_size
-from adhere.trial.planned_looks import burn_in_of, look_counts, look_days, planned_looks
 
 from .confidence_sequence import Decision, log_wealth
 from .design_world import Heard, World

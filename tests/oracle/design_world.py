@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adhere.design.design import Design
+from adhere.design.parts import Rate
 from adhere.randomness import DELAY, MISSING, stream, uniforms
-from adhere.trial.design import Design
-from adhere.trial.design_parts import Rate
 
 
 def in_steps(days: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from adhere import parse_policy
 from adhere.compilation.layout import Floats
 from adhere.contract.interpreted import Decision, Interpreted
-from adhere.policies.guard import GUARDED
+from adhere.policies.guards.guard import GUARDED
 
 
 def interpreted(policy: str, n_arms: int, seed: int = 0) -> Interpreted:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from adhere import Always, InputError, Trial, parse_policy, simulate
+from adhere.design.make_design import make_design
 from adhere.policies import Learner, arm_parameter, choose, implements, learn, policy, registry
-from adhere.policies.catalogue import from_json
-from adhere.policies.policy import TrialShape
-from adhere.trial.make_design import make_design
+from adhere.policies.base.catalogue import from_json
+from adhere.policies.base.policy import TrialShape
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,21 @@ import pytest
 
 from adhere import InputError, Trial, parse_policy, simulate
 from adhere.errors import UnavailableError
-from adhere.policies import Memo, choose, kept_tables, optimal_surplus
-from adhere.policies.bayes_optimal import BayesOptimal, BayesOptimalOfBothArms
-from adhere.policies.compliance_counts import best_recommendation
-from adhere.policies.optimal_decisions import FIRST, SECOND, TIE, value_in
-from adhere.policies.optimal_tables import decisions_for
-from adhere.policies.policy import TrialShape
-from adhere.policies.two_arm_counts import best_arm, place_of
+from adhere.policies import Memo, choose, optimal_surplus
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.learners.bayes_optimal import BayesOptimal, BayesOptimalOfBothArms
+from adhere.policies.tables import table_cache as kept_tables
+from adhere.policies.tables.bayes_optimal import decisions_for
+from adhere.policies.tables.compliance_counts import best_recommendation
+from adhere.policies.tables.dynamic_programming import FIRST, SECOND, TIE, value_in
+from adhere.policies.tables.two_arm_counts import best_arm, place_of
 from adhere.populations import PatientTables
 from adhere.populations.priors import ARMS, RandomPrior
 from adhere.protocols import ACTUAL
 from adhere.randomness import POPULATION, stream, stream_keys, uniforms
-from adhere.simulation.progress import Announcing
-from adhere.trial.engine import Engine
-from adhere.trial.trial_keys import seeded_keys
+from adhere.simulation.execution.progress import Announcing
+from adhere.trial.policy.engine import Engine
+from adhere.trial.secret.trial_keys import seeded_keys
 from oracle.optimum import values_of_arms, values_of_recommendations
 
 OF_BOTH = "bayes-optimal(prior=uniform-other)"
@@ -201,7 +202,7 @@ def test_a_simulation_says_that_it_computes(
 def test_any_number_of_threads_computes_the_same_decisions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tables = []
     for n_threads in (1, 3):
-        monkeypatch.setattr("adhere.policies.optimal_decisions.usable_processors", lambda n=n_threads: n)
+        monkeypatch.setattr("adhere.policies.tables.dynamic_programming.usable_processors", lambda n=n_threads: n)
         monkeypatch.setattr(kept_tables, "table_folder", lambda n=n_threads: tmp_path / str(n))
         monkeypatch.setattr(kept_tables, "_in_memory", {})
         tables.append([decisions_for("uniform", 70), decisions_for("uniform-other", 20)])

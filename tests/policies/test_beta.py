@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from adhere.compilation.layout import Floats
-from adhere.policies.beta import draw_largest, probabilities_of_being_largest, work_size
+from adhere.policies.numerics.beta import draw_largest, probabilities_of_being_largest, work_size
 from adhere.randomness import CHOOSE, point, stream
 
 from .reference import chances_of_largest

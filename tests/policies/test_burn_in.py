@@ -18,7 +18,7 @@ from adhere import InputError, Trial, parse_policy
 from adhere.analysis.adaptive.allocation import Allocator
 from adhere.analysis.adaptive.schedule import Schedule
 from adhere.contract.interpreted import Interpreted, as_python
-from adhere.policies.permuted_blocks import predictable_share, write_block_shares
+from adhere.policies.guards.permuted_blocks import predictable_share, write_block_shares
 from adhere.randomness import stream_keys
 from oracle.permuted import PermutedBlocks
 from simulation.engine import arms_of

@@ -7,8 +7,7 @@ import pytest
 
 import adhere
 from adhere import InputError, import_policies, parse_policy
-from adhere.policies import registry
-from adhere.policies.registry import lookup
+from adhere.policies.base.registry import lookup, registry
 
 DECLARATION = '''
 from adhere.policies import Learner, choose, implements, learn, policy

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adhere import Exp3, HierarchicalBandit, InputError, Trial, parse_policy, simulate
-from adhere.policies.exp3 import Exp3Memo, Exp3State, exp_of_small, learn_exp3
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.learners.exp3 import Exp3Memo, Exp3State, exp_of_small, learn_exp3
 from adhere.randomness import stream
 from oracle import default_gamma
 

@@ -11,8 +11,8 @@ import adhere
 from adhere import InputError, parse_policy
 from adhere.contract.interpreted import as_python
 from adhere.contract.promises import unlike
-from adhere.policies.floor import rescaling, rescaling_of_two
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.guards.floor import rescaling, rescaling_of_two
 from oracle import clipped
 from simulation.engine import arms_of, tallies_of
 from simulation.mixed_populations import engine_population, rows_for

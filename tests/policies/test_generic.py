@@ -7,9 +7,9 @@ import pytest
 
 from adhere import Thompson
 from adhere.compilation import Memo, State, memo_of, state_of
-from adhere.policies.generic import choose
-from adhere.policies.policy import TrialShape
-from adhere.policies.selection import largest_of, share_among_largest
+from adhere.policies.base.generic import choose
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.numerics.selection import largest_of, share_among_largest
 from adhere.randomness import CHOOSE, point, stream
 
 

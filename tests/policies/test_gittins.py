@@ -7,8 +7,8 @@ import pytest
 
 from adhere import InputError, Trial, optimal_surplus, parse_policy, simulate
 from adhere.compilation.static import composition_type
-from adhere.policies.gittins_indices import compute_indices, kept_indices, place_of, table_size
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.tables.gittins import compute_indices, kept_indices, place_of, table_size
 from oracle import gittins_index
 
 from .reference import next_chances, taught

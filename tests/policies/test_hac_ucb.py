@@ -8,7 +8,7 @@ import pytest
 
 from adhere import InputError, Trial, parse_policy, simulate
 from adhere.compilation import state_of
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 from adhere.populations import Counts
 from adhere.populations.counts import Count
 

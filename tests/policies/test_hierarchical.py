@@ -17,10 +17,10 @@ from adhere import (
     import_policies,
     parse_policy,
 )
-from adhere.policies.hierarchical_parameters import set_of
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.hybrids.hierarchical_parameters import set_of
 from adhere.randomness import stream
-from adhere.trial.steps import CHOOSE_ARM
+from adhere.trial.policy.steps import CHOOSE_ARM
 
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"

@@ -22,9 +22,9 @@ from adhere.policies import (
     registry,
     remember,
 )
-from adhere.policies.generic import decider, replay_choice, update
-from adhere.policies.policy import TrialShape
-from adhere.policies.recycling import holds_arm
+from adhere.policies.base.generic import decider, replay_choice, update
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.hybrids.recycling import holds_arm
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adhere import simulate
-from adhere.policies.kl_ucb import largest_within
+from adhere.policies.learners.kl_ucb import largest_within
 from oracle import kl_bound
 
 from .reference import next_chances, taught

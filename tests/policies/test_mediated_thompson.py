@@ -19,11 +19,12 @@ from adhere import InputError, parse_policy, simulate
 from adhere.compilation import memo_of, state_of
 from adhere.contract.interpreted import as_python
 from adhere.contract.promises import late, repeatable, runs, works_in_hierarchy
-from adhere.policies import TOOK_NOTHING, TOOK_OTHER, MediatedThompson, mediated_draws, mediated_thompson
-from adhere.policies.catalogue import from_json
-from adhere.policies.mediated_draws import N_DRAWS
-from adhere.policies.mediated_thompson import choose_mediated, learn_mediated, probabilities_mediated
-from adhere.policies.policy import TrialShape
+from adhere.policies import TOOK_NOTHING, TOOK_OTHER, MediatedThompson
+from adhere.policies.aware import mediated_draws, mediated_thompson
+from adhere.policies.aware.mediated_draws import N_DRAWS
+from adhere.policies.aware.mediated_thompson import choose_mediated, learn_mediated, probabilities_mediated
+from adhere.policies.base.catalogue import from_json
+from adhere.policies.base.policy import TrialShape
 from adhere.randomness import CHOOSE, ESTIMATE, point, stream
 
 from .reference import probability_of_largest

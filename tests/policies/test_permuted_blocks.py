@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from adhere.compilation import layout_of, state_of
-from adhere.policies.permuted_blocks import (
+from adhere.policies.guards.permuted_blocks import (
     Blocks,
     arm_by_shares,
     block_lengths,

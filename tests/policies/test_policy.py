@@ -18,7 +18,7 @@ from adhere import (
     Uniform,
 )
 from adhere.policies import Learner, choice, choose, flag, implements, learn, parameter, policy
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 from adhere.protocols import ACTUAL
 
 

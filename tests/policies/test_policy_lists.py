@@ -9,7 +9,7 @@ import pytest
 
 from adhere import InputError, parse_policy
 from adhere.cli.main import main
-from adhere.policies import registry
+from adhere.policies.base.registry import registry
 from adhere.service.pages.forms.policy_words import _WORDS
 
 DOCS = Path(__file__).parents[2] / "docs"

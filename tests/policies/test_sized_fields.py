@@ -9,7 +9,7 @@ import pytest
 import adhere
 from adhere.errors import SourceError
 from adhere.policies import parse_policy
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 from adhere.populations import Strata, Stratum
 
 WINDOW = '''"""UCB over the last patients."""

@@ -7,12 +7,12 @@ import pytest
 
 from adhere import InputError, Thompson
 from adhere.compilation import Memo
-from adhere.policies import thompson
-from adhere.policies.policy import TrialShape
-from adhere.policies.thompson import ThompsonState, choose_thompson, learn_thompson, probabilities_thompson
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.learners import thompson
+from adhere.policies.learners.thompson import ThompsonState, choose_thompson, learn_thompson, probabilities_thompson
 from adhere.randomness import stream
-from adhere.trial.engine import Engine
-from adhere.trial.trial_keys import seeded_keys
+from adhere.trial.policy.engine import Engine
+from adhere.trial.secret.trial_keys import seeded_keys
 
 from .reference import chances_of_largest, next_chances, probability_of_largest, taught
 

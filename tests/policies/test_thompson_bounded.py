@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from adhere import Recommendation, Trial, parse_policy
-from adhere.policies.hierarchical_parameters import set_of
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.hybrids.hierarchical_parameters import set_of
 
 from .reference import chances_of_largest
 

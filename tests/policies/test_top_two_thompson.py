@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from adhere import TopTwoThompson, simulate
-from adhere.policies import top_two_thompson
-from adhere.policies.policy import TrialShape
-from adhere.policies.thompson import ThompsonState
-from adhere.policies.top_two_thompson import TopTwoMemo, challenger, draw_challenger, probabilities_top_two
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.learners import top_two_thompson
+from adhere.policies.learners.thompson import ThompsonState
+from adhere.policies.learners.top_two_thompson import TopTwoMemo, challenger, draw_challenger, probabilities_top_two
 from adhere.randomness import stream
 from oracle import top_two_law
 

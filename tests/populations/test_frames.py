@@ -15,11 +15,11 @@ import pytest
 
 import adhere
 from adhere import InputError, simulate
+from adhere.design.make_design import make_design
 from adhere.populations import Count, Counts, as_population
 from adhere.store import open_store
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
-from adhere.trial.make_design import make_design
 
 ROWS: dict[str, list[Any]] = {
     "chosen": ["none", "none", "aspirin", "none"],

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 
 from adhere.errors import InputError
 from adhere.populations import Strata, Stratum
+from adhere.populations.compliance_types import Reach
 from adhere.populations.describe import protocol_table_text
-from adhere.populations.strata import Reach
 
 from .strategies import strata_populations
 

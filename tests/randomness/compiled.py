@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.compilation import state_of
-from adhere.policies.beta import draw_success
-from adhere.policies.gamma import draw_gamma
-from adhere.policies.recycling import CacheRule, count_outcomes, take_outcome
-from adhere.policies.selection import draw_from, newest_wins_tie
+from adhere.policies.hybrids.recycling import CacheRule, count_outcomes, take_outcome
+from adhere.policies.numerics.beta import draw_success
+from adhere.policies.numerics.gamma import draw_gamma
+from adhere.policies.numerics.selection import draw_from, newest_wins_tie
 from adhere.randomness import CHOOSE, point, stream, uniform
 
 Floats = NDArray[np.float64]

@@ -17,13 +17,13 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.writing.processor import CommandProcessor
 from trial.live import send
 
 _WARM = "ADHERE_TESTS_WARM_UP"  # set where processes are forked from

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 import uvicorn
 
+from adhere.access.tokens import Tokens
 from adhere.client import Client
 from adhere.service.api.route import Route
 from adhere.service.app import make_app
@@ -27,8 +28,7 @@ from adhere.service.http.http_server import HttpServer
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
-from adhere.tokens import Tokens
-from adhere.trial.events import Recommended, created_event, decode
+from adhere.trial.domain.events import Recommended, created_event, decode
 from adhere.trial.log.chain import walk
 
 Loop: TypeAlias = Literal["asyncio", "uvloop"]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.service import background
 from adhere.service.context import Service
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.writing.processor import CommandProcessor
 from service.serving import in_file, wait_until
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import adhere
 from adhere.client import ServiceError
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.api.requests import NewTrial
-from adhere.trial.make_design import make_design
 from adhere_client import Recorded
 from service.serving import ARMS, Service
 

@@ -252,9 +252,11 @@ def test_type_checkers_know_the_answers() -> None:
 
 
 def test_answers_hold_what_the_service_sends() -> None:
+    from adhere.design import look_thresholds
     from adhere.service.api import audit_views, design_views, follow_up_views, responses, simulation_views
-    from adhere.trial import commands, look_thresholds, look_view, results
-    from adhere.trial.monitoring import monitor
+    from adhere.trial.domain import commands
+    from adhere.trial.looks import look_view
+    from adhere.trial.monitoring import monitor, results
 
     pairs: dict[type[Answer], type] = {
         Access: responses.AccessLine,

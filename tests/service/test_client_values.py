@@ -10,7 +10,7 @@ import pytest
 
 import adhere
 import adhere_client
-from adhere.trial.recommendation_ids import EXAMPLE
+from adhere.trial.secret.recommendation_ids import EXAMPLE
 from service.both_clients import BOTH, MakeClient
 from service.serving import ARMS, Service
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import adhere
-from adhere.policies import registry
-from adhere.trial.design_words import in_words
+from adhere.design.words import in_words
+from adhere.policies.base.registry import registry
 from service.both_clients import BOTH, MakeClient
 from service.serving import ARMS, Service
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adhere.errors import InputError, UnknownError
-from adhere.trial.events import Unblinded, decode
+from adhere.trial.domain.events import Unblinded, decode
 from service.serving import Reply, Service
 from trial.live import UNKNOWN_ID
 

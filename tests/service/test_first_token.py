@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from adhere.access.tokens import Tokens
 from adhere.errors import InputError
 from adhere.service.first_token import announce_first_token
 from adhere.store import open_store
-from adhere.tokens import Tokens
 
 
 def _serve(folder: Path, *options: str) -> list[str]:

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import InputError
 from adhere.service import context
 from adhere.service.api import follow_up
 from adhere.service.api.route import COORDINATOR, SITE
 from adhere.service.table import ROUTES
 from adhere.store import open_store
-from adhere.trial.engine import Choice, Engine
-from adhere.trial.events import decode
-from adhere.trial.history import history_of
+from adhere.trial.domain.events import decode
+from adhere.trial.domain.history import history_of
 from adhere.trial.log.follow_up import FollowUp
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.recommendation_ids import RecommendationIds
+from adhere.trial.policy.engine import Choice, Engine
+from adhere.trial.secret.recommendation_ids import RecommendationIds
+from adhere.trial.writing.processor import CommandProcessor
 from service.both_clients import BOTH, MakeClient
 from service.serving import ARMS, Service, in_thread, path_of
 from trial.live import SECRET, UNKNOWN_ID

@@ -10,18 +10,26 @@ from typing import Any
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import InputError, UnavailableError, UnknownError
 from adhere.service.group_commit import GroupCommit, ShutdownError
 from adhere.service.metrics import Metrics
 from adhere.store import open_store
-from adhere.trial import projection
-from adhere.trial.commands import AnyCommand, Correct, Receipt, Recommend, RecommendationResponse, Report, Response
-from adhere.trial.engine import Engine
-from adhere.trial.events import Recommended, decode
+from adhere.trial.domain.commands import (
+    AnyCommand,
+    Correct,
+    Receipt,
+    Recommend,
+    RecommendationResponse,
+    Report,
+    Response,
+)
+from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.log.chain import walk
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.policy.engine import Engine
+from adhere.trial.writing import projection
+from adhere.trial.writing.processor import CommandProcessor
 
 
 class WatchedDesk(CommandProcessor):

@@ -124,7 +124,7 @@ def test_metrics_are_for_a_token_of_their_own_unless_a_setting_opens_them(servic
 def test_a_policy_that_fails_is_counted_and_patients_are_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from adhere.trial.engine import Engine
+    from adhere.trial.policy.engine import Engine
 
     def fails(*_: object) -> None:
         raise ZeroDivisionError

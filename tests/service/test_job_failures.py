@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from polars.exceptions import PanicException
 
-from adhere.policies import import_policies, registry
+from adhere.design.make_design import make_design
+from adhere.policies import import_policies
+from adhere.policies.base.registry import registry
 from adhere.service.jobs import job_functions
 from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.jobs.jobs import Jobs
 from adhere.store import open_store
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 from service.serving import ARMS, Service, in_file, in_thread
 from service.test_jobs import A_POLICY, processes_of
 

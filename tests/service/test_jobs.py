@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import UnknownError
-from adhere.policies import import_policies, registry
+from adhere.policies import import_policies
+from adhere.policies.base.registry import registry
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs import jobs
 from adhere.service.jobs.job_process import NICENESS
 from adhere.service.jobs.jobs import Jobs
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.writing.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, as_process, in_file, wait_until
 
 MOST_NICE = 19

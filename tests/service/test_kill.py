@@ -10,7 +10,7 @@ import pytest
 from msgspec import to_builtins
 
 from adhere.store import open_store
-from adhere.trial.events import EpochBegun, Recommended, Reported, decode
+from adhere.trial.domain.events import EpochBegun, Recommended, Reported, decode
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from numba.core.event import Event, Listener, install_listener
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.errors import UnavailableError
 from adhere.policies import import_policies
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.creation import create_trial
-from adhere.trial.engine import Engine
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import utc_now
+from adhere.trial.policy.engine import Engine
+from adhere.trial.writing.creation import create_trial
+from adhere.trial.writing.processor import utc_now
 from service.serving import ARMS, Service, as_process, in_file, in_thread, wait_until
 from trial.live import UNKNOWN_ID
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from adhere.design.parts import Looks, Stopping
 from adhere.errors import ConflictError, InputError
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
-from adhere.trial.design_parts import Looks, Stopping
 from cli.running import in_this_process
 from service.serving import Service, in_file, wait_until
 from trial.live import Live

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.service.jobs.monitoring import RunningMonitors
 from adhere.service.jobs.monitors import Monitors
 from adhere.service.pages import monitor as monitor_page
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
-from adhere.trial.make_design import make_design
+from adhere.trial.domain.commands import Recommend
 from adhere.trial.monitoring.monitor import Monitor
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 from .pages.person import sign_in
 from .serving import Service, wait_until

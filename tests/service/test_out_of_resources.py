@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from adhere.access.tokens import Tokens
 from adhere.errors import UnavailableError
 from adhere.service import app
 from adhere.service.app import _problem
@@ -19,7 +20,6 @@ from adhere.service.group_commit import GroupCommit
 from adhere.service.logs import Seldom
 from adhere.service.threads import Threads
 from adhere.store import StoreError, open_store, postgres
-from adhere.tokens import Tokens
 from service.serving import in_file
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from adhere.access.tokens import Tokens
 from adhere.errors import InputError
 from adhere.service.addresses import TrustedProxies
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
-from adhere.tokens import Tokens
 from service.serving import Service, in_thread
 
 FEW = ServiceSettings(failure_rate=0.01, failure_burst=3)

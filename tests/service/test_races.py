@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from adhere.access.tokens import Tokens
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError
 from adhere.store import open_store
-from adhere.tokens import Tokens
-from adhere.trial.commands import Recommend
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.writing.processor import CommandProcessor
 from service.serving import ARMS, Reply, Service, in_thread, serving_again
 
 ROUNDS = 5

@@ -16,7 +16,7 @@ import pytest
 from adhere.cli.main import main
 from adhere.service.jobs import jobs
 from adhere.store import open_store
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.secret.trial_secret import commitment_to
 from service.serving import ARMS, Process, Service, as_process, in_thread, spellings, wait_until
 
 PLAIN, BLINDED = "plain", "blinded"

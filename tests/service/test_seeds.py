@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from adhere.errors import InputError
-from adhere.trial.creation import WHY_NO_SEED
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.secret.trial_secret import commitment_to
+from adhere.trial.writing.creation import WHY_NO_SEED
 from service.serving import ARMS, Reply, Service
 
 LARGE = 2**64 - 1

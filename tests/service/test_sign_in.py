@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from adhere.access.sessions import csrf_of
 from adhere.service.settings import ServiceSettings
-from adhere.sessions import csrf_of
 from service.serving import Reply, Service, in_file
 
 FORM = "application/x-www-form-urlencoded"

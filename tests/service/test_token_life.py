@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from adhere.access.tokens import Tokens
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
-from adhere.tokens import Tokens
 from service.serving import Service, in_thread, wait_until
 
 DAY = timedelta(days=1)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from adhere.access.tokens import Tokens
 from adhere.errors import ConflictError
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
-from adhere.tokens import Tokens
 from service.serving import Service, in_file, in_thread, wait_until
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import filelock
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import InputError
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
 from adhere.service.jobs.job_functions import FUNCTIONS
@@ -19,8 +20,7 @@ from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import read_settings
 from adhere.store import open_store
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 from service.serving import Service, in_file, wait_until
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)

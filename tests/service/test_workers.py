@@ -12,7 +12,7 @@ from pathlib import Path
 from adhere.client import Client
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
-from adhere.trial.events import Recommended, decode
+from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
 from service.pages.person import Person, sign_in

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oracle
-from adhere.policies.kl_ucb import largest_within
+from adhere.policies.learners.kl_ucb import largest_within
 from adhere.populations import Population
 from adhere.randomness import CHOOSE, LEARN
 from oracle.probability import best

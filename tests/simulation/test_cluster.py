@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adhere import InputError, SimulationResult, simulate
-from adhere.simulation.lost_workers import WorkersLostError
-from design.evaluations import evaluate_designs, numbers
+from adhere.simulation.execution.lost_workers import WorkersLostError
+from evaluation.evaluations import evaluate_designs, numbers
 
 from .dask_processes import DaskProcesses, dask_processes
 from .executors import Chance, Faulty, arm_seven, die

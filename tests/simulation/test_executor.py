@@ -23,13 +23,13 @@ from adhere.compilation import sources
 from adhere.compilation.sources import noted_digest
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
-from adhere.simulation.backend import wait_for
-from adhere.simulation.lost_workers import WorkersLostError
+from adhere.simulation.execution.backend import wait_for
+from adhere.simulation.execution.lost_workers import WorkersLostError
+from adhere.simulation.execution.remote import pack, unpack
+from adhere.simulation.execution.task_runner import TaskRunner
 from adhere.simulation.plan import Plan
-from adhere.simulation.remote import pack, unpack
-from adhere.simulation.run import TaskRunner
 from compilation.processes import write_fixed
-from design.evaluations import evaluate_designs, numbers
+from evaluation.evaluations import evaluate_designs, numbers
 
 from .executors import Chance, Faulty, LastFirst, arm_seven, die, divide, processes, raise_particular
 

@@ -12,9 +12,9 @@ from numba import config
 
 import adhere
 from adhere.compilation import policy_failures
-from adhere.design.trial_runner import TrialRunner
-from adhere.trial.design import Design
-from design.trials import compliers
+from adhere.design.design import Design
+from adhere.evaluation.kernels.trial_runner import TrialRunner
+from evaluation.trials import compliers
 
 # One compiled policy for all ways to fail, at the 600th patient; the line is that of the words behind "# ".
 POLICY = """

@@ -36,7 +36,7 @@ for population in populations:
     for mine, theirs in zip(on_gpu.outcomes, on_processor.outcomes):
         found[f"{population} {mine.policy}"] = mine == theirs
     found[f"{population}, every run"] = on_gpu.runs == on_processor.runs
-from design.evaluations import SHORTER, evaluate_designs, numbers
+from evaluation.evaluations import SHORTER, evaluate_designs, numbers
 on_gpu, on_processor = (evaluate_designs(SHORTER, 17, device=device) for device in ("cuda", "cpu"))
 found["trials of a design"] = numbers(on_gpu) == numbers(on_processor)
 print(json.dumps(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adhere.simulation import identity
+from adhere.simulation.execution import identity
 
 
 def test_sources_edited_since_the_start_are_not_those_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:

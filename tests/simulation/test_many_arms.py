@@ -7,9 +7,9 @@ import pytest
 from adhere import simulate
 from adhere.compilation import Kernel
 from adhere.populations import Count, Counts, Population, Strata, Stratum
-from adhere.simulation.compiled_runner import CompiledRunner
-from adhere.simulation.kernel import run_block
-from adhere.simulation.measure import MEASURES
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.kernel import run_block
+from adhere.simulation.measures.measure import MEASURES
 from golden.digests import digest
 
 POLICIES = ["thompson/actual", "hierarchical(thompson, recycle=true)"]

@@ -49,7 +49,7 @@ def test_help_waits_for_no_compiler_no_arrays_and_no_command() -> None:
     loaded = set(printed_by("import sys, adhere.cli.main; adhere.cli.main.main(['-h']); print(*sys.modules)").split())
     assert not {"numpy", "numba", "polars", "rich", "pydantic"} & loaded
     assert {name for name in loaded if name.startswith("adhere.")} == {
-        *("adhere.cli", "adhere.cli.main", "adhere.cli.endings", "adhere.errors")
+        *("adhere.cli", "adhere.cli.main", "adhere.cli.options.exit_codes", "adhere.errors")
     }
 
 
@@ -66,7 +66,7 @@ print(*sys.modules)
     assert not {"numba.np.arrayobj", "numba.cpython.unicode", "scipy.linalg", "polars", "rich"} & loaded
     parts = {name.split(".")[1] for name in loaded if name.startswith("adhere.")}
     assert not {"client", "contract", "service", "store", "studies", "trial"} & parts
-    assert "adhere.simulation.remote" not in loaded
+    assert "adhere.simulation.execution.remote" not in loaded
     assert not {f"adhere.cli.{command}" for command in COMMANDS} - {"adhere.cli.simulate"} & loaded
 
 

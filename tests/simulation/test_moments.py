@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from adhere.simulation.moments import Moments
+from adhere.simulation.measures.moments import Moments
 
 ROWS = st.integers(1, 40).flatmap(
     lambda n: arrays.arrays(np.float64, (n, 3), elements=st.floats(-1e6, 1e6, allow_subnormal=False))

@@ -9,7 +9,7 @@ import pytest
 
 from adhere import InputError, simulate
 from adhere.populations import stroke_aspirin, stroke_heparin
-from adhere.simulation.measure import measures
+from adhere.simulation.measures.measure import measures
 
 from .engine import tallies_of
 

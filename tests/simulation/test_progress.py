@@ -12,13 +12,13 @@ from nbclient import NotebookClient
 
 from adhere.policies import parse_policy
 from adhere.populations import defiers
+from adhere.simulation.execution.task_runner import TaskRunner
+from adhere.simulation.execution.threads import ThreadBackend
 from adhere.simulation.plan import Plan, grid_points
-from adhere.simulation.run import TaskRunner
-from adhere.simulation.threads import ThreadBackend
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "examples" / "first-hour.ipynb"
 SHOWN = """
-from adhere.simulation.progress import progress_on
+from adhere.simulation.execution.progress import progress_on
 with progress_on(2_000_000, None) as progress:
     progress.announce("compiling thompson (1 of 3)…")
     progress.advance_to(2_000_000)

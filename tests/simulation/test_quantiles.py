@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adhere.errors import InputError
-from adhere.simulation.quantiles import QuantileSketch
+from adhere.simulation.measures.quantiles import QuantileSketch
 
 SIZES = st.floats(1e-6, 1e9)
 VALUES = st.one_of(SIZES, SIZES.map(lambda size: -size), st.just(0.0))

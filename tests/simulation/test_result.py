@@ -11,7 +11,7 @@ import polars
 import pytest
 
 from adhere import InputError, as_population, parse_policy, simulate
-from adhere.simulation.result_table import EXPLANATION
+from adhere.simulation.results.result_table import EXPLANATION
 from blocked import run_without
 
 from .results import POPULATIONS, a_result

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from adhere.simulation import Estimate, Outcome, SimulationResult, simulate
-from adhere.simulation.result_table import by_population
+from adhere.simulation.results.result_table import by_population
 
 from .results import POPULATIONS, a_result
 

@@ -11,7 +11,7 @@ from adhere import SimulationResult, simulate
 from adhere.populations import Population, as_population, uniform_corrective
 from adhere.randomness import POPULATION, stream_keys, uniforms
 from adhere.simulation import Outcome
-from adhere.simulation.measure import MEASURES
+from adhere.simulation.measures.measure import MEASURES
 
 from .engine import arms_of, tallies_of
 from .mixed_populations import THREE_ARMS, TWO_ARMS, engine_population

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 
-from adhere.simulation.surplus_plot import plot_file
+from adhere.simulation.results.surplus_plot import plot_file
 from report.layout import check_apart_and_inside
 
 from .results import POPULATIONS, a_result

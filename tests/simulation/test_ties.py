@@ -11,7 +11,7 @@ from scipy import stats
 
 from adhere.compilation import memo_of, state_of
 from adhere.policies import as_policy, choose, learn
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 from adhere.randomness import CHOOSE, point, stream
 
 

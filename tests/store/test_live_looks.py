@@ -6,9 +6,9 @@ import pytest
 
 from adhere import Trial
 from adhere.analysis.reading.from_table import read_records
+from adhere.design.parts import Looks, Stopping
 from adhere.store import Store
-from adhere.trial.design_parts import Looks, Stopping
-from adhere.trial.events import Recommended
+from adhere.trial.domain.events import Recommended
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.table import tables
 from oracle.permuted import PermutedBlocks

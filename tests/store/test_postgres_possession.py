@@ -13,12 +13,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.store import OutcomeUnknownError, StoreError
 from adhere.store.postgres import PostgresStore
-from adhere.trial.commands import Recommend
-from adhere.trial.events import EpochBegun, Recommended, decode
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.domain.events import EpochBegun, Recommended, decode
+from adhere.trial.writing.processor import CommandProcessor
 
 from .places import append, fill, make_trial, record
 from .postgres_server import PostgresServer, program

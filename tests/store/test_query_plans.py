@@ -10,8 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.commands import (
+from adhere.trial.domain.commands import (
     AnyCommand,
     ChangeStatus,
     Correct,
@@ -23,9 +25,7 @@ from adhere.trial.commands import (
     Report,
     Withdraw,
 )
-from adhere.trial.design_parts import Imputation
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 from trial.live import send
 
 # The steps of a plan that read all of a table, or all that it has of a trial; not the list given to a statement, nor

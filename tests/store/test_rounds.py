@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError
 from adhere.store import Store
-from adhere.trial.commands import (
+from adhere.trial.domain.commands import (
     AnyCommand,
     Correct,
     Erase,
@@ -21,12 +22,11 @@ from adhere.trial.commands import (
     Report,
     Withdraw,
 )
-from adhere.trial.events import Erased, Recommended, decode
-from adhere.trial.history import History, history_of
+from adhere.trial.domain.events import Erased, Recommended, decode
+from adhere.trial.domain.history import History, history_of
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 from trial.live import ARMS
 
 PARTS = ({"took_nothing": True, "reward": 0.0}, {"actual": ARMS[0]}, {"reward": 1.0})

@@ -15,9 +15,9 @@ import pytest
 from adhere.errors import SecretUnknownError
 from adhere.store import Store, StoreError, open_store
 from adhere.store.secret_file import SecretFile
-from adhere.trial.events import Created
+from adhere.trial.domain.events import Created
 from adhere.trial.log.chain import verify
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.secret.trial_secret import commitment_to
 from trial.live import SECRET, Live, number_of
 
 from .faulty_disk import FaultyDisk

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from adhere.sessions import Sessions
+from adhere.access.sessions import Sessions
+from adhere.access.tokens import Tokens
 from adhere.store import open_store
 from adhere.store.records import Token
-from adhere.tokens import Tokens
 
 from .places import Place
 

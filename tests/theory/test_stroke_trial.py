@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adhere.populations import stroke_aspirin, stroke_heparin
-from adhere.simulation.measure import measures
+from adhere.simulation.measures.measure import measures
 from simulation.engine import tallies_of
 
 N_PATIENTS, N_RUNS = 10_000, 300

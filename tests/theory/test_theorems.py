@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from adhere import Strata, Stratum, simulate
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.policies import as_policy
-from adhere.policies.generic import choose, remember, update
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.generic import choose, remember, update
+from adhere.policies.base.policy import TrialShape
 from adhere.populations import Population, defiers, rich_and_poor
 from adhere.randomness import CHOOSE, LEARN, PATIENT, point, stream, uniform
 

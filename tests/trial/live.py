@@ -8,8 +8,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
 
+from adhere.design.design import Design
+from adhere.design.make_design import make_design
 from adhere.store import Head, ReadTransaction, Record, Store, open_store
-from adhere.trial.commands import (
+from adhere.trial.domain.commands import (
     AnyCommand,
     Correct,
     Examined,
@@ -20,16 +22,14 @@ from adhere.trial.commands import (
     Report,
     Response,
 )
-from adhere.trial.design import Design
-from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Recommended, decode, encode, to_record
+from adhere.trial.domain.events import AnyEvent, Recommended, decode, encode, to_record
 from adhere.trial.log.chain import START, Verdict, link, verify, walk
 from adhere.trial.log.recommendation import index_of
 from adhere.trial.log.replay import ReplayResult, replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.snapshot import Snapshot, decode_snapshot
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.policy.engine import Engine
+from adhere.trial.secret.trial_secret import commitment_to
+from adhere.trial.writing.processor import CommandProcessor
+from adhere.trial.writing.snapshot import Snapshot, decode_snapshot
 
 Kind = TypeVar("Kind", RecommendationResponse, Receipt, Examined)
 ARMS = ("walk", "aspirin")

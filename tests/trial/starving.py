@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Recommend, RecommendationResponse, Report
-from adhere.trial.events import decode
+from adhere.trial.domain.commands import ChangeStatus, Recommend, RecommendationResponse, Report
+from adhere.trial.domain.events import decode
 from adhere.trial.log.chain import walk
 from adhere.trial.log.replay import replay
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.snapshot import decode_snapshot, floats_from
+from adhere.trial.writing.processor import CommandProcessor
+from adhere.trial.writing.snapshot import decode_snapshot, floats_from
 
 
 def used_up() -> list[int]:

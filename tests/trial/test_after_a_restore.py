@@ -12,15 +12,15 @@ from typing import NamedTuple
 import pytest
 
 from adhere.cli.main import main
+from adhere.design.make_design import make_design
 from adhere.errors import InputError, UnknownError
 from adhere.store import open_store
-from adhere.trial.commands import Receipt, Recommend, RecommendationResponse, Report
-from adhere.trial.events import EpochBegun, Recommended, decode
-from adhere.trial.history import history_of
+from adhere.trial.domain.commands import Receipt, Recommend, RecommendationResponse, Report
+from adhere.trial.domain.events import EpochBegun, Recommended, decode
+from adhere.trial.domain.history import history_of
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 N_RECOMMENDATIONS, N_IN_BACKUP = 821, 339
 AT_ONCE = 50

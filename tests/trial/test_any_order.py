@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, multiple, rule
 
+from adhere.design.parts import Imputation
 from adhere.errors import ConflictError
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER
 from adhere.store import open_store
-from adhere.trial import projection
-from adhere.trial.commands import MarkInError, Recommend, Withdraw
-from adhere.trial.design_parts import Imputation
-from adhere.trial.events import decode
-from adhere.trial.history import history_of
+from adhere.trial.domain.commands import MarkInError, Recommend, Withdraw
+from adhere.trial.domain.events import decode
+from adhere.trial.domain.history import history_of
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
+from adhere.trial.writing import projection
 
 from .live import ARMS, Live, number_of, snapshot_in
 

@@ -10,12 +10,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.commands import Recommend, Report
+from adhere.trial.domain.commands import Recommend, Report
 from adhere.trial.log.chain import verify
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 N_REQUESTS = 60
 ARMS = ("a", "b")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from adhere.design.parts import Imputation
 from adhere.store import ReadTransaction
-from adhere.trial.commands import MarkInError, Withdraw
-from adhere.trial.counts import Counts
-from adhere.trial.design_parts import Imputation
+from adhere.trial.domain.commands import MarkInError, Withdraw
+from adhere.trial.domain.counts import Counts
 from adhere.trial.log.replay import replay
-from adhere.trial.log.standing import counts_of
-from adhere.trial.results import results_of
+from adhere.trial.log.trial_summary import counts_of
+from adhere.trial.monitoring.results import results_of
 
 from .live import ARMS, Live, snapshot_in
 

@@ -23,9 +23,9 @@ import json, sys
 from store.faulty_disk import arm, count
 from adhere.errors import StoreError
 from adhere.store import open_store
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.commands import Recommend, Report
+from adhere.design.make_design import make_design
+from adhere.trial.writing.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend, Report
 
 path, error, sticky = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sticky"
 store = open_store(path)
@@ -92,9 +92,9 @@ from pathlib import Path
 from store.faulty_disk import arm, count
 from adhere.errors import StoreError
 from adhere.store import open_store
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.commands import Recommend
+from adhere.design.make_design import make_design
+from adhere.trial.writing.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
 
 path, copy = Path(sys.argv[1]), Path(sys.argv[2])
 store = open_store(path)

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from adhere.compilation import Kernel
-from adhere.policies import generic
-from adhere.trial.engine import Engine, Floats
-from adhere.trial.trial_keys import seeded_keys
+from adhere.policies.base import generic
+from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.secret.trial_keys import seeded_keys
 
 POLICIES = ("exp3(gamma=0.3)/comply", "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)")
 

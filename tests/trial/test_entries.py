@@ -9,15 +9,15 @@ import msgspec
 import pytest
 
 from adhere import Trial
+from adhere.design.make_design import make_design
+from adhere.design.words import in_words
 from adhere.errors import ConflictError, InputError
 from adhere.store import open_store
-from adhere.trial.commands import Correct, Erase, MarkInError, Recommend, RecommendationResponse, Withdraw
-from adhere.trial.design_words import in_words
-from adhere.trial.events import Recommended
+from adhere.trial.domain.commands import Correct, Erase, MarkInError, Recommend, RecommendationResponse, Withdraw
+from adhere.trial.domain.events import Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.log_file import import_log, write_log
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import utc_now
+from adhere.trial.writing.processor import utc_now
 
 from .live import ARMS, SECRET, Live, number_of, replay_of
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from adhere.trial.evolve import evolve
-from adhere.trial.state import TrialState, initial_state
+from adhere.trial.domain.evolve import evolve
+from adhere.trial.domain.state import TrialState, initial_state
 
 from .live import Live
 

@@ -11,10 +11,10 @@ import pytest
 import adhere
 from adhere import Trial, as_population
 from adhere.cli.main import main
-from adhere.design.scenarios import read_scenarios
+from adhere.design.make_design import make_design
 from adhere.errors import InputError
+from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.populations import describe
-from adhere.trial.make_design import make_design
 
 ARMS = ("placebo", "drug")
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.events import AnyEvent, Corrected, Imputed, LessonRefused, Recommended, Reported
-from adhere.trial.evolve import changed_lessons
-from adhere.trial.history import History, Part, evolve_history
+from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.trial.domain.events import AnyEvent, Corrected, Imputed, LessonRefused, Recommended, Reported
+from adhere.trial.domain.evolve import changed_lessons
+from adhere.trial.domain.history import History, Part, evolve_history
 
 K = 3
 AT = datetime(2026, 3, 1, tzinfo=UTC)

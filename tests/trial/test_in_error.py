@@ -10,22 +10,22 @@ import pytest
 
 from adhere.analysis.flow import flow
 from adhere.analysis.reading.from_table import read_records
+from adhere.design.parts import Imputation, Looks
 from adhere.errors import ConflictError, UnknownError
 from adhere.populations.records_table import read_records as read_patients
-from adhere.trial.commands import MarkInError, Withdraw
-from adhere.trial.design_parts import Imputation, Looks
-from adhere.trial.engine import Engine
-from adhere.trial.events import Looked
+from adhere.trial.domain.commands import MarkInError, Withdraw
+from adhere.trial.domain.events import Looked
 from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
 from adhere.trial.log.export import write_table
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
 from adhere.trial.log.replay_schedule import logged_allocation
-from adhere.trial.look_state import look_plan
-from adhere.trial.look_wealth import decisions_of
-from adhere.trial.look_wealth import read_patients as patients_of
-from adhere.trial.results import results_of
+from adhere.trial.looks.look_state import look_plan
+from adhere.trial.looks.look_wealth import decisions_of
+from adhere.trial.looks.look_wealth import read_patients as patients_of
+from adhere.trial.monitoring.results import results_of
+from adhere.trial.policy.engine import Engine
 from same_records import assert_same_records
 
 from .live import Live

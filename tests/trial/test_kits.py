@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from adhere.errors import ConflictError, InputError
-from adhere.trial.kits import MAX_KITS, Kit, Kits
+from adhere.trial.secret.kits import MAX_KITS, Kit, Kits
 
 SECRETS = {"a": bytes(range(1, 33)), "b": bytes(range(2, 34))}
 KITS = Kits("t", bytes(range(32)), find=SECRETS.get)

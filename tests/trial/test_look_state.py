@@ -9,10 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from adhere.trial.design_parts import Looks, Stopping
-from adhere.trial.events import Looked, Recommended
-from adhere.trial.history import History, Part
-from adhere.trial.look_state import (
+from adhere.design.make_design import make_design
+from adhere.design.parts import Looks, Stopping
+from adhere.looks.judge import ACTIVE, INFERIOR, SUPERIOR
+from adhere.trial.domain.events import Looked, Recommended
+from adhere.trial.domain.history import History, Part
+from adhere.trial.looks.look_state import (
     LookPlan,
     LookState,
     after_look,
@@ -24,8 +26,6 @@ from adhere.trial.look_state import (
     look_plan,
     stratum_shares,
 )
-from adhere.trial.looks import ACTIVE, INFERIOR, SUPERIOR
-from adhere.trial.make_design import make_design
 from oracle.permuted import PermutedBlocks
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

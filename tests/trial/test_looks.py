@@ -12,20 +12,20 @@ import msgspec
 import pytest
 
 from adhere import Trial
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation, Looks, Stopping
 from adhere.errors import InputError, UnavailableError
+from adhere.looks.judge import ACTIVE, GO_ON, INFERIOR, SUPERIOR
 from adhere.record_sources import records_of
-from adhere.trial.commands import ChangeStatus, Look, Withdraw
-from adhere.trial.design_parts import Imputation, Looks, Stopping
-from adhere.trial.engine import Choice, Engine
-from adhere.trial.events import Closed, Looked, Recommended
+from adhere.trial.domain.commands import ChangeStatus, Look, Withdraw
+from adhere.trial.domain.events import Closed, Looked, Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
 from adhere.trial.log.replay import replay
 from adhere.trial.log.replay_schedule import logged_allocation
-from adhere.trial.look_view import logged_looks
-from adhere.trial.looks import ACTIVE, GO_ON, INFERIOR, SUPERIOR
-from adhere.trial.make_design import make_design
-from adhere.trial.trial_keys import seeded_keys
+from adhere.trial.looks.look_view import logged_looks
+from adhere.trial.policy.engine import Choice, Engine, engine_of
+from adhere.trial.secret.trial_keys import seeded_keys
 
 from .live import Live, number_of, replay_of, verdict_of
 
@@ -271,7 +271,7 @@ def test_a_changed_a_missing_and_an_invented_look_are_found() -> None:
 
 
 def test_a_policy_that_fails_is_replaced_by_the_arms_that_are_left() -> None:
-    engine = make_design("t", "thompson", THREE).engine(seeded_keys(5))
+    engine = engine_of(make_design("t", "thompson", THREE), seeded_keys(5))
 
     def fails() -> Choice:
         raise ZeroDivisionError("no outcomes")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Trial, analyse
-from adhere.trial.design_parts import Imputation, Looks, Stopping
-from adhere.trial.design_words import in_words
-from adhere.trial.make_design import make_design
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation, Looks, Stopping
+from adhere.design.words import in_words
 
 ARMS = ("usual care", "new")
 LOOKS: dict[str, Any] = {

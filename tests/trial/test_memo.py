@@ -11,8 +11,8 @@ import numpy as np
 
 from adhere import Trial, import_policies, parse_policy
 from adhere.compilation import memo_of, state_of
-from adhere.policies.generic import choose, remember, update
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.generic import choose, remember, update
+from adhere.policies.base.policy import TrialShape
 from adhere.randomness import CHOOSE, LEARN, point, stream
 
 import_policies(Path(__file__).with_name("noting.py"))

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from adhere.design.parts import Imputation
 from adhere.errors import ConflictError, InputError
-from adhere.trial.commands import ImputeMissing, Receipt, Recommend, RecommendationResponse, Report, Unblind
-from adhere.trial.design_parts import Imputation
-from adhere.trial.events import Recommended, Reported
+from adhere.trial.domain.commands import ImputeMissing, Receipt, Recommend, RecommendationResponse, Report, Unblind
+from adhere.trial.domain.events import Recommended, Reported
 from adhere.trial.log.replay import replay
-from adhere.trial.projection import Projection
+from adhere.trial.writing.projection import Projection
 
 from .live import ARMS, Live
 

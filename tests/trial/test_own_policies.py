@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from adhere import InputError, import_policies
+from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.commands import Recommend
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.writing.processor import CommandProcessor
 from trial.live import send
 
 OWN = """

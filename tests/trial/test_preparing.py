@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from adhere.design.parts import Imputation
 from adhere.store import open_store
-from adhere.trial import preparing, projection, relearning, transaction
-from adhere.trial.commands import Correct, Examined, ImputeMissing, Receipt
-from adhere.trial.design_parts import Imputation
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import Correct, Examined, ImputeMissing, Receipt
+from adhere.trial.writing import preparing, projection, relearning, transaction
+from adhere.trial.writing.processor import CommandProcessor
 
 from .live import ARMS, Live, number_of
 from .test_projection import POLICIES, check_against_the_log, played

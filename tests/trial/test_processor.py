@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.trial.commands import ChangeStatus, Erase, Receipt, Recommend, Withdraw
-from adhere.trial.events import Conflicted, Corrected, Recommended
+from adhere.trial.domain.commands import ChangeStatus, Erase, Receipt, Recommend, Withdraw
+from adhere.trial.domain.events import Conflicted, Corrected, Recommended
 from adhere.trial.log.describe import describe
-from adhere.trial.make_design import make_design
-from adhere.trial.results import results_of
+from adhere.trial.monitoring.results import results_of
 from adhere.trial.trial import Trial
 
 from .live import ARMS, UNKNOWN_ID, Live, number_of, replay_of

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from adhere.store import Store
-from adhere.trial import projection
-from adhere.trial.lessons import Row, arrays, pack
+from adhere.trial.domain.updates import Row, arrays, pack
 from adhere.trial.log.replay import replay
-from adhere.trial.projection import project, scratch_cache
+from adhere.trial.writing import projection
+from adhere.trial.writing.projection import project, scratch_cache
 
 from .live import ARMS, Live, number_of
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from adhere.trial.recommendation_ids import RecommendationIds, parse_id
+from adhere.trial.secret.recommendation_ids import RecommendationIds, parse_id
 
 IDS = RecommendationIds(bytes(range(32)))
 N = 3000

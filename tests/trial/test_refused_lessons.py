@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from adhere import Trial
+from adhere.design.parts import Imputation
 from adhere.policies import import_policies
-from adhere.trial import projection
-from adhere.trial.design_parts import Imputation
-from adhere.trial.events import AnyEvent, Corrected, LessonRefused, Reported
-from adhere.trial.evolve import evolve
+from adhere.trial.domain.events import AnyEvent, Corrected, LessonRefused, Reported
+from adhere.trial.domain.evolve import evolve
+from adhere.trial.domain.state import initial_state
 from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
 from adhere.trial.log.replay import ReplayResult, replay
-from adhere.trial.projection import project, scratch_cache
-from adhere.trial.results import results_of
-from adhere.trial.state import initial_state
+from adhere.trial.monitoring.results import results_of
+from adhere.trial.writing import projection
+from adhere.trial.writing.projection import project, scratch_cache
 
 from .live import Live, number_of, replay_of
 

@@ -10,11 +10,11 @@ import pytest
 import adhere
 from adhere.analysis.reading.from_table import read_records
 from adhere.cli.main import main
+from adhere.design.make_design import make_design
 from adhere.populations.records_table import read_records as read_patients
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.records import trial_records
-from adhere.trial.make_design import make_design
-from adhere.trial.results import results_of
+from adhere.trial.monitoring.results import results_of
 from same_records import assert_same_records
 
 from .live import ARMS, Live

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation
 from adhere.intervals import mean_interval, wilson
 from adhere.store import open_store
-from adhere.trial.commands import Correct, ImputeMissing, Recommend, RecommendationResponse, Report, Withdraw
-from adhere.trial.design_parts import Imputation
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor, utc_now
-from adhere.trial.results import ArmEstimate, Results, ResultsCache, results_of
+from adhere.trial.domain.commands import Correct, ImputeMissing, Recommend, RecommendationResponse, Report, Withdraw
+from adhere.trial.monitoring.results import ArmEstimate, Results, ResultsCache, results_of
+from adhere.trial.writing.processor import CommandProcessor, utc_now
 
 from .live import SECRET, send
 

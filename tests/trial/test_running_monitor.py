@@ -12,16 +12,16 @@ import pytest
 
 import adhere
 from adhere.analysis import Analysis, View
+from adhere.design.make_design import make_design
 from adhere.errors import InputError
 from adhere.store import Store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Withdraw
-from adhere.trial.events import Recommended, decode
+from adhere.trial.domain.commands import Correct, MarkInError, Recommend, Report, Withdraw
+from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.log.records import trial_records
-from adhere.trial.make_design import make_design
 from adhere.trial.monitoring.monitor import Effect, Monitor
 from adhere.trial.monitoring.running_monitor import RunningMonitor
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 from .live import SECRET
 

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from adhere import InputError, Recommendation, Trial
+from adhere.design.make_design import make_design
+from adhere.design.parts import Looks
 from adhere.errors import ConflictError
 from adhere.store import open_store
-from adhere.trial.commands import ChangeStatus, Correct, Look, Recommend, Report, Reveal
-from adhere.trial.design_parts import Looks
-from adhere.trial.events import Recommended
+from adhere.trial.domain.commands import ChangeStatus, Correct, Look, Recommend, Report, Reveal
+from adhere.trial.domain.events import Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.log_file import import_log
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor, utc_now
+from adhere.trial.writing.processor import CommandProcessor, utc_now
 from cli.running import in_this_process
 
 from .live import send

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from adhere.design.make_design import make_design
 from adhere.errors import UnavailableError
 from adhere.store import open_store
-from adhere.trial import steps
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.policy import steps
+from adhere.trial.writing.processor import CommandProcessor
 
 from .live import Live
 

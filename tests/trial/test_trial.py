@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Recommendation, Trial
-from adhere.trial.design_parts import Imputation
-from adhere.trial.make_design import make_design
-from adhere.trial.recommendation_ids import parse_id
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation
+from adhere.trial.secret.recommendation_ids import parse_id
 
 ARMS = ("walk", "aspirin")
 RECYCLING = "hierarchical(ucb1, recycle=true)"

@@ -12,9 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from adhere import Trial
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, SecretUnknownError, UnknownError
 from adhere.store import open_store
-from adhere.trial.commands import (
+from adhere.trial.domain.commands import (
     ChangeStatus,
     Correct,
     Receipt,
@@ -24,16 +25,15 @@ from adhere.trial.commands import (
     Reveal,
     Unblind,
 )
-from adhere.trial.events import AnyEvent, Created, Event, Recommended, Revealed
-from adhere.trial.kits import Kits
+from adhere.trial.domain.events import AnyEvent, Created, Event, Recommended, Revealed
 from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.explain import explain
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.log_file import read_log
 from adhere.trial.log.replay import replay
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.trial_secret import arm_keys, commitment_to, id_key, kit_key, public_keys, secret_of_seed
+from adhere.trial.secret.kits import Kits
+from adhere.trial.secret.trial_secret import arm_keys, commitment_to, id_key, kit_key, public_keys, secret_of_seed
+from adhere.trial.writing.processor import CommandProcessor
 
 from .live import ARMS, SECRET, UNKNOWN_ID, Live, number_of, send, verdict_of
 

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.destinations import check_file, check_page, write_files
-from adhere.cli.options import (
+from adhere.cli.options.destinations import check_file, check_page, write_files
+from adhere.cli.options.options import (
     STANDARD_OUTPUT,
     Actual,
     ArmsInOrder,
@@ -25,7 +25,7 @@ from adhere.cli.options import (
     naming_options,
     number,
 )
-from adhere.cli.trial_sources import TrialName, whole
+from adhere.cli.trial.sources import TrialName, whole
 from adhere.errors import InputError
 
 _WIDTH = 100  # letters, where no terminal says how wide it is

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, integer, naming_options
-from adhere.cli.times import duration
+from adhere.cli.options.destinations import check_folder
+from adhere.cli.options.options import Seed, integer, naming_options
+from adhere.cli.options.times import duration
 
 if TYPE_CHECKING:
     from adhere.studies.coverage.written import Coverage

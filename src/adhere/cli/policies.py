@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options import Imports, import_all
+from adhere.cli.options.options import Imports, import_all
 
 if TYPE_CHECKING:
     from adhere.policies import Policy
-    from adhere.policies.description import ParameterDescription
+    from adhere.policies.base.description import ParameterDescription
 
 _PROTOCOLS = """\
 A protocol after a learner's name says which arm is credited with a reward:
@@ -61,8 +61,7 @@ def policies(
       adhere policies --check mine.py
       adhere policies --check mine.py 'softmax(temperature=0.05)'
     """
-    from adhere.policies import registry
-    from adhere.policies.registry import lookup
+    from adhere.policies.base.registry import lookup, registry
 
     import_all(imports)
     if check is not None:
@@ -97,7 +96,7 @@ def _check(file: Path, name: str | None) -> None:
 
 
 def _list(cls: type[Policy]) -> None:
-    from adhere.policies.description import describe
+    from adhere.policies.base.description import describe
     from adhere.report.wrapping import paragraph
 
     found = describe(cls)
@@ -108,7 +107,7 @@ def _list(cls: type[Policy]) -> None:
 
 
 def _explain(cls: type[Policy]) -> None:
-    from adhere.policies.description import describe, paragraphs
+    from adhere.policies.base.description import describe, paragraphs
     from adhere.report.wrapping import paragraph
 
     found = describe(cls)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.destinations import (
+from adhere.cli.options.destinations import (
     check_apart,
     check_file,
     check_folder,
@@ -18,8 +18,8 @@ from adhere.cli.destinations import (
     table_file,
     write_files,
 )
-from adhere.cli.machines import Cluster, Device, check_machines, machines
-from adhere.cli.options import (
+from adhere.cli.options.machines import Cluster, Device, check_machines, machines
+from adhere.cli.options.options import (
     STANDARD_OUTPUT,
     Actual,
     ArmsInOrder,
@@ -36,7 +36,7 @@ from adhere.cli.options import (
     integer,
     json_text,
 )
-from adhere.cli.population_tables import load_populations
+from adhere.cli.options.population_tables import load_populations
 
 if TYPE_CHECKING:
     from adhere.simulation import SimulationResult
@@ -115,7 +115,7 @@ def simulate(
     """
     from adhere.compilation.checked import is_checked
     from adhere.policies import import_policies, parse_policy
-    from adhere.policies.floor import ControlWarning
+    from adhere.policies.guards.floor import ControlWarning
     from adhere.simulation import simulate as run
 
     check_machines(threads, device, cluster)
@@ -145,7 +145,7 @@ def simulate(
     typer.echo(text if json_file == STANDARD_OUTPUT else _table(result, sources), nl=False)
     contents = {} if to_file is None else {to_file: text.encode()}
     if plot is not None:
-        from adhere.simulation.surplus_plot import plot_file
+        from adhere.simulation.results.surplus_plot import plot_file
 
         contents[plot] = plot_file(result.plot([f"Data: {source}" for source in sources]), plot.suffix)
     if runs_to is not None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.databases import DatabaseUrl, ExistingFile
-from adhere.cli.options import integer
-from adhere.cli.times import moment, span
+from adhere.cli.options.databases import DatabaseUrl, ExistingFile
+from adhere.cli.options.options import integer
+from adhere.cli.options.times import moment, span
 from adhere.cli.token_places import Server, open_existing, token_place
 from adhere.errors import ConflictError
 
@@ -121,7 +121,7 @@ def reset(file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
 
     The other tokens stay as they are: revoke those that are lost.
     """
-    from adhere.tokens import Tokens
+    from adhere.access.tokens import Tokens
 
     with closing(open_existing(file, database_url)) as store:
         tokens = Tokens(store)

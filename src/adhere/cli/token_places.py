@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from adhere.cli.databases import database
+from adhere.cli.options.databases import database
 from adhere.errors import InputError, StoreError
 
 if TYPE_CHECKING:
+    from adhere.access.tokens import Tokens
     from adhere.client import Client
     from adhere.store import Store
-    from adhere.tokens import Tokens
 
 TOKEN_VARIABLE = "ADHERE_TOKEN"
 
@@ -97,7 +97,7 @@ def token_place(
         with _on_server(server) as place:
             yield place
         return
-    from adhere.tokens import Tokens
+    from adhere.access.tokens import Tokens
 
     with closing(open_existing(file, database_url, read_only=read_only)) as store:
         yield _InStore(Tokens(store))

@@ -39,7 +39,7 @@ from adhere.contract.promises import (
 )
 from adhere.errors import InputError
 from adhere.policies import Policy, import_policies, parse_policy, registry
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 
 _FIRST = "not checked"
 _WITHOUT = {

@@ -24,10 +24,10 @@ from adhere.contract.patients import mixed, populations
 from adhere.contract.promises import ARM_COUNTS, SEED, class_place, in_hierarchy, variants
 from adhere.errors import CompileError, InputError, PolicyError
 from adhere.policies import Policy, import_policies
-from adhere.policies.catalogue import from_json
+from adhere.policies.base.catalogue import from_json
 from adhere.populations import Population
-from adhere.simulation.compiled_runner import CompiledRunner
-from adhere.simulation.kernel import run_block
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.kernel import run_block
 from adhere.trial import Trial
 
 N_PATIENTS = 60

@@ -19,8 +19,8 @@ from adhere.contract.alarm import limited
 from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
 from adhere.contract.strict_array import Guard, StrictArray, strict
 from adhere.policies import ComplianceAwareLearner
-from adhere.policies.generic import choose, note_allocation, probabilities, remember, replay_choice, update
-from adhere.policies.policy import Policy, TrialShape, probabilities_size
+from adhere.policies.base.generic import choose, note_allocation, probabilities, remember, replay_choice, update
+from adhere.policies.base.policy import Policy, TrialShape, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream
 
 HORIZON = 1000

@@ -17,7 +17,7 @@ from adhere.contract.findings import HIERARCHY, LATE, PROBABILITIES, REPEATABLE,
 from adhere.contract.interpreted import Decision, Interpreted
 from adhere.contract.patients import ALIKE, Answer, answer_mixed
 from adhere.policies import Learner, Policy, parse_policy
-from adhere.policies.generic import estimate_probabilities, probabilities
+from adhere.policies.base.generic import estimate_probabilities, probabilities
 from adhere.protocols import NAMED
 
 ARM_COUNTS = (2, 3)

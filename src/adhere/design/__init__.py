@@ -1,1 +1,1 @@
-"""How a trial would behave: scenarios, operating characteristics, calibration, comparison, report."""
+"""The design of a trial: one value, its parts, checks, file, text and words."""

@@ -10,7 +10,7 @@ from adhere.exploration.sentences import headline, with_sentences
 from adhere.exploration.settings import Settings
 from adhere.intervals import Estimate
 from adhere.simulation import simulate
-from adhere.simulation.outcome import Outcome
+from adhere.simulation.results.outcome import Outcome
 
 _POINTS = 50
 

@@ -10,8 +10,8 @@ from msgspec import Meta, Struct
 from adhere.checks import check_sums_to_one, check_unit_number
 from adhere.errors import InputError
 from adhere.populations import Strata, Stratum
+from adhere.populations.compliance_type import BEHAVIOURS
 from adhere.populations.examples import ARMS
-from adhere.populations.stratum import BEHAVIOURS
 
 CONTROL, TREATMENT = 0, 1
 NAMES: Final = {f"{name}s": takes for name, takes in BEHAVIOURS.items()}  # "never-takers": (0, 0), …

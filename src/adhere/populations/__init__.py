@@ -4,6 +4,12 @@ from adhere.populations.catalogue import PopulationLike as PopulationLike
 from adhere.populations.catalogue import as_population as as_population
 from adhere.populations.catalogue import built_in_populations as built_in_populations
 from adhere.populations.catalogue import records_of as records_of
+from adhere.populations.compliance_type import ALWAYS_TAKER as ALWAYS_TAKER
+from adhere.populations.compliance_type import COMPLIER as COMPLIER
+from adhere.populations.compliance_type import DEFIER as DEFIER
+from adhere.populations.compliance_type import NEVER_TAKER as NEVER_TAKER
+from adhere.populations.compliance_type import Stratum as Stratum
+from adhere.populations.compliance_types import Strata as Strata
 from adhere.populations.counts import Count as Count
 from adhere.populations.counts import Counts as Counts
 from adhere.populations.describe import describe as describe
@@ -19,11 +25,5 @@ from adhere.populations.priors import uniform_any as uniform_any
 from adhere.populations.priors import uniform_corrective as uniform_corrective
 from adhere.populations.priors import uniform_other as uniform_other
 from adhere.populations.records import Records as Records
-from adhere.populations.strata import Strata as Strata
-from adhere.populations.stratum import ALWAYS_TAKER as ALWAYS_TAKER
-from adhere.populations.stratum import COMPLIER as COMPLIER
-from adhere.populations.stratum import DEFIER as DEFIER
-from adhere.populations.stratum import NEVER_TAKER as NEVER_TAKER
-from adhere.populations.stratum import Stratum as Stratum
 from adhere.populations.stroke import stroke_aspirin as stroke_aspirin
 from adhere.populations.stroke import stroke_heparin as stroke_heparin

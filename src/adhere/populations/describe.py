@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from adhere.populations.catalogue import PopulationLike, as_population, records_of
+from adhere.populations.compliance_types import Strata
 from adhere.populations.counts import Counts
 from adhere.populations.describe_records import PROTOCOL_TITLES, describe_records, grid
 from adhere.populations.population import Floats, Population, headline
 from adhere.populations.priors import RandomPrior
 from adhere.populations.records import Records
-from adhere.populations.strata import Strata
 
 
 def describe(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from adhere.checks import check_reward, check_unit_number
 from adhere.errors import InputError
-from adhere.populations.strata import Strata
-from adhere.populations.stratum import ALWAYS_TAKER, COMPLIER, Stratum
+from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, Stratum
+from adhere.populations.compliance_types import Strata
 
 ARMS = ("control", "treatment")
 

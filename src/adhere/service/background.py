@@ -16,10 +16,10 @@ from adhere.service.context import Service
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
-from adhere.trial.commands import ImputeMissing, Look
-from adhere.trial.look_view import stop_to_confirm
-from adhere.trial.snapshot import decode_snapshot
-from adhere.trial.transaction import LiveTrial
+from adhere.trial.domain.commands import ImputeMissing, Look
+from adhere.trial.looks.look_view import stop_to_confirm
+from adhere.trial.writing.snapshot import decode_snapshot
+from adhere.trial.writing.transaction import LiveTrial
 
 _BETWEEN_TRIES = 1.0  # seconds, to list the trials where the store cannot be read
 _LONG = 20_000  # records, which the process for monitors takes half a second to read

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
 
+from adhere.access.sessions import Sessions
+from adhere.access.tokens import Tokens
 from adhere.service.access_log import AccessLog
 from adhere.service.changes import Changes
 from adhere.service.group_commit import GroupCommit
@@ -21,14 +23,12 @@ from adhere.service.metrics import Metrics
 from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
 from adhere.service.threads import Threads
-from adhere.sessions import Sessions
 from adhere.site_zones import SiteZones
 from adhere.store import ReadTransaction, Store, Token
-from adhere.tokens import Tokens
-from adhere.trial.commands import AnyCommand, Response
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.results import ResultsCache
-from adhere.trial.transaction import LiveTrial
+from adhere.trial.domain.commands import AnyCommand, Response
+from adhere.trial.monitoring.results import ResultsCache
+from adhere.trial.writing.processor import CommandProcessor
+from adhere.trial.writing.transaction import LiveTrial
 
 Result = TypeVar("Result")
 _READER_THREADS = 4  # for what takes some milliseconds

@@ -9,10 +9,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from adhere.access.tokens import Tokens
 from adhere.errors import InputError, OutcomeUnknownError
 from adhere.files import make_private, may_pass
 from adhere.store import Store
-from adhere.tokens import Tokens
 
 _OPTION = "--admin-token-file"
 

@@ -24,8 +24,8 @@ from adhere.service.metrics import Metrics
 from adhere.service.preparer import Preparer
 from adhere.service.threads import Threads
 from adhere.store import OutcomeUnknownError, StoreBusyError, StoreError
-from adhere.trial.commands import AnyCommand, Response
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import AnyCommand, Response
+from adhere.trial.writing.processor import CommandProcessor
 
 MAX_BATCH = 256
 _LOOP_ROUNDS = 4  # of the event loop, some ten microseconds each, in which more commands may come in

@@ -17,9 +17,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from prometheus_client import values as prometheus_values
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from adhere.looks.judge import GO_ON
 from adhere.service.temporary_folders import kept
-from adhere.trial.events import AnyEvent, Closed, LessonRefused, Looked, Recommended
-from adhere.trial.looks import GO_ON
+from adhere.trial.domain.events import AnyEvent, Closed, LessonRefused, Looked, Recommended
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics

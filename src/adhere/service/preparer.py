@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from adhere.errors import UnavailableError
 from adhere.service.threads import Threads
-from adhere.trial.commands import AnyCommand
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.domain.commands import AnyCommand
+from adhere.trial.writing.processor import CommandProcessor
 
 WaitingCommand: TypeAlias = tuple[AnyCommand, asyncio.Future[Any]]
 

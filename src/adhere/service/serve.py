@@ -39,8 +39,8 @@ from adhere.service.settings_sources import HIDDEN, check_settings
 from adhere.service.starting import StartError, start
 from adhere.service.table import ROUTES
 from adhere.store import Store, StoreError, check_place, open_store
-from adhere.trial.epochs import begin_epochs_after_restore
-from adhere.trial.processor import utc_now
+from adhere.trial.writing.epochs import begin_epochs_after_restore
+from adhere.trial.writing.processor import utc_now
 
 _SWITCH_SECONDS = 0.0005
 

@@ -19,7 +19,7 @@ from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head,
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.store import StoreError
 from adhere.trial.log.chain import Verdict
-from adhere.trial.processor import utc_now
+from adhere.trial.writing.processor import utc_now
 
 log = logging.getLogger("adhere.service")
 

@@ -15,7 +15,7 @@ from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.populations import Population
-from adhere.simulation.travelling import packed_policy, pickled, unpacked_policy
+from adhere.simulation.execution.pickling import packed_policy, pickled, unpacked_policy
 
 Integers = NDArray[np.int64]
 _DEFAULT_POINTS = 20

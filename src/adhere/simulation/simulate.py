@@ -15,21 +15,21 @@ from adhere.checks import check_integer
 from adhere.errors import InputError, quoted
 from adhere.frames import is_frame
 from adhere.policies import Policy, PolicyLike, as_policy
-from adhere.policies.floor import ControlWarning, protected_control
+from adhere.policies.guards.floor import ControlWarning, protected_control
 from adhere.populations import Population, PopulationLike, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
-from adhere.simulation.accumulate import Accumulator, add_task
-from adhere.simulation.backend import run_plan
 from adhere.simulation.config import Config
-from adhere.simulation.lost_workers import explain_lost_workers
-from adhere.simulation.outcome import Outcome
+from adhere.simulation.execution.backend import run_plan
+from adhere.simulation.execution.lost_workers import explain_lost_workers
+from adhere.simulation.execution.progress import Progress
+from adhere.simulation.execution.task_runner import TaskRunner
+from adhere.simulation.execution.workers import backend_of, check_workers
+from adhere.simulation.measures.accumulate import Accumulator, add_task
 from adhere.simulation.plan import Plan, grid_points
 from adhere.simulation.policy_name import PlainPolicy, name_of
-from adhere.simulation.progress import Progress
-from adhere.simulation.result import SimulationResult
-from adhere.simulation.run import TaskRunner
-from adhere.simulation.runs import OutcomeRuns, Runs, check_memory, memory_said
-from adhere.simulation.workers import backend_of, check_workers
+from adhere.simulation.results.outcome import Outcome
+from adhere.simulation.results.result import SimulationResult
+from adhere.simulation.results.runs import OutcomeRuns, Runs, check_memory, memory_said
 
 POOLED = "pooled"
 _ALIKE = 1e-9  # by which means of equally good arms may differ

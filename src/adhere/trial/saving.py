@@ -13,7 +13,7 @@ from adhere.errors import InputError
 from adhere.files import replacing
 from adhere.store import Head, Store, Subject
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.events import (
+from adhere.trial.domain.events import (
     AnyEvent,
     Closed,
     Created,

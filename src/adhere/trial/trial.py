@@ -11,30 +11,30 @@ from typing import Any
 
 from adhere.analysis.records import Records
 from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text
+from adhere.design.arms import arm_taken, check_arm_names
+from adhere.design.design import Design
+from adhere.design.design_file import load_design
+from adhere.design.make_design import check_trial_name
 from adhere.errors import InputError, listed
 from adhere.policies import PolicyLike, as_policy
-from adhere.policies.floor import ControlWarning, protected_control
-from adhere.trial.arms import arm_taken, check_arm_names
-from adhere.trial.design import Design
-from adhere.trial.design_file import load_design
-from adhere.trial.engine import Engine
-from adhere.trial.events import AnyEvent, Closed, Created, Looked, Reported
-from adhere.trial.history import History
+from adhere.policies.guards.floor import ControlWarning, protected_control
+from adhere.trial.domain.events import AnyEvent, Closed, Created, Looked, Reported
+from adhere.trial.domain.history import History
+from adhere.trial.domain.state import TrialState
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.records import records_of_histories
-from adhere.trial.look_view import LookView, look_views, recommended_stop
-from adhere.trial.lookups import new_salt
-from adhere.trial.make_design import check_trial_name
+from adhere.trial.looks.due_looks import choose, stratum_number
+from adhere.trial.looks.look_view import LookView, look_views, recommended_stop
+from adhere.trial.policy.engine import Engine, engine_of
 from adhere.trial.recommendation import Recommendation
-from adhere.trial.recommendation_ids import EXAMPLE, parse_id
 from adhere.trial.saving import load_events, save_events
-from adhere.trial.state import TrialState
-from adhere.trial.trial_keys import seeded_keys
+from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
+from adhere.trial.secret.trial_keys import seeded_keys
 from adhere.trial.trial_log import TrialLog, created_now
 from adhere.trial.verbs.context import named_history
-from adhere.trial.verbs.look import choose, stratum_number
 from adhere.trial.verbs.recommend import check_not_full, recommended
 from adhere.trial.verbs.report import check_not_contradicted
+from adhere.trial.writing.lookups import new_salt
 
 
 class Trial:
@@ -102,12 +102,12 @@ class Trial:
     ) -> Trial:
         """A trial of a design, or of what `load_design` reads, with a seed and run as above.
 
-        >>> from adhere.trial.make_design import make_design
+        >>> from adhere.design.make_design import make_design
         >>> Trial.from_design(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=100), seed=1)
         Trial 'headache': thompson on walk, aspirin; 0 recommendations
         """
         trial, design = cls.__new__(cls), load_design(design)
-        engine = design.engine(seeded_keys(seed, run))
+        engine = engine_of(design, seeded_keys(seed, run))
         trial._begin(engine, run, created_now(design, engine, seed))
         return trial
 
@@ -136,7 +136,7 @@ class Trial:
         created = events[0]
         assert isinstance(created, Created)
         trial = cls.__new__(cls)
-        trial._begin(created.design.engine(created.keys()), 0, created)
+        trial._begin(engine_of(created.design, created.keys()), 0, created)
         if not trial._log.repeat(events[1:]):
             raise InputError("path", str(path), f"the version of {trial.policy} that it was saved with")
         trial._notes = notes

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
+from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError
-from adhere.trial.design import Design
-from adhere.trial.engine import Engine
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Closed, Created, LessonRefused, Looked, Recommended
-from adhere.trial.evolve import evolve, refused_events
-from adhere.trial.history import History
-from adhere.trial.looker import SOFTWARE
-from adhere.trial.state import initial_state
-from adhere.trial.verbs.look import look_due, looked
+from adhere.trial.domain.events import LOG_FORMAT, AnyEvent, Closed, Created, LessonRefused, Looked, Recommended
+from adhere.trial.domain.evolve import evolve, refused_events
+from adhere.trial.domain.history import History
+from adhere.trial.domain.state import initial_state
+from adhere.trial.looks.due_looks import look_due, looked
+from adhere.trial.looks.looker import SOFTWARE
+from adhere.trial.policy.engine import Engine
 
 
 def created_now(design: Design, engine: Engine, seed: int) -> Created:

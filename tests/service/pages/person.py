@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from adhere.access.sessions import csrf_of
 from adhere.service.pages.dispatch import COOKIE
-from adhere.sessions import csrf_of
 from service.serving import Reply, Service
 
 FORM = "application/x-www-form-urlencoded"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
-from adhere.trial import random_bytes
+from adhere.trial.secret import random_bytes
 
 _START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 

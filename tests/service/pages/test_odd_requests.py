@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from adhere.access.sessions import csrf_of
 from adhere.service.pages.dispatch import COOKIE
 from adhere.service.settings import ServiceSettings
-from adhere.sessions import csrf_of
 from service.serving import Reply, Service, in_file
 
 from .person import FORM, Person, sign_in

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adhere.service.settings import ServiceSettings
-from adhere.trial.events import decode
+from adhere.trial.domain.events import decode
 from adhere.trial.log.chain import walk
 from service.serving import Service, in_file
 

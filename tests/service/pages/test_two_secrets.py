@@ -16,6 +16,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from adhere.design.make_design import make_design
+from adhere.design.parts import Looks
 from adhere.service.api.follow_up import find_recommendations
 from adhere.service.api.route import ALL_ROLES, METRICS
 from adhere.service.pages import monitor
@@ -23,11 +25,9 @@ from adhere.service.pages.routes import PAGES
 from adhere.service.settings import ServiceSettings
 from adhere.service.table import ROUTES
 from adhere.store import open_store
-from adhere.trial.design_parts import Looks
-from adhere.trial.events import Recommended
-from adhere.trial.make_design import make_design
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.domain.events import Recommended
+from adhere.trial.secret.trial_secret import commitment_to
+from adhere.trial.writing.processor import CommandProcessor
 from service.serving import Reply, Service, in_thread, path_of
 from trial.live import Live
 

@@ -8,7 +8,7 @@ import pytest
 from adhere.policies import parse_policy
 from adhere.populations import defiers, stroke_aspirin
 from adhere.simulation import simulate
-from adhere.simulation.progress import Silent
+from adhere.simulation.execution.progress import Silent
 from adhere.studies.arena.families import family
 from adhere.studies.arena.measures import (
     by_unit,

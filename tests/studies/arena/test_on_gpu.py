@@ -11,7 +11,7 @@ import warnings
 warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of words that overflow: compiled code lets them
 import numpy as np
 from adhere.policies import parse_policy
-from adhere.simulation.progress import Silent
+from adhere.simulation.execution.progress import Silent
 from adhere.studies.arena.families import family
 from adhere.studies.arena.play import play
 from adhere.studies.arena.truth import truth_of

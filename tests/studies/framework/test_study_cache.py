@@ -10,8 +10,8 @@ import polars
 import pytest
 from polars.testing import assert_frame_equal
 
-from adhere.simulation import identity
-from adhere.simulation.identity import sources_digest
+from adhere.simulation.execution import identity
+from adhere.simulation.execution.identity import sources_digest
 from adhere.studies.framework.study_cache import MADE_WITH, Settings, load, save
 
 SETTINGS = Settings(seed=3, quick=False, version="1.0", sources="abc")

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from adhere.errors import UnknownError
-from adhere.trial.events import AnyEvent, Recommended
+from adhere.trial.domain.events import AnyEvent, Recommended
 from adhere.trial.log.comparison import How
 from adhere.trial.log.derive import derive_again
 from adhere.trial.log.replay import replay

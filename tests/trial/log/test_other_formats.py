@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from adhere.errors import InputError
 from adhere.store import Store, open_store
-from adhere.trial.events import LOG_FORMAT, AnyEvent, Created, EpochBegun, Recommended, decode, encode
+from adhere.trial.domain.events import LOG_FORMAT, AnyEvent, Created, EpochBegun, Recommended, decode, encode
 from adhere.trial.log.log_file import import_log, read_log, write_log
-from adhere.trial.processor import utc_now
-from adhere.trial.trial_secret import commitment_to
+from adhere.trial.secret.trial_secret import commitment_to
+from adhere.trial.writing.processor import utc_now
 from trial.live import SECRET, Live, log_of, replay_of, verdict_of
 
 OTHER = bytes(32)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from adhere.policies import Thompson, import_policies
-from adhere.trial import projection
-from adhere.trial.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.events import AnyEvent, Recommended, Reported
+from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.domain.events import AnyEvent, Recommended, Reported
 from adhere.trial.log.replay import ReplayResult, replay
+from adhere.trial.writing import projection
 
 from ..live import ARMS, Live, number_of, replay_of
 

@@ -10,10 +10,10 @@ import pytest
 
 from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
-from adhere.trial.design_parts import Imputation
-from adhere.trial.engine import Choice, Engine
-from adhere.trial.events import AnyEvent, Created, EpochBegun, Recommended
+from adhere.design.parts import Imputation
+from adhere.trial.domain.events import AnyEvent, Created, EpochBegun, Recommended
 from adhere.trial.log.replay_schedule import allocation_of, logged_allocation
+from adhere.trial.policy.engine import Choice, Engine, engine_of
 
 from ..live import ARMS, Live, number_of
 
@@ -122,7 +122,7 @@ def test_corrections_of_a_policy_that_recycles_cannot_be_redrawn() -> None:
     for event in eventful().events():  # as if that policy had made them: what it would choose does not matter here
         if isinstance(event, Created):
             design = msgspec.structs.replace(event.design, policy=policy)
-            version = design.engine(event.keys()).algorithm_version
+            version = engine_of(design, event.keys()).algorithm_version
             events.append(msgspec.structs.replace(event, design=design))
         elif isinstance(event, Recommended):
             events.append(msgspec.structs.replace(event, algorithm_version=version))

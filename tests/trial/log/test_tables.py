@@ -10,20 +10,20 @@ import pytest
 
 from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
+from adhere.design.make_design import make_design
+from adhere.design.parts import Imputation
 from adhere.errors import InputError
 from adhere.store import open_store
-from adhere.trial import creation
-from adhere.trial.commands import MarkInError, Withdraw
-from adhere.trial.design_parts import Imputation
-from adhere.trial.events import AnyEvent, Recommended
+from adhere.trial.domain.commands import MarkInError, Withdraw
+from adhere.trial.domain.events import AnyEvent, Recommended
 from adhere.trial.log.chain import verify
 from adhere.trial.log.export import write_table
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
-from adhere.trial.make_design import make_design
-from adhere.trial.snapshot import decode_snapshot
+from adhere.trial.writing import creation
+from adhere.trial.writing.snapshot import decode_snapshot
 from same_records import assert_same_records
 
 from ..live import Live

@@ -14,7 +14,7 @@ from adhere.analysis.adaptive.schedule import Schedule
 from adhere.analysis.records import Floats, Ints
 from adhere.errors import InputError
 from adhere.policies import ComplianceAwareLearner, as_policy
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
 from adhere.processors import usable_processors
 from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words

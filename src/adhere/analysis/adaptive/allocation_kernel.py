@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from adhere.compilation import Kernel, inline, memo_of, state_of
-from adhere.policies.generic import choose, note_allocation, probabilities, remember, update
-from adhere.policies.policy import CompiledPolicy, probabilities_size
+from adhere.policies.base.generic import choose, note_allocation, probabilities, remember, update
+from adhere.policies.base.policy import CompiledPolicy, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys, uniform
 
 NO_FAULT: Final = -(2**62)

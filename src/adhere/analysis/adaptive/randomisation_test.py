@@ -11,7 +11,7 @@ from adhere.analysis.adaptive.allocation import Allocator, Totals
 from adhere.analysis.adaptive.schedule import Schedule
 from adhere.analysis.records import Floats, Ints
 from adhere.policies import as_policy
-from adhere.policies.policy import AnyLearner, Policy
+from adhere.policies.base.policy import AnyLearner, Policy
 from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words, stream_keys
 

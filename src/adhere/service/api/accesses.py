@@ -18,7 +18,7 @@ from adhere.service.api.responses import AccessLine, AccessList
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.store.accesses import MAX_ID, accesses, accesses_before
-from adhere.trial.processor import utc_now
+from adhere.trial.writing.processor import utc_now
 
 TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
 RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS = "results", "looks", "export", "monitor", "analysis"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from adhere.design.design import Design
 from adhere.service.api.audit_views import DerivationView, Reason, RecordLine, RecordList, VerificationView
 from adhere.service.api.queries import query_number
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Record
-from adhere.trial.design import Design
-from adhere.trial.events import Recommended, decode
+from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.log.chain import Verdict
 from adhere.trial.log.derive import DerivedAgain
 from adhere.trial.log.describe import describe
 from adhere.trial.log.recommendation import made_and_all
-from adhere.trial.processor import utc_now
+from adhere.trial.writing.processor import utc_now
 
 _PAGE: Final = 100
 _TOKEN: Final = "token "

@@ -9,17 +9,17 @@ from typing import Any, Final
 from msgspec import convert
 from msgspec.structs import asdict
 
-from adhere.policies import registry
-from adhere.policies.description import PolicyDescription, describe
+from adhere.design.checks import check
+from adhere.design.design import Design
+from adhere.design.design_file import design_document, load_design
+from adhere.design.make_design import make_design
+from adhere.design.words import in_words
+from adhere.policies.base.description import PolicyDescription, describe
+from adhere.policies.base.registry import registry
 from adhere.service.api.design_views import DesignChecked, ParameterView, PolicyList, PolicyView
 from adhere.service.api.requests import NewTrial
 from adhere.service.api.responses import DesignView
 from adhere.service.context import RequestContext
-from adhere.trial.design import Design
-from adhere.trial.design_checks import check
-from adhere.trial.design_file import design_document, load_design
-from adhere.trial.design_words import in_words
-from adhere.trial.make_design import make_design
 
 _PROTOCOLS: Final = ("chosen", "actual", "comply")
 

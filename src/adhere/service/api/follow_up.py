@@ -21,7 +21,7 @@ from adhere.service.api.route import ADMIN, SITE
 from adhere.service.context import RequestContext
 from adhere.store import ReadTransaction
 from adhere.store.subjects import looking_alike, pseudonyms_of, sites_of, subject_of
-from adhere.trial.events import Recommended, decode
+from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.log.follow_up import (
     IN_ERROR,
     LOST,
@@ -34,9 +34,9 @@ from adhere.trial.log.follow_up import (
     missing,
 )
 from adhere.trial.log.recommendation import index_of
-from adhere.trial.log.standing import standing
-from adhere.trial.transaction import LiveTrial
+from adhere.trial.log.trial_summary import standing
 from adhere.trial.verbs.context import unknown_recommendation
+from adhere.trial.writing.transaction import LiveTrial
 
 Result = TypeVar("Result")
 _PAGE: Final = 100

@@ -13,8 +13,8 @@ from adhere.service.api.requests import EXAMPLES
 from adhere.service.api.responses import DESCRIPTION
 from adhere.service.api.route import HTML, JSON, Route
 from adhere.service.http.problems import KINDS, MEDIA_TYPE, Problem
-from adhere.trial.looker import SOFTWARE
-from adhere.trial.recommendation_ids import LETTERS
+from adhere.trial.looks.looker import SOFTWARE
+from adhere.trial.secret.recommendation_ids import LETTERS
 
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},

@@ -14,7 +14,7 @@ from adhere.errors import UnknownError
 from adhere.service.api.body_problems import body_problem, field_names, repeated_field
 from adhere.service.http.headers import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown
-from adhere.trial.recommendation_ids import parse_id
+from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.verbs.context import unknown_recommendation
 
 _KEY = re.compile(rb"[\x21-\x7e]{1,200}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
+from adhere.design.design import Design
 from adhere.service.api.recorded import WORDS, kit_code, named_kits, recorded_lines, taken_as_shown
 from adhere.service.api.responses import Derivation, HistoryLine, RecommendationView
 from adhere.service.api.sites import check_site
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
-from adhere.trial.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
-from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Recommended
-from adhere.trial.history import History, history_of
+from adhere.trial.domain.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
+from adhere.trial.domain.events import AnyEvent, Recommended
+from adhere.trial.domain.history import History, history_of
 from adhere.trial.log.recommendation import events_about
 from adhere.trial.verbs.context import unknown_recommendation
 

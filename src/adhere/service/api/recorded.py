@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.design.design import Design
 from adhere.service.api.responses import RecordedLine
 from adhere.store import ReadTransaction, Token
-from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.design import Design
-from adhere.trial.events import (
+from adhere.trial.domain.events import (
     AnyEvent,
     Corrected,
     EnteredInError,
@@ -23,7 +23,7 @@ from adhere.trial.events import (
     Withdrawn,
     decode,
 )
-from adhere.trial.transaction import LiveTrial
+from adhere.trial.writing.transaction import LiveTrial
 
 WORDS: Final = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 _SHOWN: Final = (Reported, Corrected, Withdrawn, EnteredInError, Unblinded)

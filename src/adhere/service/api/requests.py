@@ -9,10 +9,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
+from adhere.access.tokens import MAX_OVERLAP, Role
 from adhere.checks import MAX_COUNT, MAX_NAME_LENGTH, MAX_TEXT_LENGTH
-from adhere.errors import InputError
-from adhere.tokens import MAX_OVERLAP, Role
-from adhere.trial.design_parts import (
+from adhere.design.parts import (
     Delay,
     Enrolment,
     Entries,
@@ -23,6 +22,7 @@ from adhere.trial.design_parts import (
     Stopping,
     Update,
 )
+from adhere.errors import InputError
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]

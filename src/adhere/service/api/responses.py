@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from adhere.tokens import Role, Status
-from adhere.trial.design import Design
-from adhere.trial.design_parts import (
+from adhere.access.tokens import Role, Status
+from adhere.design.design import Design
+from adhere.design.parts import (
     Delay,
     Enrolment,
     Entries,
@@ -20,7 +20,7 @@ from adhere.trial.design_parts import (
     Stopping,
     Update,
 )
-from adhere.trial.look_view import LookView
+from adhere.trial.looks.look_view import LookView
 
 DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
 

@@ -40,9 +40,9 @@ from adhere.service.api.route import (
     Route,
 )
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
-from adhere.trial.commands import Receipt, RecommendationResponse, UnblindingResponse
+from adhere.trial.domain.commands import Receipt, RecommendationResponse, UnblindingResponse
 from adhere.trial.monitoring.monitor import Monitor
-from adhere.trial.results import Results
+from adhere.trial.monitoring.results import Results
 
 
 def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any, reveals: str = "") -> Route:

@@ -11,15 +11,15 @@ from typing import Any, Final, Literal
 import msgspec
 from starlette.responses import Response
 
-from adhere.design.plan import DesignPlan, max_patients
-from adhere.design.scenarios import read_scenarios
+from adhere.design.design import Design
 from adhere.errors import InputError, UnknownError
+from adhere.evaluation.plan import DesignPlan, max_patients
+from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.service.api.designs import read_design
 from adhere.service.api.requests import NewSimulation, ScenarioTable, seed_of
 from adhere.service.api.simulation_views import ScenarioView, SimulationLine, SimulationList, SimulationView
 from adhere.service.context import RequestContext
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState
-from adhere.trial.design import Design
 
 MAX_PATIENTS: Final = 20_000_000  # in all: some ten seconds of one core with the quick policies
 _REPORT_SECONDS = 30.0  # to wait for a report that is being made

@@ -8,9 +8,9 @@ from functools import partial
 from msgspec import convert
 from msgspec.structs import asdict
 
+from adhere.access.sessions import LINK_FRAGMENT
 from adhere.service.api.responses import LinkCreated, TokenCreated, TokenLine, TokenList
 from adhere.service.context import RequestContext, reading
-from adhere.sessions import LINK_FRAGMENT
 from adhere.store import ReadTransaction, Token
 
 

@@ -6,7 +6,11 @@ from functools import partial
 
 from msgspec.structs import asdict, replace
 
+from adhere.design.checks import check
+from adhere.design.design import Design
+from adhere.design.make_design import make_design
 from adhere.errors import ConflictError
+from adhere.looks.judge import GO_ON
 from adhere.service.api.requests import NewTrial, seed_of
 from adhere.service.api.responses import (
     DesignView,
@@ -20,19 +24,16 @@ from adhere.service.api.responses import (
 from adhere.service.api.route import BLIND_ROLES, SITE
 from adhere.service.context import RequestContext, reading
 from adhere.store import Head, ReadTransaction
-from adhere.trial.commands import ChangeStatus, Erase, Response, Reveal, Unblind
-from adhere.trial.creation import check_seed_of
-from adhere.trial.design import Design
-from adhere.trial.design_checks import check
-from adhere.trial.events import Looked, created_event
-from adhere.trial.log.standing import counts_of, standing
-from adhere.trial.look_view import decision_of, logged_looks, look_events, stop_to_confirm
-from adhere.trial.looks import GO_ON
-from adhere.trial.make_design import make_design
-from adhere.trial.projection import read_state
-from adhere.trial.recommendation_ids import parse_id
-from adhere.trial.results import Results
-from adhere.trial.snapshot import Snapshot, decode_snapshot, snapshot_of
+from adhere.trial.domain.commands import ChangeStatus, Erase, Response, Reveal, Unblind
+from adhere.trial.domain.events import Looked, created_event
+from adhere.trial.log.trial_summary import counts_of, standing
+from adhere.trial.looks.look_view import decision_of, logged_looks, look_events, stop_to_confirm
+from adhere.trial.monitoring.results import Results
+from adhere.trial.policy.engine import engine_of
+from adhere.trial.secret.recommendation_ids import parse_id
+from adhere.trial.writing.creation import check_seed_of
+from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.snapshot import Snapshot, decode_snapshot, snapshot_of
 
 
 async def create_trial(context: RequestContext) -> TrialCreated:
@@ -47,7 +48,7 @@ async def create_trial(context: RequestContext) -> TrialCreated:
         del fields["seed"]
         design = make_design(**fields)
         check_seed_of(design, seed)
-        design.engine().load()
+        engine_of(design).load()
         return design
 
     design = await service.in_compiler(prepared)

@@ -13,7 +13,7 @@ import msgspec
 from adhere.analysis.analyse import analyse_records
 from adhere.policies import import_policies
 from adhere.store import open_store
-from adhere.trial.events import created_event
+from adhere.trial.domain.events import created_event
 from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.derive import DerivedAgain, derive_again
 from adhere.trial.log.explain import reasons
@@ -23,8 +23,8 @@ from adhere.trial.log.recommendation import made_event
 from adhere.trial.log.records import trial_records
 from adhere.trial.monitoring.belief_words import belief_words
 from adhere.trial.monitoring.policy_beliefs import beliefs_in
-from adhere.trial.processor import CommandProcessor
-from adhere.trial.results import Results, results_of
+from adhere.trial.monitoring.results import Results, results_of
+from adhere.trial.writing.processor import CommandProcessor
 
 
 def export_table(processor: CommandProcessor, trial: str, form: str, path: str) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from adhere.policies import registry
+from adhere.policies.base.registry import registry
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs import job_functions
 from adhere.service.jobs.child_process import ChildProcess
@@ -21,7 +21,7 @@ from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.jobs.job_process import broken_off
 from adhere.service.threads import Threads
 from adhere.store import Store
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 _RETRY_SECONDS = 2
 _FEW_RECORDS = 500  # some ten milliseconds of work

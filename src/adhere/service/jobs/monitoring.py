@@ -11,7 +11,7 @@ from adhere.policies import import_policies
 from adhere.store import open_store
 from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.monitoring.running_monitor import RunningMonitor
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 _MAX_TRIALS = 8  # of which what was read is kept: some 50 MB for 100,000 patients
 

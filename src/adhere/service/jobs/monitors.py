@@ -14,7 +14,7 @@ from adhere.service.jobs.jobs import child_arguments
 from adhere.service.jobs.turns import turn
 from adhere.service.threads import Threads
 from adhere.trial.monitoring.monitor import Monitor
-from adhere.trial.processor import CommandProcessor
+from adhere.trial.writing.processor import CommandProcessor
 
 _MODULE = "adhere.service.jobs.monitoring"  # not imported here: it needs much that the service does not
 _MAX_CACHED = 32

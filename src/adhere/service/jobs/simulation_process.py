@@ -23,7 +23,7 @@ from adhere.service.jobs.job_process import NICENESS
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationProgress, all_in
 
 if TYPE_CHECKING:
-    from adhere.design.evaluation import Evaluation
+    from adhere.evaluation.evaluation import Evaluation
 
 _BETWEEN_WRITES = 0.1  # seconds
 
@@ -43,7 +43,7 @@ def main(folder: str) -> None:
     threading.Thread(target=_end_with, args=(requests, folder), daemon=True).start()
     files = SimulationFiles(Path(folder))
     try:
-        from adhere.design.evaluate import evaluate
+        from adhere.evaluation.evaluate import evaluate
         from adhere.policies import import_policies
 
         for file in imports:

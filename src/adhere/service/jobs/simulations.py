@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from adhere.design.design import Design
 from adhere.errors import UnavailableError, UnknownError
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.jobs import policy_files
@@ -22,7 +23,6 @@ from adhere.service.jobs.simulation_files import SimulationFiles, SimulationStat
 from adhere.service.jobs.turns import try_lock
 from adhere.service.temporary_folders import TemporaryFolder, kept
 from adhere.service.threads import start_thread
-from adhere.trial.design import Design
 
 _MAX_WAITING = 8
 _MAX_KEPT, _KEPT_SECONDS = 20, 3600.0

@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 
 from starlette.responses import Response
 
+from adhere.access.tokens import Role
 from adhere.errors import ConflictError, InputError
 from adhere.folding import find_alike
 from adhere.service.api.route import METRICS, SITE
@@ -15,7 +16,6 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
-from adhere.tokens import Role
 
 # The fields of the form, by the names of the API.
 _PLACES: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}

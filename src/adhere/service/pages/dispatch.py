@@ -12,6 +12,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
+from adhere.access.sessions import is_csrf
 from adhere.errors import UnavailableError, UnknownError
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.parsing import parse_number, parse_recommendation, parse_trial, read_body
@@ -21,7 +22,6 @@ from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.page_route import PageRoute
 from adhere.service.pages.rendering import HEADERS
 from adhere.service.pages.static_page import static_page
-from adhere.sessions import is_csrf
 
 COOKIE: Final = "adhere_session"
 _FORM = "application/x-www-form-urlencoded"

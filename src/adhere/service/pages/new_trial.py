@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from adhere.design.design_file import design_document
 from adhere.errors import InputError
 from adhere.service.api.design_views import DesignChecked
 from adhere.service.http.problems import ProblemError
@@ -17,7 +18,6 @@ from adhere.service.pages.forms.policy_words import in_plain_words
 from adhere.service.pages.forms.scenario_form import LOWERING, SCENARIOS, scenario_fields, simulation_fields
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
-from adhere.trial.design_file import design_document
 
 _COMMON = ("thompson", "uniform", "mediated-thompson")  # policies that are offered first
 

@@ -8,13 +8,13 @@ from uuid import uuid4
 import msgspec
 from starlette.responses import Response
 
+from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError
 from adhere.service.api.follow_up_views import WaitingList
 from adhere.service.api.responses import TrialView
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
-from adhere.trial.design import Design
 
 _FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
 _CHANGES: Final = ("pause", "resume", "close", "reveal")

@@ -12,6 +12,7 @@ import msgspec
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
+from adhere.access.sessions import csrf_of
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.calling import call, check_role, check_trial
 from adhere.service.api.parsing import BodyDecoder, is_key
@@ -20,7 +21,6 @@ from adhere.service.http.in_flight import Admission
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_route import OPERATIONS, PageRoute
 from adhere.service.pages.rendering import HEADERS, render
-from adhere.sessions import csrf_of
 from adhere.store import Token
 
 _decoders: dict[type, BodyDecoder] = {}

@@ -6,9 +6,9 @@ from http.cookies import SimpleCookie
 
 from starlette.responses import Response
 
+from adhere.access.sessions import LINK_FRAGMENT, LINK_PREFIX
 from adhere.service.pages.dispatch import COOKIE
 from adhere.service.pages.page_request import PageRequest
-from adhere.sessions import LINK_FRAGMENT, LINK_PREFIX
 from adhere.store import Token
 
 _NOT_VALID = "This access code is not valid: it was revoked, has expired, or was mistyped."

@@ -11,10 +11,10 @@ from adhere.checks import check_integer
 from adhere.compilation.places import sentence_of
 from adhere.errors import InputError
 from adhere.policies import PolicyLike
-from adhere.policies.kept_tables import postponing
-from adhere.policies.policy import TrialShape
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.tables.table_cache import postponing
 from adhere.randomness import check_seed
-from adhere.simulation.workers import check_device
+from adhere.simulation.execution.workers import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.kept_plays import KeptPlays, comes_with_adhere

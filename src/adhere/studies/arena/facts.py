@@ -10,7 +10,7 @@ import polars
 
 from adhere.intervals import Z95, Estimate
 from adhere.policies import MediatedThompson, as_policy
-from adhere.policies.mediated_evidence import ODDS
+from adhere.policies.aware.mediated_evidence import ODDS
 from adhere.studies.arena.cells import POOLED_STROKE
 from adhere.studies.framework.study import Tables
 

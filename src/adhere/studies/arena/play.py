@@ -12,12 +12,12 @@ from adhere.policies import Policy
 from adhere.populations import Population
 from adhere.populations.population import Floats
 from adhere.processors import usable_processors
-from adhere.simulation.accumulate import Accumulator, add_task
-from adhere.simulation.backend import run_plan
+from adhere.simulation.execution.backend import run_plan
+from adhere.simulation.execution.progress import Progress
+from adhere.simulation.execution.task_runner import TaskRunner
+from adhere.simulation.execution.threads import ThreadBackend
+from adhere.simulation.measures.accumulate import Accumulator, add_task
 from adhere.simulation.plan import Integers, Plan, grid_points
-from adhere.simulation.progress import Progress
-from adhere.simulation.run import TaskRunner
-from adhere.simulation.threads import ThreadBackend
 from adhere.studies.arena.truth import Truth
 
 _POINTS_PER_DECADE = 4

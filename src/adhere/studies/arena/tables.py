@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars
 
-from adhere.policies.optimal_tables import MAX_HORIZON, UNIFORM_OTHER, optimal_surplus
+from adhere.policies.tables.bayes_optimal import MAX_HORIZON, UNIFORM_OTHER, optimal_surplus
 from adhere.studies.arena.cells import POOLED_STROKE, STROKE, Cell
 from adhere.studies.arena.entrants import Entrant
 from adhere.studies.arena.family_rows import family_row

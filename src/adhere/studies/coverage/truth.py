@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adhere.populations import Strata
-from adhere.populations.stratum import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
+from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
 
 _BEHAVIOURS = {
     "never-takers": NEVER_TAKER,

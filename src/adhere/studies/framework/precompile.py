@@ -16,7 +16,7 @@ import numpy as np
 from adhere.policies import as_policy
 from adhere.populations import Counts
 from adhere.processors import usable_processors
-from adhere.simulation.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
 
 Wanted = tuple[str, int]  # a policy and how many arms it has
 _FEW = 2  # compositions that are not worth starting processes for

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from adhere.simulation.progress import Announcing
+from adhere.simulation.execution.progress import Announcing
 
 MAX_TITLE = 30  # letters, so that a bar and two times stand beside it in 80 columns
 

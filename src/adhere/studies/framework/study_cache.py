@@ -17,7 +17,7 @@ from typing import Any
 
 import polars
 
-from adhere.simulation.identity import sources_digest
+from adhere.simulation.execution.identity import sources_digest
 from adhere.studies.framework.data_files import table_files
 from adhere.studies.framework.study import Tables
 

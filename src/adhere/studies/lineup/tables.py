@@ -10,7 +10,7 @@ import polars
 
 from adhere.intervals import Z95
 from adhere.simulation import Estimate, Outcome, SimulationResult
-from adhere.simulation.surplus_plot import trajectory_rows
+from adhere.simulation.results.surplus_plot import trajectory_rows
 from adhere.studies.lineup.entries import Entry
 
 MEASURES = ("surplus", "realised_surplus", "regret")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere.policies.mediated_evidence import ODDS
+from adhere.policies.aware.mediated_evidence import ODDS
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import OURS, Claim
 from adhere.studies.framework.wording import listed, percent, share

@@ -9,8 +9,8 @@ import polars
 
 from adhere.policies import optimal_surplus
 from adhere.simulation import Estimate, Outcome, SimulationResult
+from adhere.simulation.results.surplus_plot import trajectory_rows
 from adhere.simulation.simulate import POOLED
-from adhere.simulation.surplus_plot import trajectory_rows
 from adhere.studies.framework.study import Tables
 from adhere.studies.lineup.tables import estimate_in
 from adhere.studies.past_the_paper.entries import ANY_HORIZON, SMALL, Entry

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from adhere.store import ReadTransaction, Record
-from adhere.trial.events import (
+from adhere.trial.domain.events import (
     LOG_FORMAT,
     AnyEvent,
     Closed,
@@ -25,7 +25,7 @@ from adhere.trial.events import (
     lookup_keys,
 )
 from adhere.trial.log.look_check import LookCheck
-from adhere.trial.trial_secret import commitment_to, opens
+from adhere.trial.secret.trial_secret import commitment_to, opens
 
 START: Final = bytes(32)
 REVEALED, KEPT, UNKNOWN, SEED = "revealed", "kept", "unknown", "seed"  # what is known of the secret of a log

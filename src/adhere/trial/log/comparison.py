@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from adhere.errors import UnavailableError
-from adhere.trial.engine import Choice
-from adhere.trial.events import Recommended
+from adhere.trial.domain.events import Recommended
+from adhere.trial.domain.state import TrialState
 from adhere.trial.log.look_check import TOLERANCE
-from adhere.trial.state import TrialState
-from adhere.trial.verbs.look import arms_left, choose, prescribed, stated_probabilities
+from adhere.trial.looks.due_looks import arms_left, choose, prescribed, stated_probabilities
+from adhere.trial.policy.engine import Choice
 
 
 class How(Enum):

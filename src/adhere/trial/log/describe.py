@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from adhere.trial.arms import describe_taken
-from adhere.trial.design import Design
-from adhere.trial.events import (
+from adhere.design.arms import describe_taken
+from adhere.design.design import Design
+from adhere.trial.domain.events import (
     AnyEvent,
     Closed,
     Conflicted,
@@ -25,7 +25,7 @@ from adhere.trial.events import (
     Unblinded,
     Withdrawn,
 )
-from adhere.trial.look_view import decision_of
+from adhere.trial.looks.look_view import decision_of
 
 _WITH_REASON = {
     Withdrawn: "lost to follow-up",

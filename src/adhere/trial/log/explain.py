@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from adhere.design.design import Design
+from adhere.design.planned_looks import burn_in_of
 from adhere.errors import InputError
+from adhere.looks.judge import ACTIVE, GO_ON
 from adhere.policies import as_policy
-from adhere.policies.policy import AnyLearner
+from adhere.policies.base.policy import AnyLearner
 from adhere.store import ReadTransaction
-from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Created, Recommended, created_event
+from adhere.trial.domain.events import AnyEvent, Created, Recommended, created_event
 from adhere.trial.log.describe import describe
 from adhere.trial.log.recommendation import made_and_all
-from adhere.trial.look_view import look_events
-from adhere.trial.looks import ACTIVE, GO_ON
-from adhere.trial.planned_looks import burn_in_of
+from adhere.trial.looks.look_view import look_events
+from adhere.trial.policy.engine import engine_of
 
 
 def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterator[str]:
@@ -81,7 +82,7 @@ def _decided_by(created: Created, made: Recommended) -> str:
     """Which part of a hybrid or guard picked the arm; nothing where it is not known, or there is one only."""
     try:
         policy = as_policy(created.design.policy)
-        engine = None if isinstance(policy, AnyLearner) else created.design.engine()
+        engine = None if isinstance(policy, AnyLearner) else engine_of(created.design)
     except InputError:  # a policy of the user's own that is not imported
         return ""
     return engine.decider(made.memo) if engine and len(made.memo) == engine.memo_size else ""

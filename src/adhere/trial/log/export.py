@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
+from adhere.design.design import Design
 from adhere.errors import InputError
 from adhere.store import ReadTransaction
-from adhere.trial.design import Design
 from adhere.trial.log.csv_tables import escaped_table
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.table import schema, tables

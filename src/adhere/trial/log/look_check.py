@@ -8,10 +8,10 @@ from datetime import datetime
 import msgspec
 import numpy as np
 
-from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
-from adhere.trial.history import History, evolve_history
-from adhere.trial.look_state import (
+from adhere.design.design import Design
+from adhere.trial.domain.events import AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
+from adhere.trial.domain.history import History, evolve_history
+from adhere.trial.looks.look_state import (
     LookPlan,
     LookState,
     after_look,
@@ -21,7 +21,7 @@ from adhere.trial.look_state import (
     has_looks,
     last_look,
 )
-from adhere.trial.looker import Looker
+from adhere.trial.looks.looker import Looker
 
 # What is recorded only after the looks that are due. Refusals stand before them, and the rest needs no policy.
 _AFTER_LOOKS = (Recommended, Reported, Imputed, Corrected, Closed)

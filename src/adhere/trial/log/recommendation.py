@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from adhere.errors import SecretUnknownError, UnknownError
 from adhere.store import ReadTransaction
-from adhere.trial.events import AnyEvent, Recommended, created_event, decode
+from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
 from adhere.trial.log.chain import walk
-from adhere.trial.recommendation_ids import EXAMPLE, parse_id
+from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:

@@ -13,11 +13,11 @@ import numpy as np
 from adhere.analysis.reading.digest import digest_of
 from adhere.analysis.reading.record_warnings import missing_probabilities, repeated_subjects
 from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Floats, Records
+from adhere.design.design import Design
 from adhere.records.arms import control_of, sorted_names
 from adhere.store import ReadTransaction
-from adhere.trial.design import Design
-from adhere.trial.events import Recommended, decode
-from adhere.trial.history import History, history_of
+from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.domain.history import History, history_of
 
 _AT_ONCE: Final = 2000
 _BLINDED: Final = "This trial is blinded, and this analysis shows its arms."

@@ -16,11 +16,12 @@ from adhere.analysis.adaptive.allocation_kernel import ALLOCATED, FALL_BACK, FOR
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
 from adhere.analysis.adaptive.schedule import Schedule
 from adhere.compilation.kernel import without_garbage_collection
+from adhere.design.design import Design
 from adhere.errors import UnknownPolicyError
+from adhere.looks.judge import ACTIVE, GO_ON
 from adhere.randomness import Words, stream_keys
 from adhere.store import ReadTransaction
-from adhere.trial.design import Design
-from adhere.trial.events import (
+from adhere.trial.domain.events import (
     AnyEvent,
     Corrected,
     Created,
@@ -33,9 +34,8 @@ from adhere.trial.events import (
     Reported,
     decode,
 )
-from adhere.trial.history import History, evolve_history
+from adhere.trial.domain.history import History, evolve_history
 from adhere.trial.log.chain import walk
-from adhere.trial.looks import ACTIVE, GO_ON
 
 _MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
 

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from adhere.analysis.records import Floats, Records
+from adhere.design.design import Design
 from adhere.store import ReadTransaction
-from adhere.trial.design import Design
-from adhere.trial.events import decode
-from adhere.trial.history import history_of
+from adhere.trial.domain.events import decode
+from adhere.trial.domain.history import history_of
 from adhere.trial.log.records import RecordRows, read_histories, records_of_rows, with_head
 
 _AT_ONCE: Final = 2000

@@ -33,11 +33,11 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.design.design import Design
 from adhere.store import ReadTransaction
-from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.design import Design
-from adhere.trial.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
-from adhere.trial.history import History, evolve_history, history_of
+from adhere.trial.domain.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
+from adhere.trial.domain.history import History, evolve_history, history_of
 
 AT_ONCE = 2000
 _TIME = pl.Datetime("us", "UTC")

@@ -16,17 +16,18 @@ import polars as pl
 
 from adhere.checks import check_text
 from adhere.csv_cells import reward_in
+from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.store import Store
-from adhere.trial.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.creation import create_trial
-from adhere.trial.design import Design
-from adhere.trial.events import EnteredInError, Imputed, Recommended, Reported, Withdrawn
+from adhere.trial.domain.events import EnteredInError, Imputed, Recommended, Reported, Withdrawn
 from adhere.trial.log.chain import commitment
 from adhere.trial.log.table_reading import number_of, text_of
-from adhere.trial.lookups import new_salt, new_subject
-from adhere.trial.transaction import TrialTransaction
+from adhere.trial.policy.engine import engine_of
 from adhere.trial.verbs.context import Change
+from adhere.trial.writing.creation import create_trial
+from adhere.trial.writing.lookups import new_salt, new_subject
+from adhere.trial.writing.transaction import TrialTransaction
 
 
 class _Step(NamedTuple):
@@ -45,7 +46,7 @@ def import_table(
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> int:
     """Create a trial with everything a table says of it; returns the number of records."""
-    design.engine().load()
+    engine_of(design).load()
     rows = table.to_dicts()
     with store.writing() as writing:
         transaction = create_trial(writing, design, now(), "import")

@@ -22,14 +22,14 @@ from adhere.policies import (
     Thompson,
     ThompsonBounded,
 )
-from adhere.policies.base_thompson import BaseThompsonState
-from adhere.policies.generic import probabilities, remember
-from adhere.policies.guard import Guard
-from adhere.policies.hierarchical_parameters import is_in
-from adhere.policies.mediated_evidence import PRIOR, odds_of_confounded
-from adhere.policies.policy import probabilities_size
+from adhere.policies.aware.mediated_evidence import PRIOR, odds_of_confounded
+from adhere.policies.base.generic import probabilities, remember
+from adhere.policies.base.policy import probabilities_size
+from adhere.policies.guards.guard import Guard
+from adhere.policies.hybrids.hierarchical_parameters import is_in
+from adhere.policies.learners.base_thompson import BaseThompsonState
+from adhere.trial.domain.state import TrialState
 from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior, Weights
-from adhere.trial.state import TrialState
 
 Belief: TypeAlias = Posterior | Weights | OddsOfMediation
 _ENDS = (0.025, 0.975)

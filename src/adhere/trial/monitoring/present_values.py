@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from adhere.trial.look_thresholds import LookNames
-from adhere.trial.look_view import ArmAtLook
-from adhere.trial.looks import NAMES
+from adhere.design.look_thresholds import LookNames
+from adhere.looks.judge import NAMES
+from adhere.trial.domain.state import TrialState
+from adhere.trial.looks.look_view import ArmAtLook
 from adhere.trial.monitoring.monitor import PresentValues
-from adhere.trial.state import TrialState
 
 
 def present_values(state: TrialState) -> PresentValues | None:

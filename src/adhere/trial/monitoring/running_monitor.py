@@ -17,9 +17,12 @@ from adhere.analysis.adaptive.surplus import surplus, surplus_level
 from adhere.analysis.analyse import analyse_running, as_benefit, check_options
 from adhere.analysis.records import NOT_KNOWN, Bools, Records
 from adhere.analysis.view import View
+from adhere.design.planned_looks import planned_looks
 from adhere.store import ReadTransaction
+from adhere.trial.domain.state import TrialState
 from adhere.trial.log.running_records import RunningRecords
-from adhere.trial.look_view import logged_looks
+from adhere.trial.looks.due_looks import next_probabilities
+from adhere.trial.looks.look_view import logged_looks
 from adhere.trial.monitoring.analysis_views import (
     allocation_check_view,
     assigned_rows,
@@ -39,11 +42,8 @@ from adhere.trial.monitoring.monitor import (
 from adhere.trial.monitoring.over_time import MAX_POINTS, allocation_over_time
 from adhere.trial.monitoring.policy_beliefs import beliefs_in
 from adhere.trial.monitoring.present_values import present_values
-from adhere.trial.planned_looks import planned_looks
-from adhere.trial.projection import read_state
-from adhere.trial.state import TrialState
-from adhere.trial.transaction import LiveTrial
-from adhere.trial.verbs.look import next_probabilities
+from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.transaction import LiveTrial
 
 _Key: TypeAlias = tuple[int, View, float]  # the arm compared with control, the view, the level
 LEVEL, MARGIN = 0.95, 0.05  # as `adhere analyse` has them, unless told otherwise

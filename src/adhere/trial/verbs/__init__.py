@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adhere.trial import commands
-from adhere.trial.state import TrialState
+from adhere.trial.domain import commands
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs import (
     change_status,
     correct,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import InputError
-from adhere.trial.commands import ChangeStatus
-from adhere.trial.events import Closed, Paused, Resumed
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import ChangeStatus
+from adhere.trial.domain.events import Closed, Paused, Resumed
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 
 _EVENTS: dict[str, type[Paused | Resumed | Closed]] = {"paused": Paused, "open": Resumed, "closed": Closed}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError, InputError
-from adhere.trial.commands import Correct
-from adhere.trial.events import Corrected
-from adhere.trial.history import evolve_history
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Correct
+from adhere.trial.domain.events import Corrected
+from adhere.trial.domain.history import evolve_history
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
 from adhere.trial.verbs.entries import check_may_reopen
 from adhere.trial.verbs.report import reported_arm

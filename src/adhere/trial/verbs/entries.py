@@ -7,9 +7,9 @@ earlier one again (`TrialState.reopened`). A correction that would open a second
 from __future__ import annotations
 
 from adhere.errors import ConflictError, InputError, nearest
-from adhere.trial.commands import Recommend
-from adhere.trial.history import History
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.domain.history import History
+from adhere.trial.domain.state import TrialState
 
 
 def entries_to_load(state: TrialState, latest: int | None) -> list[int]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from adhere.errors import UnknownError
-from adhere.trial.commands import Erase
-from adhere.trial.events import Erased
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Erase
+from adhere.trial.domain.events import Erased
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 
 

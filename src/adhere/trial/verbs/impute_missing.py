@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from adhere.trial.arms import arm_taken
-from adhere.trial.commands import ImputeMissing
-from adhere.trial.events import Imputed
-from adhere.trial.state import TrialState
+from adhere.design.arms import arm_taken
+from adhere.trial.domain.commands import ImputeMissing
+from adhere.trial.domain.events import Imputed
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 
 BATCH = 64  # in one transaction, for which other writers wait

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError
-from adhere.trial.commands import MarkInError
-from adhere.trial.events import EnteredInError, Repeated
-from adhere.trial.history import History
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import MarkInError
+from adhere.trial.domain.events import EnteredInError, Repeated
+from adhere.trial.domain.history import History
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context, find_history
 
 

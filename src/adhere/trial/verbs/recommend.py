@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from adhere.errors import ConflictError
-from adhere.trial.commands import Recommend
-from adhere.trial.engine import Choice
-from adhere.trial.events import Recommended, Repeated
-from adhere.trial.looker import SOFTWARE as SOFTWARE
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Recommend
+from adhere.trial.domain.events import Recommended, Repeated
+from adhere.trial.domain.state import TrialState
+from adhere.trial.looks.due_looks import choose_or_fall_back, stratum_number
+from adhere.trial.looks.looker import SOFTWARE as SOFTWARE
+from adhere.trial.policy.engine import Choice
 from adhere.trial.verbs.context import Change, Context
 from adhere.trial.verbs.entries import check_may_enter, check_not_alike, check_site, open_entry
-from adhere.trial.verbs.look import choose_or_fall_back, stratum_number
 
 
 def decide(state: TrialState, command: Recommend, context: Context) -> list[Change]:

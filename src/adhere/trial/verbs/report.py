@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from adhere.checks import check_text
+from adhere.design.arms import arm_taken, describe_taken
 from adhere.errors import ConflictError, InputError
-from adhere.trial.arms import arm_taken, describe_taken
-from adhere.trial.commands import Correct, Report
-from adhere.trial.events import Repeated, Reported
-from adhere.trial.history import History, is_new
-from adhere.trial.kits import Kits
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Correct, Report
+from adhere.trial.domain.events import Repeated, Reported
+from adhere.trial.domain.history import History, is_new
+from adhere.trial.domain.state import TrialState
+from adhere.trial.secret.kits import Kits
 from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history, find_kit
 
 CLOCK_SKEW = timedelta(minutes=5)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError
-from adhere.trial.commands import Reveal
-from adhere.trial.events import Revealed
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Reveal
+from adhere.trial.domain.events import Revealed
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 
 

@@ -6,10 +6,10 @@ from contextlib import suppress
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import InputError, UnknownError
-from adhere.trial.commands import Unblind
-from adhere.trial.events import Unblinded
-from adhere.trial.kits import Kits
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Unblind
+from adhere.trial.domain.events import Unblinded
+from adhere.trial.domain.state import TrialState
+from adhere.trial.secret.kits import Kits
 from adhere.trial.verbs.context import Change, Context, find_kit, named_history
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
-from adhere.trial.commands import Withdraw
-from adhere.trial.events import Repeated, Withdrawn
-from adhere.trial.state import TrialState
+from adhere.trial.domain.commands import Withdraw
+from adhere.trial.domain.events import Repeated, Withdrawn
+from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context, check_not_in_error, find_history
 
 

@@ -1,0 +1,106 @@
+"""Sessions of people in a browser: opened with a token or a one-time link, with the rights of the token.
+
+A session is known by a secret in a cookie, of which the store has the digest. It ends when it expires, when its token
+does, or when somebody signs out.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from hmac import compare_digest, digest
+
+from adhere.access.tokens import Tokens
+from adhere.errors import ConflictError, UnknownError
+from adhere.store import Store
+from adhere.store.records import Token
+from adhere.store.sessions import Session, add_link, add_session, drop_session, sessions, take_link
+
+LINK_PREFIX = "lnk_"
+LINK_FRAGMENT = "#link="  # before the secret in a link: browsers send a fragment to nobody
+
+
+class Sessions:
+    """The sessions of a store, cached in memory; `refresh` reads what other processes opened and ended."""
+
+    def __init__(self, store: Store, tokens: Tokens, hours: float, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._tokens, self._seconds, self._clock = store, tokens, hours * 3600, clock
+        self._sessions: dict[bytes, Session] = {}
+        self._lock = threading.Lock()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read all sessions again."""
+        with self._lock, self._store.reading() as view:
+            self._sessions = {session.digest: session for session in sessions(view)}
+
+    def open(self, token: Token) -> str:
+        """The secret of a new session with the rights of a token."""
+        secret = secrets.token_urlsafe(32)
+        session = Session(_digest(secret), token.id, self._in(self._seconds))
+        with self._store.writing() as writing:
+            add_session(writing, session, self._in(0))
+        with self._lock:
+            self._sessions = self._sessions | {session.digest: session}
+        return secret
+
+    def find(self, secret: str) -> Token | None:
+        """The valid token of a session; None if there is no such session, or it or its token has ended."""
+        session = self._sessions.get(_digest(secret))
+        if session is None or session.expires_at <= self._in(0):
+            return None
+        return self._tokens.by_id(session.token)
+
+    def close(self, secret: str) -> None:
+        """End a session."""
+        with self._store.writing() as writing:
+            drop_session(writing, _digest(secret))
+        with self._lock:
+            self._sessions = {key: session for key, session in self._sessions.items() if key != _digest(secret)}
+
+    def make_link(self, token: int, minutes: float) -> tuple[str, str]:
+        """The secret of a one-time link for the holder of a valid token, and when it expires."""
+        self._tokens.refresh()
+        if self._tokens.by_id(token) is None:
+            if any(known.id == token for known in self._tokens.all()):
+                raise ConflictError("token", token, "a valid token", f"token {token} was revoked or has expired")
+            raise UnknownError("token", token, "the number of a token")
+        text, end = LINK_PREFIX + secrets.token_urlsafe(32), self._in(minutes * 60)
+        with self._store.writing() as writing:
+            add_link(writing, Session(_digest(text), token, end), self._in(0))
+        return text, end
+
+    def take_link(self, text: str) -> Token | None:
+        """The valid token of a one-time link, which is then used up; None if it was before, or has expired."""
+        with self._store.writing() as writing:
+            link = take_link(writing, _digest(text))
+        if link is None or link.expires_at <= self._in(0):
+            return None
+        self._tokens.refresh()
+        return self._tokens.by_id(link.token)
+
+    def _in(self, seconds: float) -> str:
+        """The time so many seconds from now; of one length, so that texts compare as times do."""
+        return datetime.fromtimestamp(self._clock() + seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def csrf_of(secret: str) -> str:
+    """What a form of a session must send along, which no other site can know.
+
+    >>> csrf_of("a") == csrf_of("a") != csrf_of("b")
+    True
+    """
+    return digest(secret.encode(), b"adhere form", sha256).hex()
+
+
+def is_csrf(secret: str, given: str) -> bool:
+    """Whether a form was sent from a page of the same session."""
+    return compare_digest(csrf_of(secret).encode(), given.encode())
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode()).digest()

@@ -1,0 +1,1 @@
+"""`adhere design`: one module for each command on designs."""

@@ -1,0 +1,1 @@
+"""Options, output files and exit codes that several commands share."""

@@ -1,0 +1,1 @@
+"""`adhere trial`: one module for each command on live trials."""

@@ -1,0 +1,88 @@
+"""Where the commands on live trials find them: a SQLite file, a PostgreSQL address, or a log that was exported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adhere.cli.options.exit_codes import BrokenLogError
+from adhere.errors import DamagedStoreError
+
+if TYPE_CHECKING:
+    from adhere.store import ReadTransaction
+    from adhere.trial.sources import TrialInView
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|URL",
+        help="A file of trials, a log that 'adhere trial export' wrote, or postgresql://…",
+    ),
+]
+SecretFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--secret-file",
+        metavar="FILE",
+        envvar="ADHERE_SECRET_FILE",
+        help="The file of secrets that the service keeps apart from its store, if it does.",
+    ),
+]
+TrialName = Annotated[
+    str | None, typer.Option("--trial", metavar="NAME", help="Which trial; needed if there are several.")
+]
+
+
+@contextmanager
+def one_trial(source: str, name: str | None, secret_file: str | None = None) -> Iterator[TrialInView]:
+    """The trial a command is about."""
+    with each_trial(source, name, alone=True, secret_file=secret_file) as (found,):
+        yield found
+
+
+@contextmanager
+def each_trial(
+    source: str, name: str | None, *, alone: bool = False, secret_file: str | None = None
+) -> Iterator[list[TrialInView]]:
+    """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
+    from adhere.trial import sources
+
+    with whole(), sources.each_trial(source, name, alone=alone, secret_file=secret_file) as found:
+        yield found
+
+
+@contextmanager
+def every_trial(source: str) -> Iterator[ReadTransaction]:
+    """A view of everything in a source."""
+    from adhere.trial import sources
+
+    with whole(), sources.every_trial(source) as view:
+        yield view
+
+
+@contextmanager
+def whole() -> Iterator[None]:
+    """End the command as it does for a broken log if a log or a database is not whole."""
+    try:
+        yield
+    except DamagedStoreError as error:
+        raise BrokenLogError(str(error)) from None
+
+
+@contextmanager
+def bar(what: str, unit: str = "records") -> Iterator[Callable[[int], None]]:
+    """A progress count on the terminal, if there is one; call it with the number of further items."""
+    if not sys.stderr.isatty():
+        yield lambda n: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(f"{what} {{task.completed:,.0f}} {unit}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda n: shown.advance(task, n)

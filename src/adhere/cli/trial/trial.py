@@ -1,0 +1,287 @@
+"""`adhere trial`: look at live trials, check them, export or move them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adhere.cli.options.destinations import check_file
+from adhere.cli.options.exit_codes import BrokenLogError
+from adhere.cli.options.options import Imports, import_all
+from adhere.cli.trial import accesses as trial_accesses
+from adhere.cli.trial import backup as trial_backup
+from adhere.cli.trial import create as trial_creation
+from adhere.cli.trial import importing as trial_moving
+from adhere.cli.trial import looks as trial_looks
+from adhere.cli.trial import losses as trial_losses
+from adhere.cli.trial import results as trial_results
+from adhere.cli.trial import reveal as trial_reveal
+from adhere.cli.trial.secret_files import OPTION, check_new, write_secrets
+from adhere.cli.trial.sources import SecretFileOption, Source, TrialName, bar, each_trial, every_trial, one_trial
+from adhere.errors import InputError
+from adhere.files import replacing
+from adhere.report.numbers import counted, rounded_numbers
+
+_SECRETS = {  # what is known of the secret by which arms were drawn
+    "revealed": "its secret is revealed in the log, and is the one committed to: anybody can draw its arms again "
+    "with 'adhere trial replay'",
+    "kept": "its secret is kept here, and is the one committed to; whoever has only the log cannot draw its arms",
+    "unknown": "its secret is not revealed: 'adhere trial replay' checks every probability, and draws no arm",
+    "seed": "its arms were drawn by a seed that is in the log",
+}
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
+app.command(short_help="What a trial says so far.")(trial_results.results)
+app.command(short_help="The looks so far, and whether to stop.")(trial_looks.looks)
+app.command(short_help="Create the trial of a design.")(trial_creation.create)
+app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
+app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
+app.command(short_help="Go back to a copy.")(trial_backup.restore)
+app.command("new-epoch", short_help="Draw arms by a fresh secret from here on.")(trial_losses.new_epoch)
+app.command(short_help="Reveal the secret of a closed trial.")(trial_reveal.reveal)
+app.command("accept-loss", short_help="Go on without records that are gone.")(trial_losses.accept_loss)
+
+
+@app.callback(invoke_without_command=True)
+def trial(context: typer.Context) -> None:
+    """Look at live trials, check them, export or move them. 'adhere serve' runs them.
+
+    Start with: adhere trial list adhere.db
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command("list", short_help="What trials there are.")
+def list_trials(source: Source) -> None:
+    """List the trials: name, status, a stop that a look recommends, recommendations, records, the time of the
+    last record, policy.
+    """
+    from adhere.trial.domain.events import created_event, decode
+    from adhere.trial.log.trial_summary import standing
+    from adhere.trial.looks.look_view import stop_to_confirm
+
+    with every_trial(source) as view:
+        for name, number in view.trials().items():
+            head, design = view.head(number), created_event(view, number).design
+            status, n_recommendations = standing(view, number)
+            if (stop := stop_to_confirm(view, number)) is not None:
+                status = f"{status}, look {stop.look + 1} recommends to stop"
+            last = decode(view.records(number, after=head.position - 1, limit=1)[0].body)
+            counts = [counted(n_recommendations, "recommendation"), counted(head.position, "record")]
+            counts.append(f"the last at {last.at.isoformat(timespec='seconds')}")
+            name = f"{name} (rehearsal)" if design.rehearsal else name
+            typer.echo(f"{name}: {', '.join([status, *counts, rounded_numbers(design.policy)])}")
+
+
+@app.command(short_help="Check that a log is as it was written.")
+def verify(
+    source: Source,
+    name: TrialName = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", metavar="HASH", help="The head of an earlier export; it must be in the log."),
+    ] = None,
+    design: Annotated[
+        Path | None,
+        typer.Option("--design", metavar="FILE", help="The design that was planned; it must be the trial's."),
+    ] = None,
+    secret_file: SecretFileOption = None,
+) -> None:
+    """Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and
+    free text against their digests; and that it was looked at as designed. Names the first record that is not.
+
+    \b
+      adhere trial verify adhere.db                   every trial in the file; --trial headache: one
+      adhere trial verify headache.log --head 5d41…   also sees a log whose end was cut off
+      adhere trial verify headache.log --design headache.toml     also sees that another design was run
+
+    The head is printed by every export and by this command. Nobody can see from a log alone that its last records
+    are missing, so keep a head where those who keep the log cannot change it. The exit status is 0 if all is well,
+    else 1.
+    """
+    from adhere.design.design_file import load_design
+    from adhere.design.design_text import difference
+    from adhere.trial.domain.events import created_event
+    from adhere.trial.log import chain
+
+    if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
+        raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
+    planned = None if design is None else load_design(design)
+    alone = head is not None or planned is not None
+    with each_trial(source, name, alone=alone, secret_file=secret_file) as trials:
+        for found in trials:
+            with bar("verified") as on_progress:
+                verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
+            if verdict.fault:
+                raise BrokenLogError(f"{found.name}, {verdict.fault}")
+            if planned is not None and (what := difference(created_event(found.view, found.number).design, planned)):
+                raise BrokenLogError(f"{found.name}, record 1: it is not the design in {design}: {what}")
+            typer.echo(f"{found.name}: {counted(verdict.n_records, 'record')}, all as they were written")
+            if verdict.n_looks:
+                again = "what they found derived again, all the same"
+                if verdict.n_derived < verdict.n_looks:
+                    again = "what they found hangs on the policy, and 'adhere trial replay' derives it again"
+                typer.echo(f"{counted(verdict.n_looks, 'look')}, each where the design has it; {again}")
+            typer.echo(_SECRETS[verdict.secret])
+            if planned is not None:
+                typer.echo(f"it is the design in {design}, digest {planned.digest}")
+            typer.echo(f"head {verdict.head}")
+
+
+@app.command(short_help="Derive every recommendation again.")
+def replay(
+    source: Source, name: TrialName = None, secret_file: SecretFileOption = None, imports: Imports = None
+) -> None:
+    """Derive every recommendation and every look of a trial again, each from the log as it stood when it was made,
+    and compare arm, probabilities and memo, or what the look found. Names the first that differs.
+
+    \b
+      adhere trial replay adhere.db                   every trial in the file; --trial headache: one
+      adhere trial replay headache.log
+
+    The secret that draws arms is kept by the service until the trial is closed and it is revealed. Without it all is
+    derived again but the draws of the arms: every probability, every look, everything the policy learned. So are
+    recommendations made by another version of an algorithm. The exit status is 0 if all is well, else 1.
+    """
+    from adhere.compilation.kernel import without_garbage_collection
+    from adhere.trial.log import replay as log_replay
+
+    import_all(imports)
+    with each_trial(source, name, secret_file=secret_file) as trials:
+        for found in trials:
+            with bar("replayed") as on_progress, _quietly(), without_garbage_collection():
+                result = log_replay.replay(found.view, found.number, on_progress)
+            if result.difference:
+                raise BrokenLogError(f"{found.name}, {result.difference}")
+            derived = (
+                f"{counted(result.n_derived, 'recommendation')} derived again, arm and probabilities, all the same"
+            )
+            records = f"{found.name}: {counted(result.n_records, 'record')}"
+            typer.echo(f"{records}; {derived}" if result.n_derived or not result.n_by_log else records)
+            if result.n_by_log:
+                checked = counted(result.n_by_log, "recommendation")
+                typer.echo(
+                    f"{checked} checked by probabilities, all the same; arms were not drawn again: the secret that "
+                    "draws them is not revealed, and not kept here"
+                )
+            if result.n_by_probabilities:
+                versions = "; ".join(sorted(result.other_versions))
+                typer.echo(
+                    f"{result.n_by_probabilities} were made by another version ({versions}; now "
+                    f"{result.algorithm_version}): their "
+                    "probabilities are the same, their arms were not derived again"
+                )
+            if result.n_fallbacks:
+                typer.echo(
+                    f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same"
+                )
+            if result.n_refused:
+                refused = counted(result.n_refused, "lesson")
+                typer.echo(f"{refused} refused by the policy and skipped; all the same")
+            if result.n_looks:
+                typer.echo(f"{counted(result.n_looks, 'look')} derived again, all the same")
+            if result.n_imported:
+                typer.echo(f"{result.n_imported} were imported from a table and not derived again")
+            typer.echo(f"head {result.head}")
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without the warnings about failures of a policy, which are in the log already."""
+    warnings = logging.getLogger("adhere.trial")
+    before = warnings.level
+    warnings.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        warnings.setLevel(before)
+
+
+@app.command(short_help="How one recommendation came to be.")
+def explain(
+    source: Source,
+    recommendation: Annotated[str, typer.Argument(metavar="ID", help="The recommendation's ID.")],
+    name: TrialName = None,
+) -> None:
+    """Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of
+    each arm, what was reported, corrected or assumed since.
+
+    \b
+      adhere trial explain adhere.db --trial headache 4K7T-9QXA-M98F-RJCB
+    """
+    from adhere.trial.log.explain import explain as explained
+
+    with one_trial(source, name) as found:
+        for line in explained(found.view, found.number, recommendation):
+            typer.echo(line)
+
+
+@app.command(short_help="Write a table or the log.")
+def export(
+    source: Source,
+    path: Annotated[Path, typer.Argument(metavar="TO", help="A file ending in .csv, .parquet or .log.")],
+    name: TrialName = None,
+    secrets: Annotated[
+        Path | None,
+        typer.Option("--secrets", metavar="FILE", help="A new file for the trial's secrets (.log only)."),
+    ] = None,
+    secret_file: SecretFileOption = None,
+) -> None:
+    """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
+
+    \b
+      adhere trial export adhere.db --trial headache headache.csv       one row a recommendation, CDISC names
+      adhere trial export adhere.db --trial headache headache.parquet   the same, with types
+      adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
+
+    Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
+    replay needs. Tables and logs name subjects by their pseudonyms. In CSV, text that a spreadsheet would take for a
+    formula (it begins with =, +, - or @) has an apostrophe in front, which 'adhere trial import' takes away again.
+
+    An open trial can be imported and go on elsewhere only with the secrets by which its arms and kits are drawn. They
+    are in none of these files; with --secrets they are written into one of their own (mode 0600). Whoever has it can
+    predict every arm:
+
+    \b
+      adhere trial export adhere.db --trial headache headache.log --secrets headache.secrets
+    """
+    from adhere.trial.domain.events import created_event
+    from adhere.trial.log.export import FORMATS, write_log, write_table
+    from adhere.trial.log.log_file import secrets_of
+    from adhere.trial.log.trial_summary import standing
+
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
+    check_file("TO", path)
+    if secrets is not None:
+        if suffix != "log":
+            raise InputError(OPTION, str(secrets), "the log; a table that is imported gets a secret of its own")
+        if secrets.resolve() == path.resolve():
+            raise InputError(OPTION, str(secrets), "another file than the log's")
+        check_new(secrets)
+    with (
+        replacing(path, private=True) as temporary,
+        bar("exported") as on_progress,
+        one_trial(source, name, secret_file) as found,
+    ):
+        created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
+        if secrets is not None and not known:
+            lacking = f"a trial whose secrets are all kept here; {found.name} has none here, or not all"
+            raise InputError(OPTION, str(secrets), lacking)
+        if suffix == "log":
+            head = write_log(found.view, found.number, temporary, on_progress)
+        else:
+            head = write_table(found.view, found.number, created.design, temporary, suffix, on_progress)
+        if secrets is not None:
+            write_secrets(secrets, known)
+        status = standing(found.view, found.number).status
+    typer.echo(f"{path}\nhead {head}")
+    if suffix == "log" and known and secrets is None and status != "closed":
+        typer.echo("note: for this trial to go on elsewhere, export with --secrets FILE too", err=True)

@@ -1,0 +1,101 @@
+"""Read a design from a file, text or a mapping, in TOML or JSON.
+
+The fields of the file are those of `Design`. A table `scenarios` beside them says what to simulate the design with;
+it is no part of it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from adhere.decoding import read_json
+from adhere.design.design import Design
+from adhere.design.make_design import checked, design_of
+from adhere.errors import InputError, short
+from adhere.files import unreadable
+
+_BESIDE = "scenarios"
+_EXPECTED = "a file (.toml or .json), its text in several lines, or a mapping"
+_NO_SEED = "a design has no seed: it is drawn when a trial is created, or given then"
+
+
+DesignLike: TypeAlias = Design | str | PathLike[str] | Mapping[str, Any]
+
+
+def load_design(source: DesignLike) -> Design:
+    """The design in a .toml or .json file, in text of either kind, or in a mapping; an `InputError` names the field.
+
+    Parameters
+    ----------
+    source
+        A design, a mapping of its fields, the path of a file, or the text of one: several lines, or JSON. Policies of
+        your own must be imported before.
+
+    Examples
+    --------
+    >>> design = load_design('''
+    ... name = "headache"
+    ... policy = "thompson"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 300
+    ... looks.every = 100
+    ... ''')
+    >>> design.looks.every, load_design(design.to_toml()) == design
+    (100, True)
+
+    """
+    if isinstance(source, Design):
+        return checked(source)
+    if isinstance(source, Mapping):
+        return _design(source)
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+        return _design(design_document(source))
+    if not isinstance(source, (str, PathLike)):
+        raise InputError("design", source, _EXPECTED)
+    path = Path(source)
+    document = _document(_text(path), str(path), is_json=path.suffix.lower() == ".json")
+    try:
+        return _design(document)
+    except InputError as error:
+        raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
+
+
+def design_document(text: str) -> Mapping[str, Any]:
+    """What stands in the text of a design's file, in TOML or JSON: the design's fields, and perhaps `scenarios`.
+
+    >>> design_document('name = "headache"')
+    {'name': 'headache'}
+    """
+    return _document(text, "design", is_json=text.lstrip().startswith("{"))
+
+
+def _text(path: Path) -> str:
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise InputError("design", str(path), _EXPECTED)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise unreadable("design", path, error) from None
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
+
+
+def _document(text: str, where: str, is_json: bool) -> Mapping[str, Any]:
+    try:
+        found = read_json(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # not of the language, a number too long or a list too deep
+        raise InputError(where, str(error), f"valid {'JSON' if is_json else 'TOML'}") from None
+    if not isinstance(found, dict):
+        raise InputError(where, short(found), "an object with the fields of a design")
+    return found
+
+
+def _design(document: Mapping[str, Any]) -> Design:
+    fields = {name: value for name, value in document.items() if name != _BESIDE}
+    if "seed" in fields:
+        raise InputError("seed", fields["seed"], "no seed", f"seed: {_NO_SEED}")
+    return design_of(fields)

@@ -1,0 +1,62 @@
+"""When a design looks at its trial, and how its first patients are randomised: what follows from it as plain numbers.
+
+The end of a trial, with all outcomes in, is always its last look. So there are `planned_looks` looks: one for each of
+`look_counts`, of which the last is the end, and one for each of `look_days`. A design has one of both kinds beside
+the end. Without a number of patients a trial has no end, and no looks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from adhere.design.design import Design
+from adhere.policies import BurnIn, as_policy
+from adhere.policies.guards.guard import Guard
+from adhere.policies.guards.permuted_blocks import block_lengths
+
+
+class BurnInBlocks(NamedTuple):
+    """The number of patients in permuted blocks, and the lengths a block may have; (0, ()) without a burn-in."""
+
+    patients: int
+    lengths: tuple[int, ...]
+
+
+def planned_looks(design: Design) -> int:
+    """The number of looks, the end included."""
+    return len(look_counts(design)) + len(look_days(design))
+
+
+def look_counts(design: Design) -> tuple[int, ...]:
+    """The numbers of patients with outcomes at which there is a look; the last is the end.
+
+    >>> from adhere.design.design import Design
+    >>> from adhere.design.parts import Looks
+    >>> look_counts(Design("a", "thompson", ("x", "y"), 250, looks=Looks(every=100)))
+    (100, 200, 250)
+    """
+    end, looks = design.n_patients, design.looks
+    if end is None:
+        return ()
+    before = looks.at if looks.every is None else range(looks.every, end, looks.every)
+    return *(n for n in before if n < end), end
+
+
+def look_days(design: Design) -> tuple[float, ...]:
+    """The days since the first patient at whose close there is a look; the end comes after them."""
+    return () if design.n_patients is None else design.looks.days
+
+
+def burn_in_of(design: Design) -> BurnInBlocks:
+    """The burn-in of a design's policy, also inside another guard.
+
+    >>> from adhere.design.design import Design
+    >>> burn_in_of(Design("a", "burn-in(thompson, patients=30)", ("x", "y")))
+    BurnInBlocks(patients=30, lengths=(4, 6, 8))
+    """
+    policy = as_policy(design.policy)
+    while isinstance(policy, Guard):
+        if isinstance(policy, BurnIn):
+            return BurnInBlocks(policy.patients, block_lengths(len(design.arms), policy.block))
+        policy = policy.inner
+    return BurnInBlocks(0, ())

@@ -1,0 +1,1 @@
+"""Operating characteristics of designs, by simulation: evaluation, calibration, sample size, report."""

@@ -1,0 +1,216 @@
+"""The operating characteristics of a design in a scenario, each with its Monte Carlo error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from adhere.design.design import Design
+from adhere.errors import InputError, nearest
+from adhere.evaluation.characteristics import monte_carlo
+from adhere.evaluation.characteristics.columns import Columns
+from adhere.evaluation.characteristics.distributions import Distributions
+from adhere.evaluation.characteristics.meanings import MEANINGS
+from adhere.evaluation.characteristics.quantities import Kind, Quantity, quantities
+from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.scenarios.truth import Truth
+from adhere.intervals import Estimate
+from adhere.looks.judge import ACTIVE, NAMES
+from adhere.simulation.measures.moments import Moments
+from adhere.simulation.results.outcome import Trajectory
+
+RUNNING = "running"
+_ESTIMATORS: Mapping[Kind, Callable[..., Estimate | None]] = {
+    "probability": monte_carlo.probability,
+    "mean": monte_carlo.mean,
+    "share": monte_carlo.mean_share,
+    "deviation": monte_carlo.standard_deviation,
+    "probability where any": monte_carlo.probability_where_any,
+    "miss where any": monte_carlo.miss_where_any,
+    "mean where any": monte_carlo.mean_where_any,
+    "root": monte_carlo.root_mean_square,
+}
+_PAIRED: Mapping[Kind, Callable[[Moments, int], Estimate]] = {
+    "probability": monte_carlo.paired_probability_difference,
+    "mean": monte_carlo.paired_difference,
+    "share": monte_carlo.paired_difference,
+}
+
+
+class Characteristic(NamedTuple):
+    """One operating characteristic: of an arm or of the trial as a whole (`arm` None), perhaps of an estimate.
+
+    `estimand` ("intention-to-treat", "compliers") and `method` ("naive", "any-time valid") are for estimates only.
+    Where it has no meaning in the scenario, `estimate` is None and `reason` says why.
+    """
+
+    name: str
+    arm: str | None
+    estimand: str | None
+    method: str | None
+    estimate: Estimate | None
+    reason: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in a sentence."""
+        return MEANINGS[self.name]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Characteristics:
+    """How trials of a design behave in a scenario.
+
+    `blocks` are the moments of consecutive blocks of trials, as `measure_rows` measures them; `differences` those of
+    the rows minus the reference design's (the first `columns.n_shared` columns), empty for the reference itself.
+    """
+
+    design: Design
+    scenario: Scenario
+    truth: Truth
+    columns: Columns
+    blocks: tuple[Moments, ...]
+    distributions: Distributions
+    differences: tuple[Moments, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Characteristics: {self.in_short()}"
+
+    def in_short(self) -> str:
+        """Scenario, design, and what matters most with its Monte Carlo standard error, in a line."""
+        said = []
+        for name, words in (("type_one", "type I error"), ("power", "power")):
+            if (found := self.find(name).estimate) is not None:
+                error = "" if found.se is None else f" ({100 * found.se:.1f})"
+                said.append(f"{words} {100 * found.mean:.1f}%{error}")
+        size = self.find("sample_size").estimate
+        said += [] if size is None else [f"{size.mean:,.0f} patients"]
+        return f"{self.scenario.name}; {self.design.name}: {', '.join(said)}"
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Those of all trials."""
+        return reduce(Moments.merge, self.blocks)
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials were simulated."""
+        return self.moments.n
+
+    @cached_property
+    def _quantities(self) -> dict[tuple[str, str | None, str | None, str | None], Quantity]:
+        arms = self.design.arms
+        return {
+            (one.name, None if one.arm is None else arms[one.arm], one.estimand, one.method): one
+            for one in quantities(self.design, self.truth, self.columns)
+        }
+
+    @cached_property
+    def table(self) -> tuple[Characteristic, ...]:
+        """All characteristics, in a fixed order: of the trial, of each arm, of each estimate."""
+        return tuple(self.find(*key) for key in self._quantities)
+
+    def find(
+        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
+    ) -> Characteristic:
+        """One of the table: `find("power")`, `find("power", "new")`, `find("bias", "new", "compliers", "naive")`."""
+        one = self._quantity(name, arm, estimand, method)
+        estimate = None if one.reason else self._estimate(one)
+        reason = one.reason or ("" if estimate is not None else "no trial has one")
+        return Characteristic(name, arm, estimand, method, estimate, reason)
+
+    def difference(self, name: str, arm: str | None = None) -> Characteristic:
+        """A characteristic minus the reference design's, trial by trial with the same patients (paired).
+
+        Standard deviations, quantiles and what is said of estimates are not compared so.
+        """
+        one = self._quantity(name, arm)
+        reason = one.reason or ("" if self.differences else "this is the reference design")
+        compare = _PAIRED.get(one.kind)
+        if not reason and compare is None:
+            reason = "it is no mean over trials, which could be compared trial by trial"
+        estimate = None
+        if not reason and compare is not None:
+            estimate = compare(reduce(Moments.merge, self.differences), one.where[0])
+        return Characteristic(name, arm, None, None, estimate, reason)
+
+    def convergence(self, name: str, arm: str | None = None) -> tuple[tuple[int, Estimate], ...]:
+        """The characteristic after the trials of one block, of two, …, each with the number of trials.
+
+        Empty where it has no meaning, and for quantiles, which are not kept block by block.
+        """
+        one, found, so_far = self._quantity(name, arm), [], None
+        if one.reason or one.kind == "quantile":
+            return ()
+        for block in self.blocks:
+            so_far = block if so_far is None else so_far.merge(block)
+            if (estimate := _ESTIMATORS[one.kind](so_far, *one.where)) is not None:
+                found.append((so_far.n, estimate))
+        return tuple(found)
+
+    def over_time(self, arm: str) -> Trajectory:
+        """The mean share of an arm among a trial's recommendations up to each point of the grid.
+
+        A trial that has stopped counts with the share it stopped with, so that the curve ends at `allocation`.
+        """
+        if arm not in self.design.arms:
+            raise InputError("arm", arm, nearest(str(arm), self.design.arms))
+        number = self.design.arms.index(arm)
+        places = [self.columns.where("over_time", point, number) for point in range(len(self.columns.grid))]
+        return _trajectory(self.columns.grid, [monte_carlo.mean_share(self.moments, place) for place in places])
+
+    def running(self) -> Trajectory:
+        """The share of trials that have at least so many patients, at each point of the grid."""
+        places = [self.columns.where("running", point) for point in range(len(self.columns.grid))]
+        return _trajectory(self.columns.grid, [monte_carlo.probability(self.moments, place) for place in places])
+
+    def by_look(self) -> dict[str, Trajectory]:
+        """The share of trials that have stopped by each look, 1, 2, …, for what; "running" are all others."""
+        looks = tuple(range(1, self.columns.n_looks + 1))
+        found = {}
+        for status, name in enumerate(NAMES):
+            places = [self.columns.where("stopped", look - 1, status) for look in looks]
+            estimates = [monte_carlo.probability(self.moments, place) for place in places]
+            found[RUNNING if status == ACTIVE else name] = _trajectory(looks, estimates)
+        return found
+
+    def _quantity(
+        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
+    ) -> Quantity:
+        left = [key for key in self._quantities if key[0] == name]
+        if not left:
+            raise InputError(
+                "characteristic", name, nearest(str(name), dict.fromkeys(key[0] for key in self._quantities))
+            )
+        for place, (field, given) in enumerate((("arm", arm), ("estimand", estimand), ("method", method)), start=1):
+            known = dict.fromkeys(key[place] for key in left)
+            if given not in known:
+                names = [one for one in known if one is not None]
+                ways = ["none"] if None in known else []
+                ways += [nearest(str(given), names)] if names else []
+                raise InputError(f"{field} of {name}", given, " or ".join(ways))
+            left = [key for key in left if key[place] == given]
+        return self._quantities[left[0]]
+
+    def _estimate(self, one: Quantity) -> Estimate | None:
+        if one.q is None:
+            return _ESTIMATORS[one.kind](self.moments, *one.where)
+        if one.name.startswith("sample_size"):
+            return monte_carlo.quantile_of_counts(self.distributions.sizes, one.q)
+        is_duration = one.name.startswith("duration")
+        return monte_carlo.quantile_of_spread(
+            self.distributions.days if is_duration else self.distributions.surplus, one.q
+        )
+
+
+def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajectory:
+    """Estimates along points; where one trial cannot say how sure they are, the interval is the estimate alone."""
+    mean = np.array([one.mean for one in estimates])
+    error = np.array([one.se or 0.0 for one in estimates])
+    low = np.array([one.mean if one.low is None else one.low for one in estimates])
+    high = np.array([one.mean if one.high is None else one.high for one in estimates])
+    return Trajectory(np.array(points), mean, error, low, high)

@@ -1,0 +1,172 @@
+"""From what a block of simulated trials leaves behind to a row of numbers for each trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from adhere.design.design import Design
+from adhere.design.planned_looks import burn_in_of
+from adhere.evaluation.characteristics import naive_estimates
+from adhere.evaluation.characteristics.claims import claims, selected_arms
+from adhere.evaluation.characteristics.columns import Columns
+from adhere.evaluation.characteristics.naive_estimates import Estimates
+from adhere.evaluation.characteristics.outcomes import Floats, Ints, TrialOutcomes
+from adhere.evaluation.scenarios.truth import SAME, Bools, Truth, best_arms
+from adhere.looks.judge import GO_ON, NAMES
+
+_ROUNDING = 1e-12  # of an outcome, for each patient: a surplus this small is none
+
+
+def measure_rows(
+    outcomes: TrialOutcomes, truth: Truth, columns: Columns, means: Floats | None = None, n_cut: float = 0.0
+) -> Floats:
+    """A row of numbers for each trial, as `Columns` lays them out.
+
+    `means` are the true mean outcomes given the arm chosen, [1 or run, arm], where each trial has a population of its
+    own (`PatientTables.means`); without them they are those of the truth. `n_cut` is how many patients of an arm the
+    end of the trial may cut from a permuted block (`most_cut`).
+    """
+    means = truth.means[None, :] if means is None else means
+    found = {
+        **_conclusions(outcomes, columns.n_looks),
+        **_claims(outcomes, means, truth.control),
+        **_size(outcomes),
+        **_allocation(outcomes, means, truth, columns),
+        **_benefit(outcomes, means, truth, n_cut),
+        "estimate": _estimates(outcomes, means, truth),
+    }
+    rows = np.empty((len(outcomes.decision), columns.n_columns))
+    for part in columns.parts:
+        rows[:, columns.part(part)] = found[part].reshape(len(rows), -1)
+    return rows
+
+
+def _conclusions(outcomes: TrialOutcomes, n_looks: int) -> Mapping[str, Floats]:
+    """What trials and arms came to, and how many trials have stopped for what by each look."""
+    every = np.arange(len(NAMES))
+    decision = outcomes.decision[:, None] == every
+    # A trial stops at the look at which the last of its arms gets a status; a look may have been passed over.
+    stopped_at = np.where(outcomes.decision == GO_ON, n_looks - 1, outcomes.status_at.max(axis=1))
+    has_stopped = stopped_at[:, None] <= np.arange(n_looks)
+    stopped = decision[:, None, :] & has_stopped[:, :, None]
+    stopped[:, :, GO_ON] = ~stopped[:, :, GO_ON + 1 :].any(axis=2)
+    return {
+        "decision": _floats(decision),
+        "status": _floats(outcomes.status[:, :, None] == every),
+        "stopped": _floats(stopped),
+        "n_looks": _floats(outcomes.n_looks),
+    }
+
+
+def _claims(outcomes: TrialOutcomes, means: Floats, control: int | None) -> Mapping[str, Floats]:
+    made = claims(outcomes.status, means, control)
+    return {f"{name}_claim": _floats(np.column_stack([one, one.any(axis=1)])) for name, one in made._asdict().items()}
+
+
+def _size(outcomes: TrialOutcomes) -> Mapping[str, Floats]:
+    """Patients and days, with the powers that the error of a standard deviation needs."""
+    powers = np.arange(1, 4)
+    return {
+        "n_patients": _floats(outcomes.n_patients)[:, None] ** powers,
+        "days": outcomes.days[:, None] ** powers,
+    }
+
+
+def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: Columns) -> Mapping[str, Floats]:
+    """Shares of a trial's own patients, and of those up to each point; a trial that has stopped keeps its last."""
+    size = outcomes.n_patients[:, None]
+    grid = np.array(columns.grid, dtype=np.int64)
+    so_far = np.minimum(grid, size)
+    is_worse = ~best_arms(means)
+    is_worse_taken = ~best_arms(truth.if_taken)[None, :]
+    return {
+        "chosen": _floats(outcomes.chosen),
+        "allocation": outcomes.chosen / size,
+        "taken": outcomes.taken / size,
+        "recommended_inferior": (outcomes.chosen * is_worse).sum(axis=1) / size[:, 0],
+        "took_inferior": (outcomes.taken * is_worse_taken).sum(axis=1) / size[:, 0],
+        "over_time": outcomes.over_time / so_far[:, :, None],
+        "running": _floats(size >= grid),
+    }
+
+
+def most_cut(design: Design) -> float:
+    """Return how many patients of an arm a design's permuted blocks may lack when the trial ends.
+
+    That is an arm's share of the longest block, once for each stratum; 0 without a burn-in.
+
+    >>> most_cut(Design("a", "burn-in(uniform, patients=30, block=4)", ("x", "y")))
+    2.0
+    """
+    longest = max(burn_in_of(design).lengths, default=0)
+    return max(1, len(design.strata)) * longest / len(design.arms)
+
+
+def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float) -> Mapping[str, Floats]:
+    """What patients gained in the trial, and what those after it would by the arm that it leaves behind."""
+    selected = selected_arms(outcomes, truth.control)
+    n_runs, n_arms = outcomes.chosen.shape
+    above = means - means.mean(axis=1, keepdims=True)
+    surplus = (outcomes.chosen * above).sum(axis=1)
+    rounding = _ROUNDING * outcomes.n_patients
+    surplus = np.where(np.abs(surplus) <= rounding, 0.0, surplus)
+    lost_by_cut = n_cut * np.maximum(-above, 0.0).sum(axis=1)  # where the block had all its worse arms first
+    means = np.broadcast_to(means, (n_runs, n_arms))
+    is_best = best_arms(means)[np.arange(n_runs), selected]
+    return {
+        "selected": _floats(selected[:, None] == np.arange(n_arms)),
+        "selects_best": _floats(is_best),
+        "outcome": outcomes.reward / outcomes.n_patients,
+        "surplus": surplus,
+        "realised_surplus": outcomes.reward - outcomes.baseline,
+        "worse_than_randomisation": _floats(surplus + lost_by_cut < -rounding),
+        "ideal_recommending": _ideal(means, selected),
+        "ideal_treating": _ideal(np.broadcast_to(truth.if_taken, means.shape), selected),
+    }
+
+
+def _ideal(means: Floats, selected: Ints) -> Floats:
+    """How much of the way from the worst to the best arm the selected one is, in %; 0 where there is no way."""
+    worst, best = means.min(axis=1), means.max(axis=1)
+    way = best - worst
+    gained = means[np.arange(len(selected)), selected] - worst
+    ideal: Floats = np.divide(100.0 * gained, way, out=np.zeros_like(way), where=way > SAME)
+    return ideal
+
+
+def _estimates(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Floats:
+    """Errors and coverage of all estimates, [run, method, view, arm, number]."""
+    other = truth.compared_with
+    chosen = means - means[:, [other]]
+    effects = np.stack(np.broadcast_arrays(chosen, truth.effects[None, :, 1]), axis=2)  # [1 or run, arm, view]
+    naive = (
+        naive_estimates.intention_to_treat(outcomes, other, effects[:, :, 0]),
+        naive_estimates.compliers(outcomes, other, effects[:, :, 1]),
+    )
+    any_time = tuple(
+        Estimates(
+            outcomes.estimate[:, :, view], ~np.isnan(outcomes.covers[:, :, view]), outcomes.covers[:, :, view] == 1
+        )
+        for view in range(effects.shape[2])
+    )
+    methods = [
+        np.stack([_errors(one, effects[:, :, view], other) for view, one in enumerate(method)], axis=1)
+        for method in (naive, any_time)
+    ]
+    return np.stack(methods, axis=1)
+
+
+def _errors(found: Estimates, effects: Floats, other: int) -> Floats:
+    """Is there an estimate, its error and that squared, is there an interval, and does it have the truth."""
+    error = found.estimate - effects
+    is_known = ~np.isnan(np.broadcast_to(effects, error.shape))
+    is_known[:, other] = False
+    has_estimate, has_interval = is_known & ~np.isnan(error), is_known & found.has_interval
+    error = np.where(has_estimate, error, 0.0)
+    return np.stack([has_estimate, error, error**2, has_interval, has_interval & found.covers], axis=2).astype(float)
+
+
+def _floats(values: Bools | Ints) -> Floats:
+    return values.astype(np.float64)

@@ -1,0 +1,169 @@
+"""Which operating characteristics a design has in a scenario, the columns they come from, and why it lacks some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from adhere.design.design import Design
+from adhere.design.exact_probabilities import why_not_exact
+from adhere.evaluation.characteristics.claims import differences
+from adhere.evaluation.characteristics.columns import (
+    COVERS,
+    ERROR,
+    HAS_ESTIMATE,
+    HAS_INTERVAL,
+    METHODS,
+    SQUARED_ERROR,
+    Columns,
+)
+from adhere.evaluation.characteristics.outcomes import VIEWS
+from adhere.evaluation.scenarios.truth import SAME, Truth
+from adhere.looks.judge import ACTIVE, NAMES
+
+Kind: TypeAlias = Literal[
+    "probability",
+    "mean",
+    "share",
+    "deviation",
+    "quantile",
+    "probability where any",
+    "miss where any",
+    "mean where any",
+    "root",
+]
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+INCONCLUSIVE = "inconclusive"  # of the trial and of an arm: it has got no status
+
+_NO_STOPPING = "the design has no stopping rule, so its trials claim nothing"
+_NO_ZERO = "every arm that could be claimed to differ does differ"
+_NO_DIFFERENCE = "all arms are equally good to recommend"
+_IS_CONTROL = "it is the control, which the other arms are compared with"
+_VARIES = "each trial has a population of its own, drawn from a prior"
+_NOT_SAID = "the scenario does not say what would follow if everybody took each arm"
+_SAME_TAKEN = "all arms are equally good to take"
+
+
+class Quantity(NamedTuple):
+    """A characteristic before it is estimated: what it is of, the columns it comes from, or why there is none."""
+
+    name: str
+    kind: Kind
+    where: tuple[int, ...]
+    reason: str = ""
+    arm: int | None = None
+    estimand: str | None = None
+    method: str | None = None
+    q: float | None = None
+
+
+def quantities(design: Design, truth: Truth, columns: Columns) -> Iterator[Quantity]:
+    """All characteristics of a design: of the trial, of each arm, and of each estimate."""
+    k = truth.n_arms
+    yield from _claims(design, truth, columns, None)
+    yield from _statuses(design, columns, None)
+    equal = "" if truth.varies or np.ptp(truth.means) > SAME else _NO_DIFFERENCE
+    yield Quantity("select_best", "probability", (columns.where("selects_best"),), equal)
+    for name, part in (("sample_size", "n_patients"), ("duration", "days")):
+        powers = tuple(columns.where(part, power) for power in range(columns.shape(part)[0]))
+        yield Quantity(name, "mean", powers[:1])
+        yield Quantity(f"{name}_sd", "deviation", powers)
+        for q in QUANTILES:
+            yield Quantity(f"{name}_q{round(100 * q):02}", "quantile", (), q=q)
+    yield Quantity("n_looks", "mean", (columns.where("n_looks"),))
+    yield Quantity("recommended_inferior", "share", (columns.where("recommended_inferior"),), equal)
+    taken = _of_taken(truth)
+    yield Quantity("took_inferior", "share", (columns.where("took_inferior"),), taken)
+    for name in ("outcome", "surplus", "realised_surplus"):
+        yield Quantity(name, "mean", (columns.where(name),))
+    yield Quantity("surplus_q05", "quantile", (), equal, q=0.05)
+    worse = "worse_than_randomisation"
+    yield Quantity(worse, "probability", (columns.where(worse),), equal)
+    yield Quantity("ideal_recommending", "mean", (columns.where("ideal_recommending"),), equal)
+    yield Quantity("ideal_treating", "mean", (columns.where("ideal_treating"),), taken)
+    for arm in range(k):
+        yield from _claims(design, truth, columns, arm)
+        yield from _statuses(design, columns, arm)
+        yield Quantity("selected", "probability", (columns.where("selected", arm),), arm=arm)
+        yield Quantity("n_recommended", "mean", (columns.where("chosen", arm),), arm=arm)
+        for name in ("allocation", "taken"):
+            yield Quantity(name, "share", (columns.where(name, arm),), arm=arm)
+    estimated = why_not_exact(design)
+    for view, method, arm in product(design.estimands, METHODS, range(k)):
+        if arm != truth.compared_with:
+            found = _estimates(truth, columns, view, method, arm)
+            lacks = estimated and method == METHODS[1]
+            yield from (one._replace(reason=estimated) for one in found) if lacks else found
+
+
+def _claims(design: Design, truth: Truth, columns: Columns, arm: int | None) -> Iterator[Quantity]:
+    """Errors and power, of an arm or family-wise."""
+    place = truth.n_arms if arm is None else arm
+    found = differences(truth.means[None, :], truth.control)[0]
+    candidates = [one for one in range(truth.n_arms) if one != truth.control] if arm is None else [arm]
+    zero = any(abs(found[one]) <= SAME for one in candidates)
+    # Without a control the only claim is that an arm is better than all others.
+    findable = any(found[one] > SAME or (truth.control is not None and found[one] < -SAME) for one in candidates)
+    reasons = {
+        "type_one": "" if zero else _NO_ZERO,
+        "power": "" if findable else _NO_DIFFERENCE if zero else "another arm is better",
+        "wrong_claim": "" if any(abs(found[one]) > SAME for one in candidates) else _NO_DIFFERENCE,
+    }
+    if arm is not None and zero:
+        reasons["power"] = reasons["wrong_claim"] = "the arm does not differ"
+    elif arm is not None:
+        reasons["type_one"] = "the arm does differ"
+    if truth.varies:
+        alone = "" if arm is None or truth.control is not None else f"{_VARIES}; which arm is best differs"
+        reasons = {"type_one": f"{_VARIES}; its arms always differ", "power": alone, "wrong_claim": alone}
+    if arm is not None and arm == truth.control:
+        reasons = dict.fromkeys(reasons, _IS_CONTROL)
+    if design.stopping is None:
+        reasons = dict.fromkeys(reasons, _NO_STOPPING)
+    parts = {"type_one": "false_claim", "power": "right_claim", "wrong_claim": "wrong_claim"}
+    for name, part in parts.items():
+        yield Quantity(name, "probability", (columns.where(part, place),), reasons[name], arm)
+
+
+def _statuses(design: Design, columns: Columns, arm: int | None) -> Iterator[Quantity]:
+    """What the trial stops for, or an arm ends as."""
+    reason = _NO_STOPPING if design.stopping is None else ""
+    for status in (*range(ACTIVE + 1, len(NAMES)), ACTIVE):
+        name = INCONCLUSIVE if status == ACTIVE else NAMES[status]
+        where = columns.where("decision", status) if arm is None else columns.where("status", arm, status)
+        yield Quantity(name, "probability", (where,), reason, arm)
+
+
+def _of_taken(truth: Truth) -> str:
+    """Why there is no better and worse arm to take, if so."""
+    if np.isnan(truth.if_taken).any():
+        return _VARIES if truth.varies else _NOT_SAID
+    return "" if np.ptp(truth.if_taken) > SAME else _SAME_TAKEN
+
+
+def _estimates(truth: Truth, columns: Columns, view: str, method: str, arm: int) -> Iterator[Quantity]:
+    """Bias, error and coverage of one estimate."""
+    place = (METHODS.index(method), VIEWS.index(view), arm)
+    has, error, squared, has_interval, covers = (
+        columns.where("estimate", *place, number)
+        for number in (HAS_ESTIMATE, ERROR, SQUARED_ERROR, HAS_INTERVAL, COVERS)
+    )
+    effect, compliers = truth.effects[place[2], place[1]], view == VIEWS[1]
+    reason = ""
+    if truth.varies and (compliers or method == METHODS[1]):
+        reason = _VARIES
+    elif np.isnan(effect) and not truth.varies:
+        reason = "the scenario has no people who take either arm when told to, or does not say who they are"
+    no_claim = reason or ("" if abs(effect) <= SAME else "there is an effect")
+    if compliers and truth.null != "sharp":
+        no_claim = "claims about compliers are judged under the sharp null only"
+    if truth.varies:
+        no_claim = f"{_VARIES}; its arms always differ"
+    yield Quantity("estimable", "probability", (has,), reason, arm, view, method)
+    yield Quantity("bias", "mean where any", (has, error), reason, arm, view, method)
+    yield Quantity("rmse", "root", (has, squared), reason, arm, view, method)
+    yield Quantity("coverage", "probability where any", (has_interval, covers), reason, arm, view, method)
+    yield Quantity("interval_error", "miss where any", (has_interval, covers), no_claim, arm, view, method)

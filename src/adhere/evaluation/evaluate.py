@@ -1,0 +1,162 @@
+"""How trials of designs would behave: many trials of each in every scenario, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from importlib.metadata import version
+from typing import Any
+
+from adhere.checks import check_integer
+from adhere.design.design import Design
+from adhere.design.design_file import DesignLike, load_design
+from adhere.errors import InputError
+from adhere.evaluation.accumulate import Accumulator, bytes_per_trial
+from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.characteristics.notes import notes_on
+from adhere.evaluation.evaluation import Evaluation
+from adhere.evaluation.kept_trials import KeptTrials
+from adhere.evaluation.plan import DesignPlan
+from adhere.evaluation.scenarios.scenarios import (
+    ScenariosLike,
+    given_or_own,
+    note_on_default,
+    note_on_nulls,
+    note_on_outcomes,
+    read_scenarios,
+    usual_grid,
+)
+from adhere.evaluation.task_runner import DesignRunner
+from adhere.memory import available_memory, bytes_text
+from adhere.randomness import check_seed
+from adhere.simulation.execution.backend import run_plan
+from adhere.simulation.execution.lost_workers import explain_lost_workers
+from adhere.simulation.execution.progress import Progress
+from adhere.simulation.execution.workers import backend_of, check_workers
+
+
+def evaluate(
+    designs: DesignLike | Sequence[DesignLike],
+    scenarios: ScenariosLike | None = None,
+    n_trials: int = 10_000,
+    seed: int = 0,
+    *,
+    n_threads: int | None = None,
+    device: str = "cpu",
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    keep_trials: bool = False,
+) -> Evaluation:
+    """Simulate `n_trials` trials of every design in every scenario, and say how they behave.
+
+    Trial r of all designs meets the same patients, so differences from the first design carry a paired standard
+    error. The same seed gives the same numbers to the bit, on any machine, with any number of workers.
+
+    Parameters
+    ----------
+    designs
+        One or several designs: values, or paths of their files (``.toml``, ``.json``), or what stands in these. The
+        others are compared with the first.
+    scenarios
+        What the trials meet: populations, their names or files, or a grid of effects, compliance and confounding as
+        a mapping or a TOML file. Left out, those in the file of the first design if its path was given, else a
+        default grid, which `notes` then say. Every grid has both nulls.
+    n_trials
+        How many trials of each design to simulate in each scenario.
+    seed
+        A whole number; everything random follows from it.
+    n_threads
+        How many threads to use; all cores if left out.
+    device
+        ``"cpu"``, or ``"cuda"`` for a GPU (extra ``gpu``), where each thread runs a trial by the same rules.
+    executor
+        Who runs the trials instead of threads: any ``concurrent.futures.Executor``, e.g. processes or the
+        ``client.get_executor()`` of a Dask cluster. Its workers need the same adhere. It is not shut down.
+    progress
+        Whether to show a progress bar, or an object that hears of the progress; left out, a bar is shown
+        on a terminal and in a notebook.
+    keep_trials
+        Whether to keep what each trial left behind, as ``evaluation.kept_trials``, whose ``to_polars()`` has a row
+        for each. How much memory that takes is said before the start (unless `progress` is False); otherwise memory
+        does not grow with `n_trials`.
+
+    >>> design = load_design('''
+    ... name = "headache"
+    ... policy = "thompson"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 200
+    ... looks.every = 100
+    ... stopping = { by = "posterior", superiority = 0.99 }
+    ... ''')
+    >>> found = evaluate(design, {"effect": 0.3, "compliance": 0.8, "confounding": 0.1}, n_trials=200)
+    >>> found["effect 0.3, compliance 80%, confounding 0.1"].find("power").estimate.mean > 0.4
+    True
+
+    """
+    n_trials = check_integer("n_trials", n_trials, 1, 2**40)
+    seed = check_seed(seed)
+    threads = check_workers(n_threads, device, executor)
+    listed = list(designs) if isinstance(designs, (list, tuple)) else [designs]
+    given = _as_designs(listed)
+    scenarios = given_or_own(scenarios, listed[0])
+    found = read_scenarios(scenarios, given[0])
+    for other in given[1:]:
+        read_scenarios(found, other)  # checks them
+    plan = DesignPlan(given, found, n_trials, seed, device, keep_trials)
+    runner = DesignRunner(plan)
+    say = _memory_said(plan) if keep_trials else ""
+    sums = Accumulator(plan)
+    with explain_lost_workers():
+        run_plan(plan, backend_of(runner, executor, threads), progress, sums.add_task, say)
+    results = [
+        Characteristics(
+            plan.designs[design],
+            plan.scenarios[scenario],
+            runner.truths[scenario][design],
+            plan.columns[design],
+            tuple(totals.blocks),
+            totals.distributions,
+            tuple(totals.differences),
+        )
+        for (scenario, design), totals in sums.totals.items()
+    ]
+    outcomes = tuple(totals.outcomes for totals in sums.totals.values())
+    kept = KeptTrials(given, plan.scenarios, outcomes) if keep_trials else None
+    notes = [*note_on_outcomes(given[0]), *note_on_default(scenarios, usual_grid(given[0])), *note_on_nulls(found)]
+    notes += [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
+    return Evaluation(given, plan.scenarios, n_trials, seed, version("adhere"), tuple(results), kept, tuple(notes))
+
+
+def _as_designs(given: list[Any]) -> tuple[Design, ...]:
+    designs = tuple(map(_as_design, given))
+    if not designs:
+        raise InputError("designs", [], "at least one", "designs: none given; expected at least one")
+    first, names = designs[0], [design.name for design in designs]
+    for design in designs:
+        if names.count(design.name) > 1:
+            raise InputError("designs", design.name, "each once", f"designs: {design.name!r} is listed twice")
+        if design.arms != first.arms:
+            expected = f"those of {first.name}, {', '.join(first.arms)}, to compare them"
+            raise InputError(f"arms of {design.name}", ", ".join(design.arms), expected)
+        if design.lower_is_better != first.lower_is_better:
+            expected = f"{str(first.lower_is_better).lower()}, as in {first.name}, to compare them"
+            raise InputError(f"lower_is_better of {design.name}", design.lower_is_better, expected)
+    return designs
+
+
+def _as_design(given: Any) -> Design:
+    design = load_design(given)
+    return given if design == given else design  # the same value, so that results are found by it
+
+
+def _memory_said(plan: DesignPlan) -> str:
+    """What it takes to keep every trial; more than there is, is refused."""
+    needed = plan.n_trials * len(plan.scenarios) * bytes_per_trial(plan)
+    available = available_memory()
+    if available is not None and needed > available:
+        sentence = (
+            f"keep_trials: {plan.n_trials:,} trials take {bytes_text(needed)} of memory, and {bytes_text(available)}"
+            " are available: keep fewer trials, or none"
+        )
+        raise InputError("keep_trials", True, "fewer trials", sentence)
+    return f"keeping every trial takes {bytes_text(needed)} of memory"

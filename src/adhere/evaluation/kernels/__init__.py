@@ -1,0 +1,1 @@
+"""Compiled simulation of one trial of a design."""

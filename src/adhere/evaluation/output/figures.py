@@ -1,0 +1,206 @@
+"""The figures of one design: power, how trials end, sizes, allocation, estimates, and how sure the simulation is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from adhere.design.assignment_words import randomises
+from adhere.design.planned_looks import look_counts, look_days
+from adhere.design.stopping_checks import may_drop_arms
+from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
+from adhere.evaluation.output.rows import STATUSES, Row, some_of
+from adhere.evaluation.output.texts import percent
+from adhere.intervals import wilson
+from adhere.report.section import ReportFigure
+
+if TYPE_CHECKING:
+    from adhere.report.stacked_bars import Bar
+
+MAX_PANELS = 6
+_MAX_SERIES = 7
+_MAX_BARS = 24
+_RUNNING = "still running, or no conclusion"
+_SIZE = "trials"
+
+
+def shown_of(rows: Sequence[Row], most: int = MAX_PANELS) -> tuple[list[Row], str]:
+    """The scenarios a figure has room for, and what to say of the others."""
+    shown = some_of(rows, most)
+    left_out = f" {len(shown)} of {len(rows)} scenarios; the tables have all." if len(shown) < len(rows) else ""
+    return shown, left_out
+
+
+def status_figure(rows: Sequence[Row]) -> ReportFigure | None:
+    """What trials have stopped for by each look."""
+    from adhere.report.stacked_bars import stacked_bars
+
+    if not rows or rows[0].design.stopping is None or len(look_labels(rows[0])) < 2:
+        return None
+    shown, left_out = shown_of(rows)
+    panels = {row.scenario.name: list(_status_bars(row)) for row in shown}
+    said = [f"{title}: {_ending(bars[-1])}" for title, bars in panels.items()]
+    by_day = bool(look_days(rows[0].design))
+    return ReportFigure(
+        "status",
+        f"Status over time: what trials have stopped for by each look, the last one included.{left_out} "
+        "Lines: 95% intervals of the share that has stopped.",
+        "; ".join(said),
+        lambda: stacked_bars(
+            panels,
+            kinds=STATUSES,
+            rest=_RUNNING,
+            x_label="day of the look" if by_day else "patients with outcomes at the look",
+            y_label="share of trials",
+        ),
+        wide=True,
+    )
+
+
+def look_labels(row: Row) -> list[str]:
+    """The looks on an axis: days, or numbers of outcomes; the last is the end, however many outcomes are missing."""
+    days = look_days(row.design)
+    before = [f"{day:g}" for day in days] if days else [f"{n:,}" for n in look_counts(row.design)[:-1]]
+    return [*before, "end"]
+
+
+def _status_bars(row: Row) -> Iterator[Bar]:
+    from adhere.report.stacked_bars import Bar
+
+    by_look = row.found.by_look()
+    running = by_look["running"]
+    for look, label in enumerate(look_labels(row)):
+        parts = {status: float(by_look[status].mean[look]) for status in STATUSES}
+        n_stopped = round((1.0 - float(running.mean[look])) * row.found.n_trials)
+        low, high = wilson(n_stopped, row.found.n_trials)
+        yield Bar(label, {**parts, _RUNNING: float(running.mean[look])}, low, high)
+
+
+def _ending(bar: Bar) -> str:
+    return ", ".join(f"{kind} {share:.1%}" for kind, share in bar.parts.items() if share > 0)
+
+
+def size_figure(rows: Sequence[Row]) -> ReportFigure | None:
+    """How many patients trials take: a histogram for each scenario."""
+    from adhere.report.stacked_bars import stacked_bars
+
+    shown, left_out = shown_of(rows)
+    edges, is_each = _size_edges(shown)
+    if len(edges) < 3:
+        return None
+    panels = {row.scenario.name: list(_size_bars(row, edges, is_each)) for row in shown}
+    said = [f"{row.scenario.name}: mean {_mean(row, 'sample_size')}" for row in shown]
+    return ReportFigure(
+        "sizes",
+        f"Sample size: how many patients trials recommend an arm to.{left_out} Lines: 95% intervals.",
+        "; ".join(said),
+        lambda: stacked_bars(panels, kinds=(_SIZE,), x_label="patients", y_label="share of trials"),
+        wide=True,
+    )
+
+
+def _size_edges(rows: Sequence[Row]) -> tuple[list[int], bool]:
+    """Where the bars of sizes begin, and whether there is one for each size that occurs; many are put together."""
+    import numpy as np
+
+    occurring = sorted({int(n) for row in rows for n in np.flatnonzero(row.found.distributions.sizes)})
+    if len(occurring) <= _MAX_BARS:
+        return [*occurring, occurring[-1] + 1], True
+    low, high = occurring[0], occurring[-1] + 1
+    width = -(-(high - low) // _MAX_BARS)
+    return [*range(low, high, width), high], False
+
+
+def _size_bars(row: Row, edges: Sequence[int], is_each: bool) -> Iterator[Bar]:
+    from adhere.report.stacked_bars import Bar
+
+    sizes = row.found.distributions.sizes
+    for low, high in pairwise(edges):
+        count = int(sizes[low:high].sum())
+        label = f"{low:,}" if is_each or high == low + 1 else f"{low:,}–{high - 1:,}"
+        yield Bar(label, {_SIZE: count / row.found.n_trials}, *wilson(count, row.found.n_trials))
+
+
+def _mean(row: Row, name: str) -> str:
+    one = row.number(name)
+    return "–" if one is None else f"{one.mean:,.1f}"
+
+
+def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
+    """Each arm's share of the recommendations as patients come; none where all are equal by design."""
+    import polars as pl
+
+    from adhere.report.curves import Level, curves
+
+    if randomises(rows[0].design) and not may_drop_arms(rows[0].design):
+        return None
+    shown, left_out = shown_of(rows)
+    arms = rows[0].design.arms
+    drawn_arms = arms[:_MAX_SERIES]
+    parts = []
+    for row in shown:
+        for arm in drawn_arms:
+            one = row.found.over_time(arm)
+            parts += _points(row.scenario.name, arm, one.t, one.mean, one.low, one.high)
+    if not parts:
+        return None
+    more = f" The first {len(drawn_arms)} of {len(arms)} arms." if len(drawn_arms) < len(arms) else ""
+    ends = [f"{row.scenario.name}: " + ", ".join(_share(row, arm) for arm in drawn_arms) for row in shown]
+    return ReportFigure(
+        "allocation",
+        f"Allocation over time: mean share of each arm among a trial's recommendations so far; a trial that has "
+        f"stopped keeps its last.{more}{left_out} Bands: 95% intervals of the mean.",
+        "; ".join(ends),
+        lambda: curves(
+            pl.DataFrame(parts),
+            x_label="patients recommended an arm",
+            y_label="share of the recommendations so far",
+            level=Level(1 / len(arms), "equal shares"),
+            limits=(0.0, 1.0),
+            n_columns=3,
+            wide=True,
+        ),
+        wide=True,
+    )
+
+
+def _share(row: Row, arm: str) -> str:
+    return f"{arm} {percent(row.number('allocation', arm))}"
+
+
+def _points(panel: str, series: str, x: Any, mean: Any, low: Any, high: Any) -> list[dict[str, Any]]:
+    names = ("x", "mean", "low", "high")
+    numbers = zip(*(map(float, one) for one in (x, mean, low, high)), strict=True)
+    return [{"panel": panel, "series": series, **dict(zip(names, point, strict=True))} for point in numbers]
+
+
+def convergence_figure(rows: Sequence[Row]) -> ReportFigure | None:
+    """The probability of a claim as trials are added."""
+    import polars as pl
+
+    from adhere.report.curves import curves
+
+    shown, left_out = shown_of(rows)
+    parts: list[dict[str, Any]] = []
+    for row in shown:
+        name = claim_of(row)
+        for n_trials, one in row.found.convergence(name) if name else ():
+            place = {"panel": f"{row.scenario.name}: {CLAIMS[name or '']}", "series": "", "x": float(n_trials)}
+            parts.append({**place, "mean": one.mean, "low": one.low, "high": one.high})
+    if len({part["x"] for part in parts}) < 2:
+        return None
+    return ReportFigure(
+        "convergence",
+        f"Monte Carlo convergence: type I error, or power, after so many trials, with its 95% interval.{left_out}",
+        "; ".join(f"{row.scenario.name}: {percent(row.number(name))}" for row in shown if (name := claim_of(row))),
+        lambda: curves(
+            pl.DataFrame(parts, infer_schema_length=None),
+            x_label="simulated trials",
+            y_label="type I error, or power",
+            share_y=False,
+            n_columns=3,
+            wide=True,
+        ),
+        wide=True,
+    )

@@ -1,0 +1,199 @@
+"""An evaluation as one HTML file to attach to a protocol: the design in words, scenarios, characteristics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output.texts import sentence
+from adhere.design.words import in_words
+from adhere.evaluation.output import sentences, tables
+from adhere.evaluation.output.estimate_figures import estimates_figures
+from adhere.evaluation.output.figures import allocation_figure, convergence_figure, size_figure, status_figure
+from adhere.evaluation.output.grid_figures import errors_figure, power_figure
+from adhere.evaluation.output.rows import rows_of_design
+from adhere.evaluation.output.scenario_tables import people_table, scenarios_table
+from adhere.evaluation.output.side_by_side import designs_table, differences_figure, differences_table
+from adhere.evaluation.output.words import WORDS, design_fields, methods, simulation_details
+from adhere.report.page import page
+from adhere.report.section import Listing, ReportFigure, Section
+from adhere.report.style import SETTINGS, figure_file
+
+if TYPE_CHECKING:
+    from adhere.evaluation.evaluation import Evaluation
+
+
+def design_page(evaluation: Evaluation, command: str = "") -> str:
+    """The page; the same evaluation gives the same bytes. `command` is what repeats it, where that is known."""
+    import matplotlib
+
+    sections = design_sections(evaluation)
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
+    several = len(evaluation.designs) > 1
+    title = (
+        f"{len(evaluation.designs)} designs side by side" if several else f"{evaluation.designs[0].name}: the design"
+    )
+    foot = _foot(evaluation, command)
+    notes = " ".join(sentence(note) for note in evaluation.notes)
+    lead = sentences.lead(evaluation)
+    html = page(title, sections, drawn, foot, notes, lead=lead, glossary=WORDS, figure_files=False)
+    return sentences.in_its_words(evaluation, html)
+
+
+def design_sections(evaluation: Evaluation) -> list[Section]:
+    """The page in its order; what an evaluation does not hold is left out."""
+    return [one for one in _sections(evaluation) if one.figures or one.listings or one.details]
+
+
+def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
+    several = len(evaluation.designs) > 1
+    digests = [f"{design.name}: {design.digest}" if several else design.digest for design in evaluation.designs]
+    said = {
+        "Digests" if several else "Digest of the design": "; ".join(digests),
+        "Scenarios": f"{len(evaluation.scenarios):,}",
+        "Trials": f"{evaluation.n_trials:,} in each scenario, of each design",
+        "Seed": str(evaluation.seed),
+        "Version": f"adhere {evaluation.version}",
+        "To repeat it": command,
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _sections(evaluation: Evaluation) -> Iterator[Section]:
+    several, lower = len(evaluation.designs) > 1, evaluation.designs[0].lower_is_better
+    first = rows_of_design(evaluation, 0)
+    yield _designs(evaluation)
+    yield Section(
+        "scenarios",
+        "Scenarios",
+        question="What may the trial meet, and what is true there?",
+        result="Each scenario says who takes what, and how they fare; a trial sees neither.",
+        uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
+        details=[*methods("scenarios", lower), *sentences.outcomes_said(evaluation)],
+        listings=_filled(scenarios_table(evaluation), people_table(evaluation)),
+    )
+    if several:
+        yield _differences(evaluation)
+    yield Section(
+        "errors",
+        "Type I error",
+        question="How often would a difference be claimed where there is none?",
+        result=sentences.errors_result(evaluation),
+        uncertainty=sentences.precision(evaluation),
+        details=methods("errors", lower),
+        figures=[] if several else _drawn(errors_figure(evaluation)),
+        headline=errors_figure(evaluation) if several else None,
+        listings=_filled(tables.errors_table(evaluation)),
+    )
+    yield Section(
+        "power",
+        "Power",
+        question="How often would a difference that is there be found?",
+        result=" ".join(
+            filter(None, [sentences.power_result(evaluation), sentences.wrong_claims_result(evaluation)])
+        ),
+        uncertainty=sentences.precision(evaluation),
+        details=methods("power", lower),
+        figures=_drawn(power_figure(evaluation)),
+        listings=_filled(tables.power_table(evaluation)),
+    )
+    yield Section(
+        "conclusions",
+        "What trials end with, and when",
+        question="With which conclusion do trials end, and at which look?",
+        result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
+        uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
+        details=methods("conclusions", lower) if any(design.stopping for design in evaluation.designs) else [],
+        figures=[] if several else _drawn(status_figure(first)),
+        listings=_filled(
+            tables.conclusions_table(evaluation), *([] if several else [tables.stops_table(evaluation)])
+        ),
+    )
+    yield Section(
+        "size",
+        "Sample size and duration",
+        question="How many patients and days would it take?",
+        result=sentences.size_result(evaluation),
+        uncertainty="Days count from the first patient to the last look, by the enrolment and delay of the design.",
+        figures=[] if several else _drawn(size_figure(first)),
+        listings=[tables.size_table(evaluation)],
+    )
+    yield Section(
+        "allocation",
+        "Patients in the trial",
+        question="Who would be recommended, and take, what; and what would they gain?",
+        result=sentences.benefit_result(evaluation),
+        uncertainty="A worse arm to recommend need not be a worse arm to take: see who takes what.",
+        details=methods("allocation", lower),
+        figures=[] if several else _drawn(allocation_figure(first)),
+        listings=_filled(tables.allocation_table(evaluation), tables.benefit_table(evaluation)),
+    )
+    estimates = tables.estimates_table(evaluation)
+    if estimates.rows:
+        yield Section(
+            "estimates",
+            "Estimates of effects",
+            question="Would the estimates be right, and would their intervals hold?",
+            result=sentences.estimates_result(evaluation),
+            uncertainty="Compliers cannot be seen one by one; where few comply, their effect is hard to estimate.",
+            details=methods("estimates", lower),
+            figures=[] if several else estimates_figures(first),
+            listings=[estimates],
+        )
+    yield Section(
+        "simulation",
+        "The simulation",
+        question="How was this computed, and how sure are these numbers?",
+        result=sentences.precision(evaluation),
+        uncertainty="Monte Carlo errors say how well these numbers are known, not whether a scenario is true.",
+        details=simulation_details(evaluation),
+        figures=[] if several else _drawn(convergence_figure(first)),
+    )
+
+
+def _designs(evaluation: Evaluation) -> Section:
+    several = len(evaluation.designs) > 1
+    said = {design.name: list(in_words(design)) for design in evaluation.designs}
+    shared = [one for one in said[evaluation.designs[0].name] if all(one in words for words in said.values())]
+    own = [[name, one] for name, words in said.items() for one in words if one not in shared]
+    listings = [
+        Listing(f"{design.name}, field by field", ["field", "value"], design_fields(design), folded=True)
+        for design in evaluation.designs
+    ]
+    if several:
+        listings[:0] = [designs_table(evaluation), Listing("What differs, in words", ["design", "says"], own)]
+    return Section(
+        "design",
+        "The designs" if several else "The design",
+        question="What is planned?",
+        result=sentences.designs_result(evaluation),
+        uncertainty="",
+        details=shared,
+        listings=listings,
+    )
+
+
+def _differences(evaluation: Evaluation) -> Section:
+    reference = evaluation.designs[0].name
+    return Section(
+        "differences",
+        "Side by side",
+        question=f"What would change against {reference}?",
+        result=f"Every design minus {reference}, with the same patients in every trial.",
+        uncertainty="Differences are paired: they are known better than the two numbers they are made of.",
+        details=[one for one in [sentences.fairness_result(evaluation)] if one],
+        figures=_drawn(differences_figure(evaluation)),
+        listings=_filled(differences_table(evaluation)),
+    )
+
+
+def _filled(*listings: Listing) -> list[Listing]:
+    return [one for one in listings if one.rows]
+
+
+def _drawn(*found: ReportFigure | None) -> Sequence[ReportFigure]:
+    return [one for one in found if one is not None]

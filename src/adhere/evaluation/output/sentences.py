@@ -1,0 +1,222 @@
+"""What a report on designs says in words: of errors and power, of sizes, of patients' benefit, of estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adhere.design.assignment_words import as_assigned, randomises
+from adhere.design.planned_looks import planned_looks
+from adhere.evaluation.output.grid_figures import CLAIMS, worst_error
+from adhere.evaluation.output.rows import Row, rows_of
+from adhere.evaluation.output.texts import is_known, percent
+from adhere.report.numbers import counted
+
+if TYPE_CHECKING:
+    from adhere.design.design import Design
+    from adhere.evaluation.evaluation import Evaluation
+
+_EVIDENCE = {
+    "posterior": "posterior probabilities of the arms recommended",
+    "belief": "what the policy itself believes",
+    "z-test": "a z-test of the arms recommended",
+    "wealth": "the wealth of bets against no effect",
+}
+_ALIKE = 0.005  # type I errors that differ by less
+_NO_ERRORS = "No type I error is possible: in every scenario each arm that could be claimed to differ does differ."
+_NO_POWER = "In no scenario is there a difference that a trial could claim: no power."
+_NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
+
+
+def in_its_words(evaluation: Evaluation, text: str) -> str:
+    """Return a text about designs that randomise all patients with arms assigned instead of recommended.
+
+    A name that has the word in it is not to be changed, and then the text stays.
+    """
+    named = " ".join([*(one.name for one in evaluation.scenarios), *(one.to_json() for one in evaluation.designs)])
+    if "recommend" in named.lower() or not all(map(randomises, evaluation.designs)):
+        return text
+    return as_assigned(text)
+
+
+def headline(design: Design) -> str:
+    """A design in one sentence: arms, patients, policy, looks and what they decide by."""
+    arms = ", ".join(f"{arm} (control)" if arm == design.control != "control" else arm for arm in design.arms)
+    patients = "" if design.n_patients is None else f", up to {counted(design.n_patients, 'patient')}"
+    looks = counted(planned_looks(design), "look")
+    by = f"{looks}, decided by {_EVIDENCE[design.stopping.by]}" if design.stopping else "no look decides anything"
+    return f"Arms {arms}{patients}; allocation by {design.policy}; {by}."
+
+
+def designs_result(evaluation: Evaluation) -> str:
+    """The design in a sentence, or the names of several."""
+    if len(evaluation.designs) == 1:
+        return headline(evaluation.designs[0])
+    first, *others = [design.name for design in evaluation.designs]
+    return f"{first}, and to compare with it: {'; '.join(others)}."
+
+
+def decided_by(design: Design) -> str:
+    """What looks decide by."""
+    return _EVIDENCE[design.stopping.by] if design.stopping else "nothing"
+
+
+def lead(evaluation: Evaluation) -> str:
+    """What the report is about, in a sentence or two."""
+    each = f"{counted(evaluation.n_trials, 'simulated trial')} in {every_scenario(evaluation)}"
+    if len(evaluation.designs) == 1:
+        return f"How trials of this design would behave, by {each}. {headline(evaluation.designs[0])}"
+    names = "; ".join(design.name for design in evaluation.designs)
+    return f"How trials of {len(evaluation.designs)} designs would behave, by {each} with the same patients: {names}."
+
+
+def every_scenario(evaluation: Evaluation) -> str:
+    """Where trials were simulated, by number."""
+    n = len(evaluation.scenarios)
+    return "one scenario" if n == 1 else f"each of {n:,} scenarios"
+
+
+def errors_result(evaluation: Evaluation) -> str:
+    """The largest type I error of each design, and where it is."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        worst = worst_error(rows)
+        if worst is not None:
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            said.append(f"{whose}{worst[1]} ({worst[0].scenario.name})")
+    if not said:
+        return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_ERRORS
+    return f"The largest type I error{_among(evaluation, 'type_one')}: {'; '.join(said)}."
+
+
+def _among(evaluation: Evaluation, name: str) -> str:
+    """Of how many scenarios it is the largest; nothing where that differs between designs."""
+    counts = {sum(is_known(row.number(name)) for row in rows) for rows in _by_design(evaluation).values()}
+    return f" of {max(counts)} scenarios" if len(counts) == 1 and max(counts) > 1 else ""
+
+
+def wrong_claims_result(evaluation: Evaluation) -> str:
+    """The largest probability of a claim in the wrong direction, of each design; nothing where there is none."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        known = [(one, row) for row in rows if (one := row.number("wrong_claim")) is not None and is_known(one)]
+        if known:
+            one, row = max(known, key=lambda each: each[0].mean)
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            said.append(f"{whose}{percent(one)} ({row.scenario.name})")
+    return f"The largest probability of a claim in the wrong direction: {'; '.join(said)}." if said else ""
+
+
+def fairness_result(evaluation: Evaluation) -> str:
+    """Whether the designs' type I errors are so far apart that their power cannot be compared."""
+    by_design = [worst_error(rows) for rows in _by_design(evaluation).values()]
+    errors = [one.mean for worst in by_design if worst and (one := worst[0].number("type_one")) is not None]
+    if len(errors) < 2 or max(errors) - min(errors) < _ALIKE:
+        return ""
+    return (
+        f"The designs' largest type I errors go from {min(errors):.1%} to {max(errors):.1%}: a part of any "
+        "difference in power may come from that. Calibrate them to the same error to compare their power."
+    )
+
+
+def power_result(evaluation: Evaluation) -> str:
+    """From where to where power goes."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        known = [(one, row) for row in rows if (one := row.number("power")) is not None and is_known(one)]
+        if known:
+            low, high = min(known, key=lambda one: one[0].mean), max(known, key=lambda one: one[0].mean)
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            ends = [f"{percent(one)} ({row.scenario.name})" for one, row in (low, high)]
+            said.append(f"{whose}{ends[0]}" if len(known) == 1 else f"{whose}from {ends[0]} to {ends[1]}")
+    if said:
+        return f"Power: {'; '.join(said)}."
+    return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_POWER
+
+
+def size_result(evaluation: Evaluation) -> str:
+    """From where to where mean sizes go."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        sizes = [one.mean for row in rows if (one := row.number("sample_size")) is not None]
+        whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+        low, high = f"{min(sizes):,.0f}", f"{max(sizes):,.0f}"
+        said.append(f"{whose}{low} patients" if low == high else f"{whose}{low} to {high} patients")
+    by_scenario = ", depending on the scenario" if any(" to " in one for one in said) else ""
+    return f"On average a trial takes {'; '.join(said)}{by_scenario}."
+
+
+def benefit_result(evaluation: Evaluation) -> str:
+    """How many patients are recommended a worse arm, against 1:1."""
+    said = []
+    for label, rows in _by_design(evaluation).items():
+        known = [one for row in rows if not row.is_null and (one := row.number("recommended_inferior")) is not None]
+        if known:
+            low, high = min(one.mean for one in known), max(one.mean for one in known)
+            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
+            said.append(f"{whose}{low:.1%} to {high:.1%}" if f"{low:.1%}" != f"{high:.1%}" else f"{whose}{low:.1%}")
+    if not said:
+        return "In no scenario is one arm worse than another."
+    equal = 1.0 - 1.0 / len(evaluation.designs[0].arms)
+    return f"Patients who are recommended a worse arm: {'; '.join(said)}; with equal shares up to {equal:.0%}."
+
+
+def estimates_result(evaluation: Evaluation) -> str:
+    """The lowest coverage of each method."""
+    from adhere.evaluation.characteristics.columns import METHODS
+    from adhere.evaluation.characteristics.outcomes import VIEWS
+
+    said = []
+    for method in METHODS:
+        found = [
+            (one, row, estimand)
+            for row in rows_of(evaluation)
+            for estimand in VIEWS
+            if estimand in row.design.estimands
+            for arm in row.others
+            if (one := row.number("coverage", arm, estimand, method)) is not None and is_known(one)
+        ]
+        if found:
+            one, row, estimand = min(found, key=lambda each: each[0].mean)
+            whose = f"{row.label}, " if len(evaluation.designs) > 1 else ""
+            said.append(f"of {method} ones {percent(one)} ({whose}{estimand}, {row.scenario.name})")
+    return f"The lowest coverage of 95% intervals: {'; '.join(said)}." if said else "No effects were estimated."
+
+
+_ALL_IN_Y = (
+    "Every number of this section, and in the names of scenarios, is of y itself, so that an effect below 0 is good. "
+    "Means and effects that trials estimate are of 1 − y."
+)
+
+
+def outcomes_said(evaluation: Evaluation) -> list[str]:
+    """What an outcome may be in the scenarios: simulated trials have these values, with the means given."""
+    lower = evaluation.designs[0].lower_is_better
+    outcome = "outcome y" if lower else "outcome"
+    values = sorted({value for one in evaluation.scenarios for value in one.population.reward_values})
+    if set(values) <= {0.0, 1.0}:
+        better = "0 the better" if lower else "1 the better"
+        said = f"An {outcome} is 0 or 1 ({better}), so that a mean {outcome} is the share of patients with a 1."
+    else:
+        better = "lower is better" if lower else "higher is better"
+        said = f"An {outcome} is one of {', '.join(f'{value:g}' for value in values)}; {better}."
+    return [said, *([_ALL_IN_Y] if lower else [])]
+
+
+def precision(evaluation: Evaluation) -> str:
+    """How precisely probabilities are known."""
+    found = [row.number(name) for row in rows_of(evaluation) for name in CLAIMS]
+    largest = max((one.se for one in found if one is not None and one.se is not None), default=None)
+    n = counted(evaluation.n_trials, "trial")
+    if largest is None:
+        return f"{n} in each scenario."
+    return f"With {n} in each scenario, errors and power have a standard error of at most {100 * largest:.2g} points."
+
+
+def _claims_nothing(evaluation: Evaluation) -> bool:
+    return all(design.stopping is None for design in evaluation.designs)
+
+
+def _by_design(evaluation: Evaluation) -> dict[str, Sequence[Row]]:
+    rows, n_designs = rows_of(evaluation), len(evaluation.designs)
+    return {rows[number].label: rows[number::n_designs] for number in range(n_designs)}

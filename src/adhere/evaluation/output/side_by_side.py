@@ -1,0 +1,108 @@
+"""Designs side by side: every design minus the first, with the same patients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adhere.design.planned_looks import planned_looks
+from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
+from adhere.evaluation.output.rows import rows_of, some_of
+from adhere.evaluation.output.sentences import decided_by
+from adhere.evaluation.output.texts import ERRORS, UNKNOWN, column, is_known
+from adhere.report.section import Listing, ReportFigure
+
+if TYPE_CHECKING:
+    from adhere.evaluation.evaluation import Evaluation
+
+_MAX_OPEN = 24  # rows of a table that is not folded
+_MAX_DOTS = 20  # rows of the figure
+
+
+class Compared(NamedTuple):
+    """What designs are compared by: its heading, whether it is a probability or share, and its panel, if any."""
+
+    heading: str
+    is_share: bool = True
+    panel: str = ""
+
+
+COMPARED = {
+    "type_one": Compared("type I error", panel="type I error, or power"),
+    "power": Compared("power", panel="type I error, or power"),
+    "sample_size": Compared("patients", is_share=False, panel="patients"),
+    "recommended_inferior": Compared("recommended a worse arm", panel="recommended a worse arm"),
+    "duration": Compared("days", is_share=False),
+    "surplus": Compared("surplus", is_share=False),
+}
+
+
+def designs_table(evaluation: Evaluation) -> Listing:
+    """What the designs have in common and what not."""
+    rows = [
+        [
+            design.name,
+            design.policy,
+            UNKNOWN if design.n_patients is None else f"{design.n_patients:,}",
+            str(planned_looks(design)),
+            decided_by(design),
+        ]
+        for design in evaluation.designs
+    ]
+    return Listing("The designs", ["design", "policy", "patients", "looks", "decided by"], rows)
+
+
+def differences_table(evaluation: Evaluation) -> Listing:
+    """A line for each scenario and each design but the first."""
+    rows = [row for place, row in enumerate(rows_of(evaluation)) if place % len(evaluation.designs)]
+    reference = rows_of(evaluation)[0].label
+    columns = {"scenario": [row.scenario.name for row in rows], "design": [row.label for row in rows]}
+    for name, what in COMPARED.items():
+        cells = column([row.found.difference(name).estimate for row in rows], percent=what.is_share, sign=True)
+        if any(cell != UNKNOWN for cell in cells):
+            columns[what.heading] = cells
+    lines = [list(cells) for cells in zip(*columns.values(), strict=True)]
+    caption = f"Differences from {reference}, paired by patients; of shares in percentage points ({ERRORS})"
+    return Listing(caption, list(columns), lines, folded=len(lines) > _MAX_OPEN)
+
+
+def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
+    """Every design minus the first, with the same patients: a panel for each characteristic."""
+    import polars as pl
+
+    from adhere.report.dots import dots
+
+    reference, n_designs = rows_of(evaluation)[0].label, len(evaluation.designs)
+    if n_designs < 2:
+        return None
+    places = some_of(range(len(evaluation.scenarios)), max(2, _MAX_DOTS // (n_designs - 1)))
+    parts: list[dict[str, Any]] = []
+    for place in places:
+        for row in rows_of(evaluation)[place * n_designs + 1 : (place + 1) * n_designs]:
+            for name, what in COMPARED.items():
+                is_shown = what.panel and (name not in CLAIMS or name == claim_of(row))
+                one = row.found.difference(name).estimate if is_shown else None
+                if one is not None and is_known(one):
+                    factor = 100.0 if what.is_share else 1.0
+                    at = {"row": row.scenario.name, "panel": what.panel, "style": row.label}
+                    ends = {"low": _times(one.low, factor), "high": _times(one.high, factor)}
+                    parts.append({**at, "mean": factor * one.mean, **ends})
+    moved = {part["panel"] for part in parts if part["mean"]}
+    parts = [part for part in parts if part["panel"] in moved]  # what no design changes is left out
+    if not parts:
+        return None
+    left_out = f" {len(places)} of {len(evaluation.scenarios)} scenarios." * (len(places) < len(evaluation.scenarios))
+    return ReportFigure(
+        "differences",
+        f"Differences from {reference} with the same patients.{left_out} Bars: 95% Monte Carlo intervals of paired "
+        "differences.",
+        "; ".join(f"{one['row']}, {one['style']}, {one['panel']}: {one['mean']:+.2f}" for one in parts),
+        lambda: dots(
+            pl.DataFrame(parts, infer_schema_length=None),
+            x_label=f"difference from {reference} (percentage points, or patients)",
+            zero=f"as {reference}",
+        ),
+    )
+
+
+def _times(end: float | None, factor: float) -> float | None:
+    return None if end is None else factor * end

@@ -1,0 +1,174 @@
+"""An evaluation for a terminal: tables and sentences within 100 columns."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from adhere.evaluation.output import sentences
+from adhere.evaluation.output.grid_figures import claim_of
+from adhere.evaluation.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of, rows_of_design, scenario_columns
+from adhere.evaluation.output.side_by_side import COMPARED
+from adhere.evaluation.output.texts import UNKNOWN, column
+from adhere.report.numbers import counted
+from adhere.report.text_table import text_table
+from adhere.report.wrapping import paragraph
+
+if TYPE_CHECKING:
+    from adhere.evaluation.evaluation import Evaluation
+    from adhere.intervals import Estimate
+
+_INTERVAL = re.compile(r"\[[^]]*]")
+_GLUE = "\N{NO-BREAK SPACE}"
+WIDEST, NARROWEST = 100, 60
+_MAX_ROWS = 40  # lines of a table
+_DIGEST = 12  # letters shown of it
+_FOOT = (
+    "claims: probability of a claim: the type I error under a null, power elsewhere (right direction); wrong: "
+    "in the other direction. "
+    "patients, days: mean of a trial. worse arm: share of its patients recommended an arm that is not the best. "
+    "surplus: expected good outcomes above equal shares, summed over a trial. "
+    "superior, inferior, …: what the trial as a whole stops for. "
+    "In brackets: Monte Carlo standard error (more trials make it smaller). Intervals are of one scenario each, and "
+    "do not allow for its being the largest or smallest of several."
+)
+_FALSE_CLAIMS = "false: about arms that do not differ, where others do."
+
+
+def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
+    """Everything that matters, in lines of at most `width` letters, nor more than 100."""
+    width = max(NARROWEST, min(width, WIDEST))
+    parts = [paragraph(headline(evaluation), width)]
+    parts += [paragraph(f"note: {one}", width) for one in evaluation.notes]
+    parts += _one(evaluation, width) if len(evaluation.designs) == 1 else _several(evaluation, width)
+    said = [sentences.errors_result(evaluation), sentences.power_result(evaluation)]
+    said += [sentences.wrong_claims_result(evaluation), sentences.fairness_result(evaluation)]
+    said += [sentences.benefit_result(evaluation), sentences.estimates_result(evaluation)]
+    said = [one for one in dict.fromkeys(said) if one]
+    parts.append("In words\n" + "\n".join(_item(one, width) for one in said))
+    has_both = len(evaluation.designs) == 1 and any(
+        row.number("type_one") and row.number("power") for row in rows_of(evaluation)
+    )
+    parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
+    return sentences.in_its_words(evaluation, "\n\n".join(part for part in parts if part) + "\n")
+
+
+def headline(evaluation: Evaluation) -> str:
+    """What was evaluated: the design with its digest, trials, scenarios, seed, version."""
+    how = (
+        f"{counted(evaluation.n_trials, 'trial')} in {sentences.every_scenario(evaluation)}, seed {evaluation.seed}; "
+        f"adhere {evaluation.version}"
+    )
+    if len(evaluation.designs) > 1:
+        return f"{len(evaluation.designs)} designs side by side; {how}"
+    design = evaluation.designs[0]
+    return f"{design.name}: {sentences.headline(design)} Design {_short(design.digest)}; {how}"
+
+
+def _short(digest: str) -> str:
+    return digest.rpartition(":")[2][:_DIGEST]
+
+
+def _one(evaluation: Evaluation, width: int) -> Iterator[str]:
+    rows = rows_of_design(evaluation, 0)
+    yield _listed("Claims, sizes and patients", rows, claims_columns(rows), width)
+    columns = {}
+    for status in (*STATUSES, INCONCLUSIVE):
+        numbers = [row.number(status) for row in rows]
+        if status == INCONCLUSIVE or any(one is not None and one.mean > 0 for one in numbers):
+            columns[status] = column(numbers, percent=True)
+    yield _listed("What trials end with", rows, columns, width)
+
+
+def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What matters most, by its headings."""
+    in_part = [row.number("type_one") if claim_of(row) == "power" else None for row in rows]
+    return {
+        "claims": column([_claim(row) for row in rows], percent=True),
+        "false": column(in_part, percent=True, errors=False),
+        "wrong": column([row.number("wrong_claim") for row in rows], percent=True, errors=False),
+        "patients": column([row.number("sample_size") for row in rows]),
+        "days": column([row.number("duration") for row in rows], errors=False),
+        "worse arm": column([row.number("recommended_inferior") for row in rows], percent=True, errors=False),
+        "surplus": column([row.number("surplus") for row in rows]),
+    }
+
+
+def _claim(row: Row) -> Estimate | None:
+    name = claim_of(row)
+    return row.number(name) if name else None
+
+
+def _claim_difference(row: Row) -> Estimate | None:
+    name = claim_of(row)
+    return row.found.difference(name).estimate if name else None
+
+
+def _several(evaluation: Evaluation, width: int) -> Iterator[str]:
+    rows, n_designs = rows_of(evaluation), len(evaluation.designs)
+    names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(n_designs)]
+    yield "\n".join(
+        _item(f"{name}  {design.name}: {sentences.headline(design)} Design {_short(design.digest)}", width)
+        for name, design in zip(names, evaluation.designs, strict=True)
+    )
+    measured: dict[str, tuple[list[Estimate | None], list[Estimate | None], bool]] = {
+        "Claims": ([_claim(row) for row in rows], [_claim_difference(row) for row in rows], True),
+    }
+    for name, caption in (
+        ("sample_size", "Patients of a trial"),
+        ("recommended_inferior", "Patients recommended a worse arm"),
+    ):
+        numbers = [row.number(name) for row in rows]
+        measured[caption] = (numbers, [row.found.difference(name).estimate for row in rows], COMPARED[name].is_share)
+    for caption, (numbers, differences, is_share) in measured.items():
+        yield from _compared(caption, numbers, differences, names, rows, width, is_share)
+
+
+def _compared(
+    caption: str,
+    numbers: Sequence[Estimate | None],
+    differences: Sequence[Estimate | None],
+    names: Sequence[str],
+    rows: Sequence[Row],
+    width: int,
+    percent: bool,
+) -> Iterator[str]:
+    """A characteristic of every design, then its differences from the first; nothing where all are the same."""
+    if len({one.mean for one in numbers if one is not None}) < 2:
+        return
+    own, n_designs = rows[:: len(names)], len(names)
+    cells = column(numbers, percent=percent, unit=False)
+    yield _listed(
+        f"{caption}, in percent" if percent else caption,
+        own,
+        {name: cells[place::n_designs] for place, name in enumerate(names)},
+        width,
+    )
+    changed = column(differences, percent=percent, sign=True)
+    columns = {f"{name} - {names[0]}": changed[place::n_designs] for place, name in enumerate(names) if place}
+    points = ", in percentage points" if percent else ""
+    yield _listed(f"{caption}: differences, with the same patients{points}", own, columns, width)
+
+
+def _listed(caption: str, rows: Sequence[Row], columns: Mapping[str, Sequence[str]], width: int) -> str:
+    """A table with a line for each scenario; columns and lines without a number are left out."""
+    place = scenario_columns(rows)
+    kept = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
+    if not kept:
+        return ""
+    lines = [list(cells) for cells in zip(*place.values(), *kept.values(), strict=True)]
+    lines = [line for line in lines if any(cell != UNKNOWN for cell in line[len(place) :])]
+    shown = lines[:_MAX_ROWS]
+    text = "\n".join([paragraph(caption, width), text_table([[*place, *kept], *shown], width)])
+    more = len(lines) - len(shown)
+    return text + (f"\n  and {counted(more, 'more scenario')}: --html or --json" if more else "")
+
+
+def _item(text: str, width: int) -> str:
+    """A sentence of a list; its intervals are not broken."""
+    glued = _INTERVAL.sub(lambda found: found[0].replace(" ", _GLUE), " ".join(text.split()))
+    lines = textwrap.wrap(glued, width - 4, break_on_hyphens=False)
+    first, *others = [line.replace(_GLUE, " ") for line in lines]
+    return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])

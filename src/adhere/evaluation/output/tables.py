@@ -1,0 +1,212 @@
+"""The tables of an evaluation: a line for each scenario, or for each design in it where there are several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from adhere.analysis.output.texts import signed
+from adhere.evaluation.output.figures import look_labels
+from adhere.evaluation.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of
+from adhere.evaluation.output.texts import ERRORS, UNKNOWN, column, is_known
+from adhere.intervals import Estimate
+from adhere.report.section import Listing
+
+if TYPE_CHECKING:
+    from adhere.evaluation.evaluation import Evaluation
+
+MAX_ARMS = 6  # with a column of their own
+MAX_OPEN = 24  # rows of a table that is not folded
+_MAX_LOOKS = 8  # columns of a table that is not folded
+_QUANTILES = (5, 25, 50, 75, 95)  # %
+Numbers = Sequence[Estimate | None]
+
+
+def _listing(
+    evaluation: Evaluation, rows: Sequence[Row], caption: str, columns: Mapping[str, Sequence[str]]
+) -> Listing:
+    """A table with the scenario, and the design if there are several, before the columns; empty ones are left out."""
+    said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
+    first: dict[str, list[str]] = {"scenario": [row.scenario.name for row in rows]}
+    if len(evaluation.designs) > 1:
+        first["design"] = [row.label for row in rows]
+    every = {**first, **said}
+    lines = [list(cells) for cells in zip(*every.values(), strict=True)] if rows and said else []
+    return Listing(caption, list(every), lines, folded=len(lines) > MAX_OPEN)
+
+
+def _percent(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
+    return column([row.number(name, arm) for row in rows], percent=True)
+
+
+def _plain(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
+    return column([row.number(name, arm) for row in rows])
+
+
+def errors_table(evaluation: Evaluation) -> Listing:
+    """Type I error under the nulls: of any claim, and of each arm where several are compared."""
+    rows = [row for row in rows_of(evaluation) if is_known(row.number("type_one"))]
+    columns: dict[str, list[str]] = {
+        "null": [str(row.scenario.null or "in part") for row in rows],
+        "type I error": _percent(rows, "type_one"),
+        **_by_arm(rows, "type_one"),
+        "95% interval": [_interval(row.number("type_one")) for row in rows],
+    }
+    return _listing(evaluation, rows, f"Type I error: the probability of any false claim ({ERRORS})", columns)
+
+
+def power_table(evaluation: Evaluation) -> Listing:
+    """Power where there is an effect: of any right claim, and of each arm; and of claims in the wrong direction."""
+    rows = [row for row in rows_of(evaluation) if is_known(row.number("power"))]
+    columns = {
+        "power": _percent(rows, "power"),
+        **_by_arm(rows, "power"),
+        "95% interval": [_interval(row.number("power")) for row in rows],
+        "wrong direction": _percent(rows, "wrong_claim"),
+        "selects the best": _percent(rows, "select_best"),
+    }
+    caption = f"Power: the probability of a claim in the right direction ({ERRORS})"
+    return _listing(evaluation, rows, caption, columns)
+
+
+def _by_arm(rows: Sequence[Row], name: str) -> dict[str, list[str]]:
+    """A column for each arm that is compared, where there are more than one and not too many."""
+    arms = list(dict.fromkeys(arm for row in rows for arm in _compared(row)))
+    if not 2 < len(arms) + 1 <= MAX_ARMS + 1:
+        return {}
+    return {
+        arm: column([row.number(name, arm) if arm in _compared(row) else None for row in rows], percent=True)
+        for arm in arms
+    }
+
+
+def _compared(row: Row) -> Sequence[str]:
+    """The arms about which a trial can make claims."""
+    return row.others if row.design.control else row.design.arms
+
+
+def _interval(one: Estimate | None) -> str:
+    if one is None or one.low is None or one.high is None:
+        return UNKNOWN
+    return f"[{100 * one.low:.1f}, {100 * one.high:.1f}]"
+
+
+def conclusions_table(evaluation: Evaluation) -> Listing:
+    """What trials end with; statuses that never occur are left out."""
+    rows = rows_of(evaluation)
+    columns: dict[str, list[str]] = {}
+    for status in (*STATUSES, INCONCLUSIVE):
+        numbers = [row.number(status) for row in rows]
+        if status == INCONCLUSIVE or any(one is not None and one.mean > 0 for one in numbers):
+            columns[status] = column(numbers, percent=True)
+    return _listing(evaluation, rows, f"What trials end with: share of trials ({ERRORS})", columns)
+
+
+def size_table(evaluation: Evaluation) -> Listing:
+    """Patients: mean, standard deviation and quantiles; days; looks."""
+    rows = rows_of(evaluation)
+    columns = {
+        "patients": _plain(rows, "sample_size"),
+        "SD": _plain(rows, "sample_size_sd"),
+        **{f"{q}%": _whole(rows, f"sample_size_q{q:02}") for q in _QUANTILES},
+        "days": _plain(rows, "duration"),
+        "SD of days": _plain(rows, "duration_sd"),
+        "looks": _plain(rows, "n_looks"),
+    }
+    caption = f"Sample size, with its quantiles over trials, and duration ({ERRORS})"
+    return _listing(evaluation, rows, caption, columns)
+
+
+def _whole(rows: Sequence[Row], name: str) -> list[str]:
+    return [UNKNOWN if (one := row.number(name)) is None else f"{one.mean:,.0f}" for row in rows]
+
+
+def allocation_table(evaluation: Evaluation) -> Listing:
+    """Who was recommended, and took, what."""
+    rows = rows_of(evaluation)
+    arms = rows[0].design.arms
+    columns: dict[str, list[str]] = {}
+    shown = arms[1:] if len(arms) == 2 else arms  # of two, the other is the rest
+    if len(arms) <= MAX_ARMS:
+        for name, said in (("allocation", "recommended"), ("taken", "took")):
+            for arm in shown:
+                columns[f"{said} {arm}"] = column([row.number(name, arm) for row in rows], percent=True)
+        for arm in arms:
+            columns[f"patients, {arm}"] = column([row.number("n_recommended", arm) for row in rows], errors=False)
+    columns["recommended a worse arm"] = _percent(rows, "recommended_inferior")
+    columns["took a worse arm"] = _percent(rows, "took_inferior")
+    return _listing(evaluation, rows, f"Allocation: mean share and number of a trial's patients ({ERRORS})", columns)
+
+
+def benefit_table(evaluation: Evaluation) -> Listing:
+    """What patients gain, in the trial and after it."""
+    rows = rows_of(evaluation)
+    columns = {
+        "mean of 1 − y" if rows[0].design.lower_is_better else "mean outcome": _plain(rows, "outcome"),
+        "surplus over 1:1": _plain(rows, "surplus"),
+        "worse than 1:1": _percent(rows, "worse_than_randomisation"),
+        "ideal, recommending": _plain(rows, "ideal_recommending"),
+        "ideal, treating": _plain(rows, "ideal_treating"),
+    }
+    caption = f"Benefit: in the trial, and of the arm it leaves behind, in % of the ideal ({ERRORS})"
+    return _listing(evaluation, rows, caption, columns)
+
+
+def estimates_table(evaluation: Evaluation) -> Listing:
+    """Bias, root mean squared error and coverage of every estimand by every method."""
+    from adhere.evaluation.characteristics.columns import METHODS
+    from adhere.evaluation.characteristics.outcomes import VIEWS
+
+    lines: list[tuple[Row, str, str, str]] = [
+        (row, arm, estimand, method)
+        for row in rows_of(evaluation)
+        for estimand in VIEWS
+        if estimand in row.design.estimands
+        for arm in row.others
+        for method in METHODS
+        if is_known(row.number("bias", arm, estimand, method))
+    ]
+    if not lines:
+        return Listing("", [], [])
+
+    def of(name: str, percent: bool = False) -> list[str]:
+        return column(
+            [row.number(name, arm, estimand, method) for row, arm, estimand, method in lines], percent=percent
+        )
+
+    several_arms = len({arm for _, arm, _, _ in lines}) > 1
+    columns = {
+        **({"arm": [arm for _, arm, _, _ in lines]} if several_arms else {}),
+        "effect": [estimand for _, _, estimand, _ in lines],
+        "true": [signed(_true_effect(row, arm, estimand)) for row, arm, estimand, _ in lines],
+        "method": [method for _, _, _, method in lines],
+        "bias": of("bias"),
+        "RMSE": of("rmse"),
+        "coverage": of("coverage", percent=True),
+        "excludes 0 under a null": of("interval_error", percent=True),
+    }
+    caption = f"Estimates of effects: bias, root mean squared error, coverage of 95% intervals ({ERRORS})"
+    if evaluation.designs[0].lower_is_better:
+        caption = caption.replace("Estimates of effects:", "Estimates of effects on 1 − y:")
+    return _listing(evaluation, [line[0] for line in lines], caption, columns)
+
+
+def _true_effect(row: Row, arm: str, estimand: str) -> float:
+    from adhere.evaluation.characteristics.outcomes import VIEWS
+
+    return float(row.found.truth.effects[row.design.arms.index(arm), VIEWS.index(estimand)])
+
+
+def stops_table(evaluation: Evaluation) -> Listing:
+    """The share of trials that have stopped by each look."""
+    rows = rows_of(evaluation)
+    labels = look_labels(rows[0])
+    if rows[0].design.stopping is None or len(labels) < 2:
+        return Listing("", [], [])
+    running = [row.found.by_look()["running"] for row in rows]
+    columns = {
+        label: [f"{100 * (1.0 - float(along.mean[look])):.1f}%" for along in running]
+        for look, label in enumerate(labels)
+    }
+    listing = _listing(evaluation, rows, "Share of trials that have stopped with a conclusion by each look", columns)
+    return Listing(listing.caption, listing.header, listing.rows, listing.folded or len(labels) > _MAX_LOOKS)

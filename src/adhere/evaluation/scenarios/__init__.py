@@ -1,0 +1,1 @@
+"""Scenarios in which a design is evaluated, and the truth in each."""

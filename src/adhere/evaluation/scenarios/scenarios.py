@@ -1,0 +1,169 @@
+"""Scenarios from populations, files or a grid of effect × compliance × confounding, each grid with both nulls."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from adhere.decoding import read_json
+from adhere.design.design import Design
+from adhere.errors import InputError
+from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.scenarios.scenario_grid import LOWERING_GRID, USUAL_GRID, ScenarioGrid, usual_average
+from adhere.evaluation.scenarios.truth import null_of
+from adhere.populations import Population, PopulationLike, as_population
+from adhere.records.table import is_table
+
+ScenarioLike: TypeAlias = Scenario | ScenarioGrid | PopulationLike | Mapping[str, Any]
+ScenariosLike: TypeAlias = ScenarioLike | Iterable[ScenarioLike]
+
+
+def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
+    """The scenarios that somebody means, checked against a design's arms and outcomes.
+
+    Parameters
+    ----------
+    given
+        A scenario, a population, the name of one or the path of its file; a grid (`ScenarioGrid`, or a mapping of its
+        fields, which may have `populations` beside or instead of them); the path of a TOML or JSON file with a table
+        `scenarios`, as the design's own file may have; several of these in a list; or None for the default grid.
+    design
+        Whose arms they must have.
+
+    >>> from adhere.design.make_design import make_design
+    >>> design = make_design("a", "thompson", ["old", "new"])
+    >>> [one.name for one in read_scenarios({"effect": 0.1, "compliance": 0.7, "confounding": 0}, design)]
+    ['sharp null, compliance 70%', 'average null, compliance 70%', 'effect 0.1, compliance 70%']
+
+    """
+    found = tuple(_each(usual_grid(design) if given is None else given, design, Path()))
+    if not found:
+        raise InputError("scenarios", given, "at least one scenario")
+    names = set()
+    for one in found:
+        if one.name in names:
+            raise InputError("scenarios", one.name, "each once", f"scenarios: {one.name!r} is listed twice")
+        names.add(one.name)
+        _check(one, design)
+    return found
+
+
+def _each(given: Any, design: Design, folder: Path) -> Iterable[Scenario]:
+    """The scenarios of one thing that was given; paths are relative to a folder."""
+    if isinstance(given, Scenario):
+        return (given,)
+    if isinstance(given, ScenarioGrid):
+        control = None if design.control is None else design.arms.index(design.control)
+        return given.scenarios(design.arms, control)
+    if isinstance(given, Mapping):
+        return _of_table(given, design, folder)
+    if isinstance(given, (list, tuple)):
+        return [scenario for one in given for scenario in _each(one, design, folder)]
+    if isinstance(given, (str, PathLike)):
+        path = folder / str(fspath(given)).strip()
+        if (table := scenario_table(path)) is not None:
+            return _of_table(table, design, path.parent)
+        given = str(path) if path.suffix else given  # the name of a population has no suffix
+    # The arms of a table in the design's order; everything else has an order of its own. If the design says that
+    # lower is better, it turns every scenario's outcomes round itself.
+    if is_table(given):
+        population = as_population(
+            given,
+            arms=design.arms,
+            control=design.arms[0],
+            lower_is_better=False if design.lower_is_better else None,
+        )
+    else:
+        population = as_population(given)
+    return (Scenario(population.name, population, null_of(population)),)
+
+
+def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Scenario]:
+    """The scenarios of a table: of its populations, and of a grid if it says anything of one."""
+    rest = {name: value for name, value in table.items() if name != "populations"}
+    found: list[Scenario] = []
+    if rest or "populations" not in table:
+        found += _each(ScenarioGrid.read(rest) if rest else usual_grid(design), design, folder)
+    named = table.get("populations", [])
+    if not isinstance(named, (list, tuple)):
+        raise InputError("scenarios.populations", named, "a list of names, files or populations")
+    return found + [scenario for one in named for scenario in _each(one, design, folder)]
+
+
+def given_or_own(scenarios: ScenariosLike | None, design: object) -> ScenariosLike | None:
+    """The scenarios given; if there are none, those of the design's own file, where it is one that has some."""
+    if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
+        return design
+    return scenarios
+
+
+def usual_grid(design: Design) -> ScenarioGrid:
+    """Return the default grid for a design, whose effects are benefits: below 0 if lower outcomes are better."""
+    return LOWERING_GRID if design.lower_is_better else USUAL_GRID
+
+
+def note_on_outcomes(design: Design) -> tuple[str, ...]:
+    """Return how outcomes are read, unless 1 is the better end of their scale."""
+    said = (
+        "lower outcomes are better: every outcome y is read as 1 − y, in means and effects alike, so that an effect "
+        "above 0 is good; scenarios give y itself"
+    )
+    return (said,) if design.lower_is_better else ()
+
+
+def note_on_default(scenarios: object, grid: ScenarioGrid) -> tuple[str, ...]:
+    """What to say where no scenarios were given, neither by the caller nor by the design's file."""
+    said = f"scenarios: none were given, so these are the default: {grid.in_words()}"
+    return (said,) if scenarios is None else ()
+
+
+def note_on_nulls(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+    """What to say of grids that have no average null because of their baseline."""
+    baselines = dict.fromkeys(
+        one.baseline
+        for one in scenarios
+        if one.null == "sharp" and one.compliance and one.baseline is not None and not usual_average(one.baseline)
+    )
+    return tuple(
+        f"scenarios: a baseline of {baseline:g} leaves no room for effects that cancel out, so its grid has no "
+        "average null, only the sharp one"
+        for baseline in baselines
+        if not any(one.average_null and one.baseline == baseline for one in scenarios)
+    )
+
+
+def scenario_table(path: Path) -> Mapping[str, Any] | None:
+    """The table `scenarios` of a file; None if it has none, or is no such file."""
+    readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": read_json}
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        return None
+    try:
+        document = read(path.read_text(encoding="utf-8-sig"))
+    except InputError as error:
+        raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
+    except (OSError, ValueError, RecursionError):
+        return None  # whoever reads it as a population says what is wrong
+    table = document.get("scenarios") if isinstance(document, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise InputError("scenarios", table, "a table")
+    return table
+
+
+def _check(scenario: Scenario, design: Design) -> None:
+    population: Population = scenario.population
+    if population.arms != design.arms:
+        own, other = ", ".join(population.arms), ", ".join(design.arms)
+        sentence = f"scenarios: {scenario.name!r} has the arms {own}; the design has {other}"
+        raise InputError("scenarios", scenario.name, "the arms of the design, in their order", sentence)
+    unknown = [f"{value:g}" for value in population.reward_values if value not in design.reward_values]
+    if unknown:
+        known = ", ".join(f"{value:g}" for value in design.reward_values)
+        sentence = (
+            f"scenarios: {scenario.name!r} has the outcome {unknown[0]}, which is none of the design's "
+            f"reward_values ({known})"
+        )
+        raise InputError("scenarios", scenario.name, "outcomes that the design allows", sentence)

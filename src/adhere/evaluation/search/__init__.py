@@ -1,0 +1,1 @@
+"""Search for a number of a design: calibration and sample size."""

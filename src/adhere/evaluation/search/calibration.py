@@ -1,0 +1,185 @@
+"""The result of a calibration: the number with which a design has a given type I error under the worst null."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from adhere.design.design import Design
+from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.search.confirmed_number import LEVEL, SettledNumber, aim, confirmed_with
+from adhere.evaluation.search.error_rates import AT_MOST, INTERVAL, rate_rows, rate_table
+from adhere.intervals import Estimate
+from adhere.report.numbers import counted
+from adhere.report.wrapping import paragraph
+
+if TYPE_CHECKING:
+    import polars
+
+_TIMES_MORE = 10  # trials, to say what they would give
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A design whose type I error was brought to a level.
+
+    Attributes
+    ----------
+    design
+        The calibrated design.
+    number
+        The name of the number that was searched for, such as "stopping.superiority".
+    type_one
+        The level asked for.
+    nulls
+        The scenarios under which the error was counted.
+    settled
+        The value found, the error under each null in fresh trials, and all values that were tried.
+    n_trials, seed, version
+        What repeats it: how many trials of each null, the seed of the search, the version of adhere.
+    notes
+        What a designer may not expect.
+
+    """
+
+    design: Design
+    number: str
+    type_one: float
+    nulls: tuple[Scenario, ...]
+    settled: SettledNumber
+    n_trials: int
+    seed: int
+    version: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """The number found."""
+        return self.settled.number
+
+    @property
+    def worst_null(self) -> Scenario:
+        """The null under which the error is highest in fresh trials."""
+        return self.nulls[self.settled.worst]
+
+    @property
+    def error(self) -> Estimate:
+        """The type I error there. The intervals of all nulls hold together with 95% confidence.
+
+        Of a conservative calibration the upper limits do.
+        """
+        return self.settled.errors[self.settled.worst]
+
+    @property
+    def average_error(self) -> float:
+        """The type I error on average over all nulls, which does not pick the one that came out worst."""
+        return fmean(error.mean for error in self.settled.errors)
+
+    @property
+    def conservative(self) -> bool:
+        """Whether fresh trials had to show that the error is at most `type_one`."""
+        return self.settled.conservative
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether fresh trials confirm the value: they do not show, with 95% confidence, an error above `type_one`.
+
+        Of a conservative calibration, whether they show that the error is at most `type_one` under every null.
+        """
+        return self.settled.is_confirmed
+
+    @property
+    def how_sure(self) -> str:
+        """Sentences on the error that fresh trials found."""
+        return self._limit if self.conservative else self._interval
+
+    @property
+    def _interval(self) -> str:
+        found = f"err in {self.error.mean:.2%} [{self.error.low:.2%}, {self.error.high:.2%}]"
+        if len(self.nulls) == 1:
+            said = f"Under this null {self.n_trials:,} fresh trials {found}."
+        else:
+            said = (
+                f"Under the worst of these {len(self.nulls)} nulls {self.n_trials:,} fresh trials {found}; on "
+                f"average over all nulls {self.average_error:.2%}. The intervals of all nulls hold together with "
+                f"{LEVEL:.0%} confidence."
+            )
+        doubt = f" That is above {self.type_one:.4g}: not confirmed. More trials can tell better."
+        return said + ("" if self.is_confirmed else doubt)
+
+    @property
+    def _limit(self) -> str:
+        limit, trials = self.settled.upper_limit, f"{self.n_trials:,} fresh trials"
+        several = f"under every one of these {len(self.nulls)} nulls ({trials} of each)"
+        under = f"under this null ({trials})" if len(self.nulls) == 1 else several
+        said = f"with {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under}."
+        if self.is_confirmed:
+            return said[0].upper() + said[1:]
+        return f"Not confirmed to be at most {self.type_one:g}: {said} More trials can tell better."
+
+    @property
+    def how_near(self) -> str:
+        """Sentences on the error that the search aimed at, and why."""
+        if not self.conservative:
+            return (
+                f"The search aimed at {self.type_one:g} itself, so the true error may be a little above it or below "
+                f"it; with --conservative (conservative=True) fresh trials must show that it is at most "
+                f"{self.type_one:g}."
+            )
+        averaged = "" if len(self.nulls) == 1 else f", on average over all nulls {self.average_error:.4f}"
+        more = _TIMES_MORE * self.n_trials
+        aimed, nearer = (aim(self.type_one, len(self.nulls), n) for n in (self.n_trials, more))
+        return (
+            f"The worst estimate is {self.error.mean:.4f}{averaged}. The search aimed at {aimed:.4f}, so far below "
+            f"{self.type_one:g} that this can be confirmed; {more:,} trials of each would aim at {nearer:.4f}."
+        )
+
+    def summary(self, width: int = 80) -> str:
+        """The number found, the error under each null, and how sure that is."""
+        last = self.settled.tried[-1]
+        searched = len({one.number for one in self.settled.tried})
+        repeat = (
+            f"{counted(searched, 'value')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')} of"
+            f" each null, the same patients each time; {confirmed_with(self.seed, last.seed, self.conservative)}."
+        )
+        parts = [
+            *(paragraph(f"note: {one}", width) for one in self.notes),
+            f"{self.number} = {self.value:.6g}",
+            rate_table(
+                "type I error", AT_MOST if self.conservative else INTERVAL, self.nulls, self.settled.errors, width
+            ),
+            paragraph(self.how_sure, width),
+            paragraph(self.how_near, width),
+            paragraph(repeat, width),
+        ]
+        return "\n\n".join(parts)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A row for each value that was tried and each null: number, trials, seed, error."""
+        return rate_rows(self.nulls, self.settled.tried, self.number, "type_one")
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain data. Seeds are strings: JSON readers may round them."""
+        return {
+            "number": self.number,
+            "value": self.value,
+            "type_one": self.type_one,
+            "conservative": self.conservative,
+            "confirmed": self.is_confirmed,
+            "how_sure": self.how_sure,
+            "average_error": self.average_error,
+            "worst_null": self.worst_null.name,
+            "error": vars(self.error),
+            "nulls": {one.name: vars(error) for one, error in zip(self.nulls, self.settled.errors, strict=True)},
+            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.settled.tried],
+            "n_trials": self.n_trials,
+            "seed": str(self.seed),
+            "version": self.version,
+            "design_digest": self.design.digest,
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        sure = "confirmed" if self.is_confirmed else "not confirmed"
+        return f"Calibration({self.number} = {self.value:.6g}, type I error {self.error}, {sure})"

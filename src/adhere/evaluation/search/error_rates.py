@@ -1,0 +1,84 @@
+"""How often trials of a design err in each of some scenarios, and nothing else: as fast as it can be found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from adhere.design.checks import check
+from adhere.design.design import Design
+from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.evaluate import evaluate
+from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.search.confirmed_number import Tried
+from adhere.intervals import Estimate
+from adhere.report.text_table import text_table
+from adhere.simulation.execution.progress import Progress
+
+if TYPE_CHECKING:
+    import polars
+
+AT_MOST, AT_LEAST, INTERVAL = "at most", "at least", "95% interval"
+# A claim of a difference where there is none; or no claim in the right direction where there is one.
+ErrorOf: TypeAlias = Literal["type I", "type II"]
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """Simulates designs in scenarios, on the machines given, and counts their errors."""
+
+    of: ErrorOf
+    scenarios: tuple[Scenario, ...]
+    n_threads: int | None
+    device: str
+    executor: Executor | None
+    progress: Progress | bool | None
+
+    def __call__(self, design: Design, n_trials: int, seed: int) -> tuple[float, ...]:
+        """The rate of error of a design in each scenario."""
+        check(design)
+        evaluation = evaluate(
+            msgspec.structs.replace(design, estimands=()),  # estimates are what takes longest
+            self.scenarios,
+            n_trials,
+            seed,
+            n_threads=self.n_threads,
+            device=self.device,
+            executor=self.executor,
+            progress=self.progress,
+        )
+        return tuple(self._rate(evaluation[place, 0]) for place in range(len(self.scenarios)))
+
+    def _rate(self, found: Characteristics) -> float:
+        """Of claims about any arm."""
+        name = "false_claim" if self.of == "type I" else "right_claim"
+        rate = float(found.moments.mean[found.columns.where(name, found.columns.n_arms)])
+        return rate if self.of == "type I" else 1.0 - rate
+
+
+def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
+    """Each scenario's rate with its upper limit, its lower limit or its interval, as the bound's heading says."""
+    shown_by: dict[str, Callable[[Estimate], str]] = {
+        AT_MOST: lambda rate: f"{rate.high:.4f}",
+        AT_LEAST: lambda rate: f"{rate.low:.4f}",
+        INTERVAL: lambda rate: f"[{rate.low:.4f}, {rate.high:.4f}]",
+    }
+    shown = shown_by[bound]
+    rows = [(one.name, f"{rate.mean:.4f}", shown(rate)) for one, rate in zip(scenarios, rates, strict=True)]
+    return text_table([("scenario", heading, bound), *rows], width, "lr")
+
+
+def rate_rows(scenarios: Sequence[Scenario], tried: Sequence[Tried], number: str, rate: str) -> polars.DataFrame:
+    """A row for each value that was tried and each scenario."""
+    import polars
+
+    rows = [
+        {"scenario": scenario.name, number: one.number, "n_trials": one.n_trials, "seed": one.seed, rate: error}
+        for one in tried
+        for scenario, error in zip(scenarios, one.errors, strict=True)
+    ]
+    return polars.DataFrame(rows, schema_overrides={"seed": polars.UInt64})

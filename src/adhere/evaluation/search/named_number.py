@@ -1,0 +1,101 @@
+"""One number of a design by its name, such as `stopping.superiority` or `policy.share`, read or replaced.
+
+A name is the path to a number in the design's file. `policy.NAME` is a number of the design's policy: of the
+outermost guard that has one of this name, else of the policy inside.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from adhere.checks import is_number
+from adhere.design.design import Design
+from adhere.errors import InputError, nearest
+from adhere.policies import Policy, parse_policy
+from adhere.policies.guards.guard import Guard
+
+_POLICY = "policy."
+_STOPPING = "stopping."
+_THRESHOLDS = ("superiority", "inferiority", "equivalence", "futility", "margin", "alpha")
+
+
+def number_names(design: Design) -> tuple[str, ...]:
+    """The names of all numbers a design has.
+
+    >>> number_names(Design("a", "floor(thompson, share=0.1)", ("x", "y"), n_patients=100))[:3]
+    ('n_patients', 'policy.share', 'enrolment.per_day')
+    """
+    of_policy = dict.fromkeys(f"{_POLICY}{name}" for _, name, _ in _policy_numbers(design))
+    in_parts = (
+        f"{field}.{name}"
+        for field in design.__struct_fields__
+        if isinstance(part := getattr(design, field), msgspec.Struct)
+        for name in part.__struct_fields__
+        if is_number(getattr(part, name))
+    )
+    alone = ("n_patients",) if design.n_patients is not None else ()
+    return *alone, *of_policy, *in_parts
+
+
+def number_of(design: Design, name: str) -> float | None:
+    """A number of a design; None for a threshold that it leaves open.
+
+    >>> number_of(Design("a", "floor(thompson, share=0.1)", ("x", "y")), "policy.share")
+    0.1
+    """
+    if not isinstance(name, str):
+        raise InputError("number", name, "the name of a number, such as stopping.superiority")
+    if name in number_names(design):
+        part, _, field = name.rpartition(".")
+        if part + "." == _POLICY:
+            return next(value for _, own, value in _policy_numbers(design) if own == field)
+        return float(getattr(getattr(design, part) if part else design, field))
+    field = name.removeprefix(_STOPPING)
+    if design.stopping is not None and name.startswith(_STOPPING) and field in _THRESHOLDS:
+        value = getattr(design.stopping, field)
+        if value is None:
+            return None
+        what = "has a number for each look" if isinstance(value, tuple) else f"is {value!r}"
+        raise InputError("number", name, "one number", f"{name} {what}; expected one number for all looks")
+    raise InputError("number", name, nearest(name, number_names(design)))
+
+
+def with_number(design: Design, name: str, value: float) -> Design:
+    """The same design with another number.
+
+    >>> with_number(Design("a", "floor(thompson, share=0.1)", ("x", "y")), "policy.share", 0.2).policy
+    'floor(thompson, share=0.2)'
+    """
+    number_of(design, name)  # which refuses names that are none
+    part, _, field = name.rpartition(".")
+    if part + "." == _POLICY:
+        holder = next(policy for policy, own, _ in _policy_numbers(design) if own == field)
+        changed = _replaced(parse_policy(design.policy), holder, field, value)
+        return msgspec.structs.replace(design, policy=str(changed))
+    if not part:
+        return msgspec.structs.replace(design, **{field: round(value)})
+    inner = msgspec.structs.replace(getattr(design, part), **{field: value})
+    return msgspec.structs.replace(design, **{part: inner})
+
+
+def _policy_numbers(design: Design) -> Iterator[tuple[Policy, str, float]]:
+    """The numbers of a design's policy, guards first: whose it is, its name, its value."""
+    policy: Any = parse_policy(design.policy)
+    while isinstance(policy, Policy):
+        for item in dataclasses.fields(policy):
+            value = getattr(policy, item.name)
+            if is_number(value):
+                yield policy, item.name, float(value)
+        policy = policy.inner if isinstance(policy, Guard) else None
+
+
+def _replaced(policy: Policy, holder: Policy, field: str, value: float) -> Policy:
+    """A policy with another number in one of the guards around it, or in itself."""
+    if policy == holder:
+        return dataclasses.replace(policy, **{field: value})
+    assert isinstance(policy, Guard)
+    return dataclasses.replace(policy, inner=_replaced(policy.inner, holder, field, value))

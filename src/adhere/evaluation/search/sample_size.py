@@ -1,0 +1,250 @@
+"""Find how many patients a design needs for a power, and confirm it on fresh trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from importlib.metadata import version
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from adhere.checks import check_integer, is_number
+from adhere.design.design import Design
+from adhere.design.design_file import DesignLike, load_design
+from adhere.errors import InputError, listed, nearest
+from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.scenarios.scenarios import ScenariosLike, given_or_own, read_scenarios
+from adhere.evaluation.search.calibrate import MAX_TRIALS, MIN_TRIALS
+from adhere.evaluation.search.confirmed_number import LEVEL, SettledNumber, Tried, confirmed_with, crossing, settle
+from adhere.evaluation.search.error_rates import AT_LEAST, ErrorRates, rate_rows, rate_table
+from adhere.evaluation.search.resized import resized, smallest_size
+from adhere.evaluation.search.search import ROOT, Range, UnreachableError
+from adhere.evaluation.search.searched_number import usual_number
+from adhere.intervals import Z95, Estimate
+from adhere.randomness import check_seed
+from adhere.report.numbers import counted
+from adhere.report.wrapping import paragraph
+from adhere.simulation.execution.progress import Progress
+
+if TYPE_CHECKING:
+    import polars
+
+MAX_PATIENTS = 1_000_000
+_TIMES_LARGER = 50  # than the design given, at most
+_SMALLEST_Z = 0.1  # of a size whose trials hardly ever claim the difference
+
+
+@dataclass(frozen=True)
+class SampleSize:
+    """How many patients a design needs for a power.
+
+    Attributes
+    ----------
+    design
+        The design with so many patients; its looks and its burn-in have kept their shares of the trial.
+    power
+        The power asked for.
+    scenario
+        Where the design should have it.
+    settled
+        The number found, the rate of trials without the right claim there in fresh trials, and all that was tried.
+    n_trials, seed, version
+        What repeats it: how many trials, the seed of the search, the version of adhere.
+
+    """
+
+    design: Design
+    power: float
+    scenario: Scenario
+    settled: SettledNumber
+    n_trials: int
+    seed: int
+    version: str
+
+    @property
+    def n_patients(self) -> int:
+        """The number of patients found."""
+        return round(self.settled.number)
+
+    @property
+    def n_patients_estimated(self) -> int:
+        """About how many patients have the power asked for, from all sizes tried; fewer than can be confirmed.
+
+        Where the sizes tried are all on one side of it, the fresh trials say it by a z-test's power at the 5% level.
+        """
+        found = crossing(self.settled.tried, 1.0 - self.power, ROOT)
+        return math.ceil(self._by_z_test() if found is None else found)
+
+    def _by_z_test(self) -> float:
+        """Return the size with the power asked for, given that of one size: √n grows with Z95 + probit(power)."""
+        last = self.settled.tried[-1]
+        rate = min(max(last.errors[0], 0.5 / last.n_trials), 1.0 - 0.5 / last.n_trials)
+        wanted, found = (Z95 - NormalDist().inv_cdf(one) for one in (1.0 - self.power, rate))
+        return last.number * (wanted / max(found, _SMALLEST_Z)) ** 2
+
+    @property
+    def power_found(self) -> Estimate:
+        """The power with so many patients in fresh trials, with a lower limit at 95% confidence."""
+        return _complement(self.settled.errors[0])
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether fresh trials show, with 95% confidence, that the design has at least the power asked for."""
+        return self.settled.is_confirmed
+
+    @property
+    def how_sure(self) -> str:
+        """What fresh trials say of the power, in a sentence."""
+        found, trials = self.power_found, f"{self.n_trials:,} fresh trials"
+        said = f"with {LEVEL:.0%} confidence the power is at least {found.low:.4f} ({trials})."
+        if self.is_confirmed:
+            return said[0].upper() + said[1:]
+        return f"Not confirmed to be at least {self.power:g}: {said} More trials can tell better."
+
+    @property
+    def how_near(self) -> str:
+        """About how many patients have the power asked for, in a sentence."""
+        about = self.n_patients_estimated
+        said = f"About {about:,} patients have a power of {self.power:g}, as estimated from all sizes tried"
+        if about >= self.n_patients:
+            return f"{said}."
+        return (
+            f"{said}; {self.n_patients:,} are as many as {self.n_trials:,} trials take to confirm it, and more "
+            "trials take fewer."
+        )
+
+    def summary(self, width: int = 80) -> str:
+        """The number of patients found, the power with it, and how sure that is."""
+        last = self.settled.tried[-1]
+        searched = len({one.number for one in self.settled.tried})
+        repeat = (
+            f"{counted(searched, 'size')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')}"
+            f" each; {confirmed_with(self.seed, last.seed, conservative=True)}. Looks and burn-in kept their shares"
+            " of the trial, thresholds stayed as they are: calibrate the larger design again if it does not hold"
+            " its error by construction."
+        )
+        parts = [
+            f"n_patients = {self.n_patients}",
+            rate_table("power", AT_LEAST, [self.scenario], [self.power_found], width),
+            paragraph(self.how_sure, width),
+            paragraph(self.how_near, width),
+            paragraph(repeat, width),
+        ]
+        return "\n\n".join(parts)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A row for each size that was tried: number of patients, trials, seed, rate of trials without the claim."""
+        return rate_rows([self.scenario], self.settled.tried, "n_patients", "type_two")
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain data. Seeds are strings: JSON readers may round them."""
+        return {
+            "n_patients": self.n_patients,
+            "n_patients_estimated": self.n_patients_estimated,
+            "power": self.power,
+            "power_found": vars(self.power_found),
+            "confirmed": self.is_confirmed,
+            "how_sure": self.how_sure,
+            "scenario": self.scenario.name,
+            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.settled.tried],
+            "n_trials": self.n_trials,
+            "seed": str(self.seed),
+            "version": self.version,
+            "design_digest": self.design.digest,
+        }
+
+    def __repr__(self) -> str:
+        sure = "confirmed" if self.is_confirmed else "not confirmed"
+        return f"SampleSize(n_patients = {self.n_patients}, power {self.power_found}, {sure})"
+
+
+def sample_size(
+    design: DesignLike,
+    *,
+    power: float = 0.9,
+    scenario: str | None = None,
+    scenarios: ScenariosLike | None = None,
+    n_trials: int = 10_000,
+    seed: int = 0,
+    n_threads: int | None = None,
+    device: str = "cpu",
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    on_tried: Callable[[Tried], None] | None = None,
+) -> SampleSize:
+    """Find how many patients a design needs for a power.
+
+    Looks and burn-in keep their shares of the trial, thresholds and delays stay as they are. The search meets the
+    same patients each time, and fresh ones confirm the size found. It aims so far above `power` that the lower limit
+    of the power should be above it too. Where fresh trials do not confirm the size, others try a larger one; both
+    tries share the 5% of doubt.
+
+    Parameters
+    ----------
+    design
+        The design to resize, or its file; of any size that it could be run with. The search ends at 50 times its
+        size, and at a million patients.
+    power
+        The probability of claiming a difference that is there, in the right direction, about any arm.
+    scenario
+        The name of the scenario in which to have it; needed where there are several with a difference.
+    scenarios
+        As for `evaluate`.
+    n_trials
+        How many trials the search ends with, and how many fresh ones confirm the size.
+    seed
+        Of the search; the trials that confirm have the next one.
+    n_threads, device, executor, progress
+        As for `evaluate`.
+    on_tried
+        Called with each size that was tried.
+
+    """
+    if not is_number(power) or not 0.5 <= power < 1.0:
+        raise InputError("power", power, "a number from 0.5 and below 1")
+    scenarios, design = given_or_own(scenarios, design), load_design(design)
+    n_trials = check_integer("n_trials", n_trials, MIN_TRIALS, MAX_TRIALS)
+    seed = check_seed(seed)
+    usual_number(design)  # which refuses a design that claims nothing
+    wanted = _wanted(design, scenario, scenarios)
+    resized(design, design.n_patients or 1)  # which refuses a design without a size, or with a day for each patient
+    start = design.n_patients or 1
+    rates = ErrorRates("type II", (wanted,), n_threads, device, executor, progress)
+    within = Range(smallest_size(design), min(_TIMES_LARGER * start, MAX_PATIENTS), ROOT, 0, strict="high")
+
+    def errors(size: float, n: int, with_seed: int) -> tuple[float, ...]:
+        return rates(resized(design, round(size)), n, with_seed)
+
+    try:
+        settled = settle(errors, 1, 1.0 - power, within, start, n_trials, seed, on_tried, conservative=True)
+    except UnreachableError as error:
+        size = within.high if error.is_above else within.low
+        compared = f"stays below {power:g} up to" if error.is_above else f"is above {power:g} already with"
+        limit = f", {_TIMES_LARGER} times the design's {start:,}," if error.is_above and size < MAX_PATIENTS else ""
+        further = "; begin with a larger n_patients to search further" if limit else ""
+        sentence = f"power {compared} {size:,.0f} patients{limit} in scenario {wanted.name!r}{further}"
+        raise InputError("power", power, "a power that can be reached", sentence) from None
+    found = resized(design, round(settled.number))
+    return SampleSize(found, power, wanted, settled, n_trials, seed, version("adhere"))
+
+
+def _wanted(design: Design, name: str | None, scenarios: object) -> Scenario:
+    """The scenario of this name, or the only one with a difference."""
+    different = [one for one in read_scenarios(scenarios, design) if one.null is None]
+    names = [one.name for one in different]
+    if not different:
+        raise InputError("scenarios", scenarios, "a scenario in which arms differ", "scenarios: all are nulls")
+    if name is None and len(different) > 1:
+        sentence = f"several scenarios have a difference; choose one with scenario (--scenario): {listed(names)}"
+        raise InputError("scenario", None, "the name of one", sentence)
+    if name is not None and name not in names:
+        raise InputError("scenario", name, nearest(str(name), names))
+    return different[0 if name is None else names.index(name)]
+
+
+def _complement(rate: Estimate) -> Estimate:
+    assert rate.low is not None
+    assert rate.high is not None
+    return Estimate(1.0 - rate.mean, rate.se, 1.0 - rate.high, 1.0 - rate.low)

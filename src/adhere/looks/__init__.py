@@ -1,0 +1,1 @@
+"""Decisions at a look: rules compared with evidence, for simulated and live trials alike."""

@@ -1,0 +1,1 @@
+"""Learners that are told both arms, chosen and actual."""

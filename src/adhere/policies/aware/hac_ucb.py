@@ -1,0 +1,183 @@
+"""HAC-UCB: pool over the arms chosen until a test says that it misleads, then forget what was taken."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from adhere.compilation import Memo, Number, PerArm, PerPair, State, Vector, implements, inline
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import ComplianceAwareLearner
+from adhere.policies.base.parameters import parameter
+from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.randomness import Stream
+
+_PLACES: Final = 2.0**40
+
+
+class HacUcbState(State):
+    """What HAC-UCB has learned. A *cell* is what was taken: an arm, something else or nothing."""
+
+    patients = PerPair()  # told one arm, taking another
+    told = PerArm()  # how many lessons each arm chosen had
+    told_rewards = PerArm()  # and the sum of their rewards
+    took = Vector(lambda rule: rule.n_arms + 2)  # the same by cell, over all arms chosen
+    took_rewards = Vector(lambda rule: rule.n_arms + 2)
+    scale = Number(lambda rule: 0.5 * math.log(1.0 / rule.delta))  # the squared width of the bound of one lesson
+    refuted = Number()  # 1 once the test has failed
+    indices = PerArm()  # of which the largest is recommended
+
+
+def exploration_of(n_arms: int, horizon: int) -> float:
+    """The lessons of each arm before anything is compared, in the authors' program."""
+    return float(round(math.sqrt(horizon) / n_arms + 1.0))
+
+
+def delta_of(n_arms: int, horizon: int) -> float:
+    """1/T², as in the authors' simulations."""
+    return 1.0 / horizon**2
+
+
+@policy("hac-ucb", state=HacUcbState)
+class HacUcb(ComplianceAwareLearner):
+    """Upper bounds by the arm taken, until they contradict those by the arm chosen; from then on these, for good.
+
+    With n lessons, a bound is mean + w(n), w(n) = √(ln(1/δ) / (2 max(n, 1))). For arm c chosen and a taken,
+
+        U(c) = bound of all who were told c,    V(c) = Σ_a P(a|c) · bound of all who took a, whatever they were told.
+
+    First every arm gets `explore` lessons. Then the arm with the largest V is recommended (C-UCB), as long as for
+    every arm
+
+        U(c) - V(c) ≤ 2 w(n_c)    and    V(c) - U(c) ≤ 2 Σ_a P(a|c) · w(n_a);
+
+    once that fails, the arm with the largest U, to the end of the trial (UCB).
+
+    Parameters
+    ----------
+    explore
+        Lessons of each arm before the comparison begins. Unset, round(√T / k + 1) for a horizon of T patients.
+    delta
+        δ, the error probability of one bound, above 0 and at most 1. Unset, 1/T².
+
+    Notes
+    -----
+    What was taken is the *post-action context* of the authors, the recommendation their intervention; if it separates
+    recommendation and reward (nobody who takes an arm differs by what they were told), V is right and pools all
+    patients. This follows the program behind the figures of their paper. The deviations:
+
+    - P(a|c) is the share among the lessons so far; there it is known. Algorithm 1 of the paper, for a P that is
+      known roughly, explores about five times as long and tolerates √(k |Z| ln T) / T^¼ more in the test, |Z| being
+      the number of cells: more than 0.8 at T = 2000 with two arms, so that the test could hardly fail. Neither is
+      done here, and no regret bound of the paper is claimed.
+    - "Took nothing" and "took something else" are cells of their own.
+    - The authors explore arm by arm in order and take the first of equal arms. Here arms that are equal to twelve
+      places are drawn at random, and exploration recommends an arm with the fewest lessons, which serves late
+      feedback too.
+    - The test is made at every lesson after exploration, not at every recommendation: the same when feedback is
+      immediate. With late feedback the order of the lessons may matter, since one failure is enough.
+
+    References
+    ----------
+    Bilodeau, Wang & Roy (2022), "Adaptively exploiting d-separators with causal bandits".
+    Lu, Meisami, Tewari & Yan (2020), "Regret analysis of bandit problems with causal background knowledge" (C-UCB).
+
+    Examples
+    --------
+    >>> str(HacUcb(explore=5))
+    'hac-ucb(explore=5)'
+    >>> HacUcb().resolved(n_arms=2, horizon=2500)
+    HacUcb(explore=26.0, delta=1.6e-07)
+    >>> from adhere import simulate
+    >>> result = simulate("hac-ucb", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> round(result[0].surplus.mean, 2)
+    44.0
+
+    """
+
+    explore: float | None = parameter(
+        default=None, at_least=1, from_horizon=exploration_of, symbol="how long HAC-UCB explores"
+    )
+    delta: float | None = parameter(default=None, above=0, at_most=1, from_horizon=delta_of, symbol="HAC-UCB's δ")
+
+
+@inline
+def mean_of(total: float, n: float) -> float:
+    """A mean, 0 of nothing."""
+    return total / max(n, 1.0)
+
+
+@inline
+def width_of(state: State, n: float) -> float:
+    """How far the bound of n lessons is above their mean."""
+    return math.sqrt(state.scale / max(n, 1.0))
+
+
+@inline
+def rounded(index: float) -> float:
+    """To some twelve places: arms are often equal but for the rounding of sums, which differs between machines."""
+    return math.floor(index * _PLACES + 0.5) / _PLACES
+
+
+@implements(choose, HacUcb)
+def choose_hac_ucb(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """The arm with the largest index."""
+    best, n_tied, highest = 0, 0, -math.inf
+    for arm in range(rule.n_arms):
+        if state.indices[arm] > highest:
+            best, n_tied, highest = arm, 1, state.indices[arm]
+        elif state.indices[arm] == highest:
+            n_tied += 1
+            if newest_wins_tie(n_tied, rng):
+                best = arm
+    return best
+
+
+@implements(learn, HacUcb)
+def learn_hac_ucb(
+    rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
+) -> None:
+    """Count the patient by both arms, and make the indices for the next."""
+    cell = actual if actual >= 0 else rule.n_arms + 2 + actual
+    state.patients[chosen, cell] += 1.0
+    state.told[chosen] += 1.0
+    state.told_rewards[chosen] += reward
+    state.took[cell] += 1.0
+    state.took_rewards[cell] += reward
+    fewest = state.told[0]
+    for arm in range(1, rule.n_arms):
+        fewest = min(fewest, state.told[arm])
+    if fewest < rule.explore:
+        state.indices[chosen] = -state.told[chosen]
+    else:
+        compare_bounds(rule, state)
+
+
+@inline
+def compare_bounds(rule: Rule, state: State) -> None:
+    """Make the indices by cell, and if they contradict those by arm, now or before, these."""
+    for arm in range(rule.n_arms):
+        pooled, widths = 0.0, 0.0
+        for cell in range(rule.n_arms + 2):
+            share = state.patients[arm, cell] / state.told[arm]
+            width = width_of(state, state.took[cell])
+            pooled += share * (mean_of(state.took_rewards[cell], state.took[cell]) + width)
+            widths += share * width
+        width = width_of(state, state.told[arm])
+        own = mean_of(state.told_rewards[arm], state.told[arm]) + width
+        if (own - pooled > 2.0 * width) | (pooled - own > 2.0 * widths):
+            state.refuted = 1.0
+        state.indices[arm] = rounded(pooled)
+    if state.refuted == 1.0:
+        for arm in range(rule.n_arms):
+            bound = mean_of(state.told_rewards[arm], state.told[arm]) + width_of(state, state.told[arm])
+            state.indices[arm] = rounded(bound)
+
+
+@implements(probabilities, HacUcb)
+def probabilities_hac_ucb(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
+    """Shared equally among the arms with the largest index."""
+    for arm in range(rule.n_arms):
+        out[arm] = state.indices[arm]
+    share_among_largest(out, rule.n_arms)

@@ -1,0 +1,166 @@
+"""Thompson sampling that uses what people took, as long as nothing speaks against it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, Self
+
+from adhere.compilation import Memo, State, guessed, if_two_arms, implements, specialise
+from adhere.errors import InputError
+from adhere.policies.aware.mediated_draws import choose_by_drawing, probabilities_of_drawing
+from adhere.policies.aware.mediated_evidence import (
+    ODDS,
+    MediatedMemo,
+    MediatedState,
+    count,
+    odds_of_confounded,
+    weigh,
+)
+from adhere.policies.aware.mediated_two_arms import follow_two_arms, probability_if_mediated, probability_of_second
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import ComplianceAwareLearner
+from adhere.policies.base.parameters import parameter
+from adhere.policies.numerics.beta import draw_success
+from adhere.policies.numerics.beta_inequality import MAX_P, MIN_P
+from adhere.randomness import Stream, uniform
+
+
+@policy("mediated-thompson", state=MediatedState, memo=MediatedMemo)
+class MediatedThompson(ComplianceAwareLearner):
+    """Thompson sampling that uses what people took, as far as the data do not speak against it.
+
+    Two hypotheses. *Mediated*: given the arm taken, the reward does not depend on the arm chosen, so that all who
+    took an arm speak for it, whatever they were told. *Confounded*: it does, as where those who take an arm on their
+    own account are other people. One is drawn by its posterior probability, then
+
+        mediated:    θ_a ~ Beta(1 + S_a, 1 + F_a), P(·|c) ~ Dirichlet(1 + n_c);
+                     the c with the largest Σ_a P(a|c) θ_a
+        confounded:  μ_c ~ Beta(1 + S_c, 1 + F_c); the c with the largest μ_c,
+                     which is Thompson sampling under Chosen
+
+    with successes S_a and failures F_a of all who took a, S_c and F_c of all who were told c, and n_ca patients who
+    were told c and took a. With each of them the odds, mediated : confounded, are multiplied by the ratio of the
+    probabilities that the hypotheses gave to the outcome: of all who took a, (1 + S_a) / (2 + N_a), over the same of
+    those who were also told c, (1 + s_ca) / (2 + n_ca) (with failures, if it was one).
+
+    Parameters
+    ----------
+    odds
+        How much likelier mediated is than confounded before the first patient, above 0; inf for always. Unset, 0.15
+        to the power k - 1 for k arms, since with more of them there is more to be wrong about.
+    fading_odds
+        In place of `odds`, the same over 1 + m for the fewest patients m who were told any one arm. Where the
+        hypotheses agree, the odds grow with m for no other reason than that mediated has fewer means to learn. This
+        takes it back, so that the policy never stops testing.
+
+    Notes
+    -----
+    This is a robust mixture prior, as in borrowing from historical controls: what the other patients say counts as
+    long as it agrees with what one's own say. Odds near 0 make it Thompson sampling under Chosen; `odds=inf` is what
+    Stirn & Jebara do, by their abstract.
+
+    A reward between 0 and 1 becomes a Bernoulli draw. "Took nothing" and "took something else" are cells of their
+    own. The probabilities stated are those of the draw. With two arms, arm 1 is the better one to choose where
+    P(1|1) - P(1|0) and θ_1 - θ_0 have one sign, if mediated: two recurrences like that of `thompson`, and a third if
+    confounded. With more arms, or once none of two was taken, each recommendation has a list of 64 draws of its own
+    under the mediated hypothesis; what is stated is how often each arm is in it, and the arm is one of it. All arms
+    together have half a draw over the number of patients, so that none is impossible.
+
+    Nothing is proved about its regret: while it believes in the mediated hypothesis it may stop filling the cells
+    that would refute it. `thompson-bounded(mediated-thompson)` has the paper's guarantee.
+
+    References
+    ----------
+    Schmidli, Gsteiger, Roychoudhury, O'Hagan, Spiegelhalter & Neuenschwander (2014), "Robust meta-analytic-predictive
+    priors in clinical trials with historical control information"; Stirn & Jebara (2018), "Thompson sampling for
+    noncompliant bandits".
+
+    Examples
+    --------
+    >>> str(MediatedThompson(odds=0.3))
+    'mediated-thompson(odds=0.3)'
+    >>> MediatedThompson().resolved(n_arms=3, horizon=None).odds
+    0.0225
+    >>> from adhere import simulate
+    >>> policies = ["thompson", "mediated-thompson"]
+    >>> for population in ("homogeneous", "rich-and-poor"):
+    ...     outcomes = simulate(policies, population, 500, 100, progress=False).outcomes
+    ...     print([round(one.surplus.mean, 1) for one in outcomes])
+    [3.0, 4.8]
+    [22.9, 23.0]
+
+    """
+
+    matches_probability: ClassVar[bool] = True
+    odds: float | None = parameter(default=None, above=0, infinite=True)
+    fading_odds: float | None = parameter(default=None, above=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.odds is not None and self.fading_odds is not None:
+            sentence = f"{self.name} takes odds=…, which are constant, or fading_odds=…, not both"
+            raise InputError(f"{self.name} odds", self.odds, "no fading_odds beside it", sentence)
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """The default odds settled, so that a trial's design says them."""
+        if self.odds is not None or self.fading_odds is not None:
+            return self
+        return dataclasses.replace(self, odds=ODDS ** (n_arms - 1))
+
+
+@implements(choose, MediatedThompson)
+def choose_mediated(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """One of two arms by its probability, one of more by drawing."""
+    if draws(rule, state):
+        return choose_if_drawn(rule, state, memo, rng)
+    # As `u < clipped p` of `probability_of_second`, without dividing.
+    u, odds = uniform(rng), odds_of_confounded(rule, state)
+    is_below = u * (1.0 + odds) < probability_if_mediated(state) + odds * state.chosen_p
+    return guessed(1 if (is_below & (u < MAX_P)) | (u < MIN_P) else 0)  # type: ignore[no-any-return]
+
+
+@implements(learn, MediatedThompson)
+def learn_mediated(
+    rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
+) -> None:
+    """Count a success or a failure, after what it says of the hypotheses and of two arms."""
+    success = draw_success(reward, rng)
+    weigh(rule, state, chosen, actual, success)
+    if rule.n_arms == 2:
+        follow_two_arms(rule, state, chosen, actual, success)
+    count(rule, state, chosen, actual, success)
+
+
+@implements(probabilities, MediatedThompson)
+def probabilities_mediated(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
+    """As drawn with."""
+    if draws(rule, state):
+        probabilities_of_drawing(rule, state, memo, out, rng)
+    else:
+        out[1] = min(MAX_P, max(MIN_P, probability_of_second(rule, state)))
+        out[0] = 1.0 - out[1]
+
+
+def draws(rule: Rule, state: State) -> bool:
+    """Whether there is more than can be followed: more than two arms, or patients who took none of them."""
+    return bool((rule.n_arms > 2) | (state.others > 0.0))
+
+
+def never(rule: Rule, state: State) -> bool:
+    """In simulations everybody takes one of the arms."""
+    return False
+
+
+def choose_if_drawn(rule: Rule, state: State, memo: Memo, rng: Stream) -> int:
+    """By drawing."""
+    return choose_by_drawing(rule, state, memo, rng)
+
+
+def never_drawn(rule: Rule, state: State, memo: Memo, rng: Stream) -> int:
+    """What two arms need of it: nothing, least of all the time to compile it."""
+    return 0
+
+
+specialise(draws, if_two_arms(never, draws))
+specialise(choose_if_drawn, if_two_arms(never_drawn, choose_if_drawn))

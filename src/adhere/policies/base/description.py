@@ -1,0 +1,121 @@
+"""What every policy says of itself: what it does, its parameters, what it needs of a trial."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import inspect
+import re
+from typing import Any, NamedTuple
+
+from adhere.compilation import implementation
+from adhere.errors import InputError
+from adhere.policies.base import generic
+from adhere.policies.base.learner import ComplianceAwareLearner, Learner
+from adhere.policies.base.policy import AnyLearner, Policy, text_of
+from adhere.policies.guards.guard import Guard
+
+_KINDS: dict[type[Policy], str] = {
+    Learner: "learner",
+    ComplianceAwareLearner: "learner that sees both arms",
+    Guard: "guard",
+}
+
+
+class ParameterDescription(NamedTuple):
+    """A parameter of a policy: what it means, what it must be, and its default as text (none: it may be left out)."""
+
+    name: str
+    meaning: str
+    expected: str
+    default: str | None
+    required: bool
+
+
+class PolicyDescription(NamedTuple):
+    """A policy in words.
+
+    `states_probabilities` is None of a hybrid or guard, where it depends on what is inside.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    example: str
+    parameters: tuple[ParameterDescription, ...]
+    takes_protocol: bool
+    states_probabilities: bool | None
+    needs_n_patients: bool
+
+
+def describe(cls: type[Policy]) -> PolicyDescription:
+    """What a policy says of itself.
+
+    >>> from adhere.policies import Exp3
+    >>> found = describe(Exp3)
+    >>> found.kind, found.parameters[0].expected, found.needs_n_patients
+    ('learner', 'a number above 0 and at most 1', True)
+    """
+    fields = [item for item in dataclasses.fields(cls) if item.name != "protocol"]
+    meanings = _meanings(cls)
+    stated = implementation(generic.probabilities, cls.rule_class) not in (None, generic.estimate_probabilities)
+    return PolicyDescription(
+        cls.name,
+        next((words for base, words in _KINDS.items() if issubclass(cls, base)), "hybrid"),
+        " ".join(_documentation(cls).split("\n\n")[0].split()),
+        _example(cls),
+        tuple(_parameter(item, meanings.get(item.name, "")) for item in fields),
+        issubclass(cls, Learner),
+        stated if issubclass(cls, AnyLearner) else None,
+        any(item.default is None and item.metadata.get("from_horizon") for item in fields),
+    )
+
+
+def paragraphs(cls: type[Policy]) -> list[str]:
+    """What the documentation says, without the sections for readers of the source."""
+    before, titled = _sections(cls)
+    references = f"Reference: {titled['References']}" if "References" in titled else ""
+    return [part for part in f"{before}\n\n{titled.get('Notes', '')}\n\n{references}".split("\n\n") if part]
+
+
+def _documentation(cls: type[Policy]) -> str:
+    return inspect.cleandoc(cls.__doc__ or "")
+
+
+def _sections(cls: type[Policy]) -> tuple[str, dict[str, str]]:
+    """What the documentation says first, and its sections by title."""
+    before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
+    return before, dict(zip(sections[::2], sections[1::2], strict=True))
+
+
+def _meanings(cls: type[Policy]) -> dict[str, str]:
+    """What the documentation says of each parameter."""
+    _, titled = _sections(cls)
+    found = re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", titled.get("Parameters", ""), flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
+
+
+def _example(cls: type[Policy]) -> str:
+    """The first policy that the class's own doctest writes out, else the bare name."""
+    for example in doctest.DocTestParser().get_examples(_documentation(cls)):
+        written = example.want.strip().strip("'")
+        if written.startswith(cls.name):
+            return written
+    return cls.name
+
+
+def _parameter(item: dataclasses.Field[Any], meaning: str) -> ParameterDescription:
+    """What a parameter must be, in the words of its own check, and its default."""
+    check = item.metadata.get("check")
+    words = _expectation(check, object()) if check else str(item.type)
+    required = item.default is dataclasses.MISSING or bool(check and _expectation(check, item.default))
+    default = None if required or item.default is None else text_of(item.default)
+    return ParameterDescription(item.name, meaning, words, default, required)
+
+
+def _expectation(check: Any, value: object) -> str:
+    try:
+        check("", value)
+    except InputError as error:
+        return error.expected
+    return ""

@@ -1,0 +1,112 @@
+"""The two kinds of learners: one is told the arm that its protocol credits, the other both arms."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from adhere.compilation import Memo, State, implements
+from adhere.errors import InputError
+from adhere.policies.base.generic import Rule, learn, learn_recycled, update
+from adhere.policies.base.policy import AnyLearner, TrialShape, parameters_of
+from adhere.protocols import CHOSEN, Protocol, as_protocol, credits_chosen, feedback_table
+from adhere.randomness import Stream
+
+BOTH_ARMS = ("rule", "state", "memo", "chosen", "actual", "reward", "weight", "rng")
+_learn_of_both: Any = learn  # which a compliance-aware learner takes with one argument more
+
+
+@dataclass(frozen=True)
+class Learner(AnyLearner):
+    """A base bandit under one protocol.
+
+    A subclass declares its numbers with `parameter`, what it learns as a `State`, what a decision must remember as a
+    `Memo`, and implements `choose` and `learn`; `remember` and `probabilities` if it needs or knows them. Its
+    compiled functions see a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
+    """
+
+    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "credit")
+    protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
+
+    def __new__(cls, *values: object, **named: object) -> Self:
+        """Refuse a protocol that is not named, with what to write instead of it."""
+        if len(values) > len(parameters_of(cls)):
+            call = f"{cls.__name__}(protocol={values[-1]!r})"
+            raise InputError("protocol", values[-1], call, f"{cls.__name__} takes its protocol by name: {call}")
+        return super().__new__(cls)
+
+    def __str__(self) -> str:
+        return super().__str__() if self.protocol == CHOSEN else f"{super().__str__()}/{self.protocol}"
+
+    def under(self, protocol: Protocol) -> Self:
+        """The same learner under another protocol."""
+        return dataclasses.replace(self, protocol=protocol)
+
+    def is_certified(self, n_arms: int) -> bool:
+        """Under Chosen, by name or by table."""
+        return credits_chosen(self.protocol, n_arms)
+
+    def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
+        return (feedback_table(self.protocol, shape.n_arms),)
+
+    @classmethod
+    def instead(cls) -> str:
+        """Who wants to implement `update` wants to see both arms."""
+        return (
+            "; a learner learns by learn alone, which is told the arm that its protocol credits. To see both arms,"
+            f" derive {cls.__name__} from ComplianceAwareLearner and implement learn({', '.join(BOTH_ARMS)})"
+        )
+
+    @classmethod
+    def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
+        """Those of the generic functions."""
+        return None, "; to be told both arms, derive it from ComplianceAwareLearner" if generic is learn else ""
+
+
+@dataclass(frozen=True)
+class ComplianceAwareLearner(AnyLearner):
+    """A base bandit that is told both arms, the one chosen and what was taken, and credits what it likes.
+
+    It is declared as a `Learner` is, and has no protocol. Its `learn(rule, state, memo, chosen, actual, reward,
+    weight, rng)` is called once for each patient whose reward and actual arm are known, whichever came first.
+    `actual` is an arm, `TOOK_NOTHING` or `TOOK_OTHER`. The rule has the declared numbers and `n_arms`.
+
+    As an expert of a hierarchy it is never certified: it learns from every round.
+    """
+
+    @classmethod
+    def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
+        """Both arms for `learn`."""
+        if generic is not learn:
+            return None, ""
+        return BOTH_ARMS, "; to be told the one arm that a protocol credits, derive it from Learner"
+
+    @classmethod
+    def declared(cls) -> None:
+        """All of the kind are taught in one way."""
+        implements(update, cls.rule_class)(update_both_arms)
+        implements(learn_recycled, cls.rule_class)(learn_nothing)
+
+
+def update_both_arms(
+    rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
+) -> None:
+    """Learn once the actual arm is known (see `generic` for what feedback says of it)."""
+    n_arms, known = rule.n_arms, np.int64(feedback)  # which is unsigned where it can only be an arm
+    if known != n_arms:
+        actual = known
+        if known < 0:
+            actual = known + 1
+        elif known > 2 * n_arms:
+            actual = 2 * n_arms - known
+        elif known > n_arms:
+            actual = known - n_arms - 1
+        _learn_of_both(rule, state, memo, chosen, actual, reward, weight, rng)
+
+
+def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
+    """Only certified experts recycle outcomes."""

@@ -1,0 +1,295 @@
+"""What every policy is: an immutable value with a text form, a JSON form and a compiled form."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+from adhere.compilation import implementation, layout_of, settle
+from adhere.compilation.layout import Floats
+from adhere.compilation.lengths import with_lengths
+from adhere.compilation.refusing import check_arguments, refusal
+from adhere.errors import InputError, listed, nearest, short
+from adhere.policies.base import generic
+from adhere.policies.numerics.beta import work_size
+from adhere.protocols import Protocol
+
+MAX_DEPTH = 8  # policies inside each other
+# Words that the grammar takes without quotation marks.
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class TrialShape:
+    """What a policy must know of a trial before it starts."""
+
+    n_arms: int
+    reward_values: tuple[float, ...] = (0.0, 1.0)
+    arms: tuple[str, ...] = ()  # their names, where they have names
+
+    @classmethod
+    def of(cls, arms: int | Sequence[str], reward_values: Sequence[float] = (0.0, 1.0)) -> TrialShape:
+        """The shape of a trial whose arms are given by their number or by their names."""
+        values = tuple(sorted({float(value) for value in reward_values}))
+        return cls(arms, values) if isinstance(arms, int) else cls(len(arms), values, tuple(arms))
+
+    def index_of(self, field: str, arm: str | int) -> int:
+        """Return the index of an arm that is given by its name, or by a whole number.
+
+        Text is a name only. A number is a name where the name of any arm is a number, otherwise a position from 0.
+
+        >>> TrialShape(2, arms=("placebo", "patch")).index_of("always arm", "Patch")
+        1
+        """
+        name = str(arm)
+        if name in self.arms:
+            return self.arms.index(name)
+        alike = [index for index, other in enumerate(self.arms) if _folded(other) == _folded(name)]
+        if len(alike) == 1:
+            return alike[0]
+        has_numbers = any(map(_is_number, self.arms))
+        if isinstance(arm, int) and not has_numbers and arm < self.n_arms:
+            return arm
+        numbers = f"a number from 0 to {self.n_arms - 1}"
+        if not self.arms:
+            raise InputError(field, arm, f"{numbers}, since the arms have no names here")
+        # A dose that resembles another dose is not a misspelling.
+        expected = f"one of {listed(self.arms)}" if _is_number(name) else nearest(name, self.arms)
+        if not has_numbers:
+            expected += f", or {numbers}" + (", not quoted" if arm == name and name.isdecimal() else "")
+        elif isinstance(arm, int):
+            expected += " (a number is a name here)"
+        raise InputError(field, arm, expected, f"{field}: {short(arm)} is not an arm; expected {expected}")
+
+
+def _folded(name: str) -> str:
+    """A name without its case, with one blank between words."""
+    return " ".join(name.split()).casefold()
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
+
+
+class CompiledPolicy(NamedTuple):
+    """A policy ready to run: its rule, and the names of the parts that may make a decision."""
+
+    rule: Any
+    deciders: tuple[str, ...]
+
+    @property
+    def state(self) -> Floats:
+        """The state before the first patient."""
+        return layout_of("State", self.rule).initial(self.rule)
+
+    @property
+    def memo_size(self) -> int:
+        """How many floats a decision must remember until its feedback."""
+        return int(layout_of("Memo", self.rule).size(self.rule, with_scratch=False))
+
+    @property
+    def scratch_size(self) -> int:
+        """How many more floats, behind the memo, compiled code works in."""
+        return int(layout_of("Memo", self.rule).size(self.rule)) - self.memo_size
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Base of learners and hybrids. Subclasses are declared with `@policy(name)`."""
+
+    name: ClassVar[str]
+    rule_class: ClassVar[Any]
+    algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
+    functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them
+        *(generic.choose, generic.update, generic.remember),
+        *(generic.probabilities, generic.replay_choice, generic.decider, generic.remember_shares),
+        generic.note_allocation,
+    )
+    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # of the rule, behind the policy's own numbers
+
+    def __post_init__(self) -> None:
+        for item in dataclasses.fields(self):
+            check = item.metadata.get("check")
+            if check is not None:
+                value = check(f"{self.name} {item.name}", getattr(self, item.name))
+                object.__setattr__(self, item.name, value)
+
+    def __str__(self) -> str:
+        """The canonical text form: what differs from the defaults, in the order of the fields."""
+        changed = [item for item in self._changed() if item.name != "protocol"]
+        keys = ("" if item.metadata.get("bare") else f"{item.name}=" for item in changed)
+        parts = [key + text_of(getattr(self, item.name)) for key, item in zip(keys, changed, strict=True)]
+        return f"{self.name}({', '.join(parts)})" if parts else self.name
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary that `policies.from_json` turns back into an equal policy."""
+        return {"name": self.name} | {item.name: json_of(getattr(self, item.name)) for item in self._changed()}
+
+    def _changed(self) -> list[dataclasses.Field[Any]]:
+        return [item for item in dataclasses.fields(self) if getattr(self, item.name) != item.default]
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """The same policy with every open number settled for a trial of this size."""
+        settled: dict[str, Any] = {}
+        for item in dataclasses.fields(self):
+            value, from_horizon = getattr(self, item.name), item.metadata.get("from_horizon")
+            if isinstance(value, Policy):
+                settled[item.name] = value.resolved(n_arms, horizon)
+            elif isinstance(value, tuple):
+                settled[item.name] = tuple(part.resolved(n_arms, horizon) for part in value)
+            elif value is None and from_horizon and horizon is None:
+                what = item.metadata["symbol"] or f"{self.name}'s {item.name}"
+                sentence = f"this policy needs n_patients=… (the number of patients), to set {what}"
+                raise InputError("n_patients", None, "the number of patients", sentence)
+            elif value is None and from_horizon:
+                settled[item.name] = from_horizon(n_arms, horizon)
+        return dataclasses.replace(self, **settled)
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""
+        raise TypeError(f"{self.name} has no compiled form")
+
+    @classmethod
+    def check_implementation(cls, generic: Any, function: Any) -> None:
+        """Refuse an implementation that would never be run, or that would be called with other arguments."""
+        what = f"{generic.__name__} of {cls.__name__}"
+        if generic not in cls.functions:
+            raise refusal(function, what, f"one of {', '.join(own.__name__ for own in cls.functions)}{cls.instead()}")
+        check_arguments(function, generic, what, *cls.arguments_of(generic))
+
+    @classmethod
+    def instead(cls) -> str:
+        """What to do in place of implementing what is not run."""
+        return ""
+
+    @classmethod
+    def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
+        """The arguments with which a function is called, if not those of the generic one, and a hint."""
+        return None, ""
+
+    @classmethod
+    def declared(cls) -> None:
+        """Called once the class has a rule: a kind of policy may implement functions for all of its kind."""
+
+    @property
+    def depth(self) -> int:
+        """How many policies are inside each other, this one included."""
+        return 1 + max((part.depth for part in self._inside()), default=0)
+
+    def learners(self) -> tuple[AnyLearner, ...]:
+        """Every learner in the policy."""
+        raise TypeError(f"{self.name} has no learners")
+
+    def parts(self) -> Iterator[Policy]:
+        """The policy itself and every one inside it."""
+        yield self
+        for part in self._inside():
+            yield from part.parts()
+
+    def _inside(self) -> Iterator[Policy]:
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            values = value if isinstance(value, tuple) else (value,)
+            yield from (part for part in values if isinstance(part, Policy))
+
+    @property
+    def estimates_probabilities(self) -> bool:
+        """Whether some learner does not say its probabilities, so that they must be estimated by drawing."""
+        used = (implementation(generic.probabilities, learner.rule_class) for learner in self.learners())
+        return generic.estimate_probabilities in used
+
+
+@dataclass(frozen=True)
+class AnyLearner(Policy):
+    """What learners have in common, whatever they are told of a patient."""
+
+    functions: ClassVar[tuple[Any, ...]] = (
+        *(generic.choose, generic.learn, generic.remember, generic.probabilities),
+        generic.remember_shares,
+    )
+    uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
+    # Whether its probability of choosing an arm is its posterior probability that the arm is best.
+    matches_probability: ClassVar[bool] = False
+
+    def learners(self) -> tuple[AnyLearner, ...]:
+        """A learner is its own only one."""
+        return (self,)
+
+    def is_certified(self, n_arms: int) -> bool:
+        """Whether, as an expert, it learns only from rounds it was drawn for."""
+        return False
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """A rule of the declared numbers, `n_arms` and what else the kind of learner needs."""
+        for function in (generic.choose, generic.learn):
+            if implementation(function, self.rule_class) is None:
+                expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
+                raise InputError(f"policy {self.name}", f"no {function.__name__}", expected)
+        settle(self.rule_class)
+        known = (self._in_rule(name, shape) for name in numbers_of(type(self)))
+        rule = self.rule_class(*known, shape.n_arms, *self._tables(shape))
+        return CompiledPolicy(with_lengths(rule), (str(self),))
+
+    def _in_rule(self, name: str, shape: TrialShape) -> float:
+        """A declared number in the rule: NaN for None, the index of an arm."""
+        value = getattr(self, name)
+        if self.__dataclass_fields__[name].metadata.get("is_arm"):
+            value = shape.index_of(f"{self.name} {name}", value)
+        if value is None:
+            return math.nan
+        # A whole number is a float: learners that differ in it only share their code.
+        return value if isinstance(value, bool) else float(value)
+
+    def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
+        return ()
+
+    def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
+        """The compiled form as a certified expert, which is asked with a probability below 1."""
+        return self.assemble(shape)
+
+
+def probabilities_size(n_arms: int) -> int:
+    """How many floats `probabilities` may work in: nested policies use consecutive stretches, at most two each."""
+    return 2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms)
+
+
+def parameters_of(policy: Any) -> list[str]:
+    """The fields of a policy but its protocol, in order."""
+    return [item.name for item in dataclasses.fields(policy) if item.name != "protocol"]
+
+
+def numbers_of(policy: Any) -> list[str]:
+    """Those that a learner's rule has: all but words, which only say what it is made of."""
+    words = {item.name for item in dataclasses.fields(policy) if "options" in item.metadata}
+    return [name for name in parameters_of(policy) if name not in words]
+
+
+def text_of(value: object) -> str:
+    """A field's value as the grammar writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    if isinstance(value, tuple):
+        return f"[{', '.join(text_of(item) for item in value)}]"
+    if isinstance(value, str) and not _BARE.fullmatch(value):
+        return f"'{value}'" if '"' in value else f'"{value}"'
+    return str(value)
+
+
+def json_of(value: object) -> Any:
+    """A field's value as JSON writes it."""
+    if isinstance(value, Policy):
+        return value.to_json()
+    if isinstance(value, Protocol):
+        return value.name if value.table is None else [list(row) for row in value.table]
+    if isinstance(value, tuple):
+        return [json_of(item) for item in value]
+    return "inf" if value == math.inf else value  # JSON has no infinite numbers

@@ -1,0 +1,258 @@
+"""Floor: every arm keeps a minimum probability, whatever the policy inside would choose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from adhere.compilation import (
+    Memo,
+    State,
+    Vector,
+    generic_with_default,
+    if_two_arms,
+    implements,
+    laid_out,
+    specialise,
+)
+from adhere.errors import InputError
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Rule, choose, probabilities, remember, remember_shares
+from adhere.policies.base.parameters import choice, parameter
+from adhere.policies.base.policy import Policy, probabilities_size
+from adhere.policies.guards.guard import (
+    GUARDED,
+    INNER,
+    Guard,
+    GuardMemo,
+    GuardState,
+    first_draw,
+    guard_uniform,
+    prepare_shares,
+    prepare_shares_from,
+)
+from adhere.randomness import GUARD, Stream, counter_at, recommendation_number, use_own_keys, use_public_keys
+from adhere.records.arms import USUAL, control_of, folded
+
+_TOLERANCE = 1e-9  # by which shares such as 1/3 may add up to more than 1
+
+
+class Mix(NamedTuple):
+    """The shares do not depend on the policy inside. A type of its own, so that what `Clip` needs is not compiled."""
+
+    room: int = 0
+
+
+class Clip(NamedTuple):
+    """The shares are what the policy inside leaves missing; there is room for its probabilities."""
+
+    room: int
+
+
+class FloorMemo(GuardMemo):
+    """Where a clipping floor works out the probabilities of the policy inside."""
+
+    of_inner = Vector(lambda rule: rule.raising.room, scratch=True)
+
+
+@laid_out(state=GuardState, memo=FloorMemo)
+class FloorRule(NamedTuple):
+    """The compiled form of `Floor`."""
+
+    inner: Rule
+    n_arms: int
+    nth: int  # how many guards are inside it
+    control: float
+    share: float
+    kept: float
+    raising: Mix | Clip
+
+
+class ControlWarning(UserWarning):
+    """A floor for the control protects the first arm, though another arm has a usual name for a control."""
+
+
+def protected_control(policies: Iterable[object], arms: Sequence[str]) -> tuple[str, str]:
+    """The first arm, if a policy has a floor for the control, and a warning if another has a usual name for one."""
+    every = (part for one in policies if isinstance(one, Policy) for part in one.parts())
+    floor = next((part for part in every if isinstance(part, Floor) and part.control is not None), None)
+    if floor is None:
+        return "", ""
+    usual = arms[control_of(arms)]
+    if usual == arms[0] or folded(arms[0]) in USUAL:
+        return arms[0], ""
+    said = f"floor(control={floor.control:g}) protects {arms[0]!r}, the first arm, not {usual!r}"
+    return arms[0], f"{said}; list the control first"
+
+
+@policy("floor", rule=FloorRule)
+class Floor(Guard):
+    """Every arm keeps at least the probability s_j, whatever the policy inside would choose.
+
+        p'_j = s_j + (1 - Σ s) · p_j              (mix)
+        p'_j = max(s_j, c · p_j),  Σ p'_j = 1     (clip)
+
+    Mixing shrinks every probability by the same factor. Clipping raises what is below its minimum to it and rescales
+    the rest, again until all have their minimum: it leaves more to the policy inside.
+
+    Parameters
+    ----------
+    inner
+        The policy to guard: a learner, a hybrid or another guard.
+    share
+        s_j, the minimum of each arm.
+    control
+        That of the first arm, the control; unset, `share`.
+    rule
+        "mix" shrinks the probabilities of the policy inside; "clip" raises only those below their minimum.
+
+    Notes
+    -----
+    One random number of its own says whether the floor decides, and for which arm; else the policy inside chooses as
+    it would on its own. By clipping the floor decides with the probability 1 - c, and for arm j with the part
+    max(0, s_j - c · p_j) of it. On rounds that the floor decided all learners learn by their protocols, with weight
+    1, and a hierarchy's top does not; EXP3 divides by p' instead of p.
+
+    Shares that add up to 1 are randomisation in fixed proportions. More is refused once the number of arms is known.
+
+    References
+    ----------
+    Granholm, Jensen, Lange & Kaas-Hansen (2022), "adaptr: an R package for simulating and comparing adaptive clinical
+    trials", whose minimum probabilities are raised and the rest rescaled.
+
+    Examples
+    --------
+    >>> from adhere import Thompson, simulate
+    >>> str(Floor(Thompson(), share=0.1, control=0.3))
+    'floor(thompson, control=0.3)'
+    >>> result = simulate(["thompson", "floor(thompson)"], "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> [round(outcome.surplus.mean, 2) for outcome in result]
+    [48.2, 39.1]
+    >>> round(result[1].experts["floor"].mean, 1)
+    0.2
+
+    """
+
+    share: float = parameter(default=0.1, at_least=0, at_most=1)
+    control: float | None = parameter(default=None, at_least=0, at_most=1)
+    rule: str = choice(default="mix", options=("mix", "clip"))
+
+    def resolved(self, n_arms: int, horizon: int | None) -> Self:
+        """The policy inside settled, once the shares are known to fit."""
+        self._kept(n_arms)
+        return super().resolved(n_arms, horizon)
+
+    def guard_rule(self, inner: Rule, n_arms: int, nth: int) -> FloorRule:
+        """The shares, and what is left to the policy inside."""
+        kept, control = self._kept(n_arms), self.share if self.control is None else self.control
+        raising = Clip(probabilities_size(n_arms)) if self.rule == "clip" else Mix()
+        return FloorRule(inner, n_arms, nth, control, self.share, kept, raising)
+
+    def _kept(self, n_arms: int) -> float:
+        """1 - Σ s."""
+        control = self.share if self.control is None else self.control
+        kept = 1.0 - math.fsum([control, *[self.share] * (n_arms - 1)])
+        if kept < -_TOLERANCE:
+            beside = "" if self.control is None else f" beside control={self.control:g}"
+            most = (1.0 - (self.control or 0.0)) / (n_arms - (self.control is not None))
+            expected = f"at most {most:.4g} for {n_arms} arms{beside}: minimum probabilities add up to at most 1"
+            raise InputError("floor share", self.share, expected)
+        return max(0.0, kept)
+
+
+@implements(choose, Floor)
+def choose_floor(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """The floor's arm, or that of the policy inside."""
+    u = guard_uniform(rule, recommendation_number(rng), rng)
+    kept = prepare_shares(rule, state, memo, rng)
+    if u >= 1.0 - kept:
+        memo.decided = INNER
+        arm = choose(rule.inner, state.inner, memo.inner, weight, rng)
+    else:
+        memo.decided = GUARDED
+        arm, total = 0, memo.shares[0]
+        while u >= total and arm < rule.n_arms - 1:
+            arm += 1
+            total += memo.shares[arm]
+    remember_shares(rule.inner, state.inner, memo.inner, memo.shares, kept, rng)
+    return arm
+
+
+@implements(prepare_shares, FloorRule)
+def prepare_shares_of_floor(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
+    """From the probabilities of the policy inside, if they are needed."""
+    state_inside(rule.raising, rule, state, memo, rng)
+    return prepare_shares_from(rule, state, memo, memo.of_inner, rng)
+
+
+@implements(prepare_shares_from, FloorRule)
+def prepare_shares_of_floor_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
+    """The minima, or what is missing of them."""
+    for arm in range(rule.n_arms):
+        memo.shares[arm] = rule.control if arm == 0 else rule.share
+    return clip(rule.raising, rule, memo, of_inner)
+
+
+@generic_with_default
+def clip(raising: Mix | Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
+    """Make the declared minima the s_j; returns c. A floor that mixes has nothing to do."""
+    return rule.kept  # type: ignore[no-any-return]
+
+
+@implements(clip, Clip)
+def clip_by_probabilities(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
+    """With c from Σ max(s_j, c · p_j) = 1, the part max(0, s_j - c · p_j) of each minimum."""
+    kept = rescaling(rule, memo.shares, of_inner)
+    for arm in range(rule.n_arms):
+        missing = memo.shares[arm] - kept * of_inner[arm]
+        memo.shares[arm] = missing if missing > 0.0 else 0.0
+    return kept
+
+
+def rescaling(rule: Rule, shares: Any, of_inner: Any) -> float:
+    """The c of Σ max(s_j, c · p_j) = 1."""
+    kept, is_settled = 1.0, False
+    while not is_settled:  # at most once for each arm: c only falls, and with it what is above its minimum
+        minima, rest, n_raised = 0.0, 0.0, 0
+        for arm in range(rule.n_arms):
+            if kept * of_inner[arm] < shares[arm]:
+                minima += shares[arm]
+                n_raised += 1
+            else:
+                rest += of_inner[arm]
+        smaller = (1.0 - minima) / rest if rest > 0.0 and minima < 1.0 else 0.0
+        is_settled = n_raised == 0 or smaller >= kept
+        kept = smaller if smaller < kept else kept
+    return kept
+
+
+def rescaling_of_two(rule: Rule, shares: Any, of_inner: Any) -> float:
+    """The same. What one arm lacks the other gives, which then has what is left."""
+    if of_inner[0] < shares[0]:
+        return (1.0 - shares[0]) / of_inner[1]  # type: ignore[no-any-return]
+    if of_inner[1] < shares[1]:
+        return (1.0 - shares[1]) / of_inner[0]  # type: ignore[no-any-return]
+    return 1.0
+
+
+specialise(rescaling, if_two_arms(rescaling_of_two, rescaling))
+
+
+@generic_with_default
+def state_inside(raising: Mix | Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
+    """Write the probabilities of the policy inside into `memo.of_inner`, where they are needed."""
+
+
+@implements(state_inside, Clip)
+def state_inside_for_clipping(raising: Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
+    """An estimate draws from the guard's own stream; what it remembers is not what the choice will."""
+    counter, word, is_known = rng[2], rng[3], rng[4]
+    own = use_public_keys(rng)  # this only states probabilities
+    rng[2] = counter_at(recommendation_number(rng), GUARD) ^ np.uint64(first_draw(rule.nth) + 1)
+    probabilities(rule.inner, state.inner, memo.inner, 1.0, memo.of_inner, rng)
+    use_own_keys(rng, own)
+    rng[2], rng[3], rng[4] = counter, word, is_known
+    remember(rule.inner, state.inner, memo.inner)

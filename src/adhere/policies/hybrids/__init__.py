@@ -1,0 +1,1 @@
+"""Policies made of other policies, as in the paper."""

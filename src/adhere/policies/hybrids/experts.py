@@ -1,0 +1,150 @@
+"""The experts of a hierarchy, as compiled code sees them: a tuple of rules, alike or not.
+
+State and memo hold one strip for each expert. Experts of one type are picked by index; experts of several types by
+recursion over the tuple, which the compiler unrolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numba import types
+
+from adhere.compilation import (
+    FEW_ON_GPU,
+    Memo,
+    State,
+    generic_with_default,
+    implements,
+    memo_of,
+    specialise,
+    state_of,
+    strip,
+    view,
+)
+from adhere.policies.base.generic import (
+    Rule,
+    choose,
+    learn_recycled,
+    probabilities,
+    remember,
+    remember_shares,
+    update,
+)
+from adhere.policies.hybrids.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
+from adhere.randomness import Stream, use_own_keys, use_public_keys
+
+
+def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A generic function that takes (experts, n, states, memos, …) and acts on the nth expert."""
+
+    def by_index(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        expert, n = experts[nth], len(experts)
+        return function(expert, state_of(expert, strip(states, nth, n)), memo_of(expert, strip(memos, nth, n)), *rest)
+
+    def on_nth(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        return by_index(experts, nth, states, memos, *rest)
+
+    def the_only(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        return function(experts[0], state_of(experts[0], states), memo_of(experts[0], memos), *rest)
+
+    def by_recursion(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
+        if nth == 0:
+            return function(experts[0], state_of(experts[0], states), memo_of(experts[0], memos), *rest)
+        n = len(experts)
+        return on_nth(experts[1:], nth - 1, view(states, states.size // n), view(memos, memos.size // n), *rest)
+
+    def one_by_one(experts: Any, *_: Any) -> Callable[..., Any]:
+        return the_only if len(experts) == 1 else by_recursion
+
+    def on_cpu(experts: Any, *rest: Any) -> Callable[..., Any]:
+        return by_index if isinstance(experts, types.UniTuple) else one_by_one(experts)
+
+    def on_gpu(experts: Any, *rest: Any) -> Callable[..., Any]:
+        # A GPU has registers enough for the strips of a few experts, but only at places known beforehand.
+        return one_by_one(experts) if len(experts) <= FEW_ON_GPU else on_cpu(experts)
+
+    specialise(on_nth, on_gpu)
+    specialise(on_nth, on_cpu, target="cpu")
+    return on_nth
+
+
+remember_nth = for_nth_expert(remember)
+remember_shares_nth = for_nth_expert(remember_shares)
+choose_nth = for_nth_expert(choose)
+probabilities_nth = for_nth_expert(probabilities)
+learn_recycled_nth = for_nth_expert(learn_recycled)
+update_nth = for_nth_expert(update)
+
+
+class ByProbability(NamedTuple):
+    """A certified expert's lessons are weighted by one over its probability of being drawn."""
+
+    by_probability: bool = True
+    memo_size: int = 0  # of a memo beside the top's own
+
+
+class ByEstimate(NamedTuple):
+    """As `ByProbability`, where the top does not say its probabilities: they are estimated by choosing again."""
+
+    by_probability: bool = True
+    memo_size: int = 0  # as the top's own has
+
+
+class ByOne(NamedTuple):
+    """No expert needs a weight, so that the top's probabilities need not be computed, nor their code compiled."""
+
+    by_probability: bool = False
+    memo_size: int = 0
+
+
+Weighting = ByProbability | ByEstimate | ByOne
+
+
+@generic_with_default
+def weight_of(weighting: Weighting, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """The importance weight of the certified expert that was drawn: one, if no expert needs another."""
+    return 1.0
+
+
+@implements(weight_of, ByProbability)
+def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
+    """One over the top's probability of drawing it."""
+    probabilities(rule.top, state.top, memo.top, 1.0, memo.top_probabilities, rng)
+    return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
+
+
+@implements(weight_of, ByEstimate)
+def weight_from_estimate(
+    weighting: ByEstimate, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream
+) -> float:
+    """The same. What the top wrote into its memo when it drew the expert must stay, so it draws with another."""
+    beside = memo_of(rule.top, memo.estimating)
+    remember(rule.top, state.top, beside)
+    own = use_public_keys(rng)
+    probabilities(rule.top, state.top, beside, 1.0, memo.top_probabilities, rng)
+    use_own_keys(rng, own)
+    return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
+
+
+@generic_with_default
+def recycle_nth(
+    cache: AnyCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """What the nth expert, certified, makes of a round it was not drawn for: nothing, without a cache."""
+
+
+@implements(recycle_nth, CacheRule)
+def recycle_outcome(
+    cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
+) -> None:
+    """It picks an arm and learns from an outcome kept for it, once there is one for each; this one is kept."""
+    kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
+    if holds_every_arm(cache, kept):
+        # The choice is made now, not when the round's was: it remembers on its own.
+        remember_nth(rule.experts, nth, state.experts, memo.recycling)
+        own_arm = choose_nth(rule.experts, nth, state.experts, memo.recycling, 1.0, rng)
+        outcome = take_outcome(cache, kept, own_arm, rng)
+        learn_recycled_nth(rule.experts, nth, state.experts, memo.recycling, own_arm, outcome, 1.0, rng)
+    count_outcomes(cache, kept, chosen, reward, +1)

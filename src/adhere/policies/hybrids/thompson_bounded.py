@@ -1,0 +1,167 @@
+"""ThompsonBounded: Thompson sampling where it is sure, another policy where it is not (Algorithm 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adhere.compilation import Memo, State, implements, view
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import (
+    Floats,
+    Rule,
+    choose,
+    decider,
+    learn,
+    note_allocation,
+    probabilities,
+    remember,
+    remember_shares,
+    replay_choice,
+    update,
+)
+from adhere.policies.hybrids.recycling import count_outcomes, holds_arm, take_outcome
+from adhere.policies.hybrids.thompson_bounded_parameters import (
+    INNER,
+    NONE,
+    SAMPLER,
+    ThompsonBoundedParameters,
+    ThompsonBoundedRule,
+)
+from adhere.policies.numerics.beta import draw_success
+from adhere.randomness import Stream, draw_ahead, use_own_keys, use_public_keys
+
+
+@policy("thompson-bounded", rule=ThompsonBoundedRule)
+class ThompsonBounded(ThompsonBoundedParameters):
+    """Draw two arms from a Thompson sampler; if they agree pull a third draw, if not the inner policy's arm.
+
+    The sampler is *certified*: it learns, under Chosen, from its own pulls only. The inner policy is not: all
+    its learners learn from every round by their protocols with weight 1, and its top from the rounds it decided.
+
+    Parameters
+    ----------
+    inner
+        The policy that decides where the draws differ.
+    recycle
+        Whether outcomes of the inner policy's rounds are kept: when the two draws agree and an outcome of the third
+        draw's arm is kept, the sampler learns from it and the round goes to the inner policy.
+    literal
+        Whether the inner policy too learns only from rounds it decided ("update algorithm used to pull arm"), which
+        on the stroke trial falls far short of the paper's figure.
+
+    References
+    ----------
+    Della Penna, Reid & Balduzzi (2016), Algorithm 2 and section 3.3.
+
+    Examples
+    --------
+    >>> from adhere import Thompson, simulate
+    >>> str(ThompsonBounded(Thompson(protocol="actual"), recycle=True))
+    'thompson-bounded(thompson/actual, recycle=true)'
+    >>> result = simulate("thompson-bounded(thompson/actual)", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> sorted(result[0].experts)
+    ['thompson (certified)', 'thompson/actual']
+
+    """
+
+
+@implements(remember, ThompsonBounded)
+def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
+    """Neither the sampler nor the inner policy has decided yet."""
+    memo.decided, memo.recycled_arm, memo.recycled_reward, memo.recycled_success = NONE, NONE, 0.0, 0.0
+    remember(rule.inner, state.inner, memo.inner)
+
+
+@implements(remember_shares, ThompsonBounded)
+def remember_shares_thompson_bounded(
+    rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
+) -> None:
+    """Thompson sampling weights nothing."""
+    remember_shares(rule.inner, state.inner, memo.inner, shares, kept, rng)
+
+
+@implements(choose, ThompsonBounded)
+def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """A third Thompson draw if two agree, else the inner policy's arm."""
+    first = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
+    second = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
+    draw_ahead(rng)
+    if first == second:
+        third = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
+        if not holds_arm(rule.cache, state.cache, third):
+            memo.decided = SAMPLER
+            return third
+        own = use_public_keys(rng)  # which outcome is recycled belongs to learning
+        reward = take_outcome(rule.cache, state.cache, third, rng)
+        success = 1.0 if draw_success(reward, rng) else 0.0  # drawn here, so that `replay_choice` need not draw
+        use_own_keys(rng, own)
+        memo.recycled_arm, memo.recycled_reward, memo.recycled_success = third, reward, success
+        learn(rule.sampler, state.sampler, memo.sampler, third, success, 1.0, rng)
+    memo.decided = INNER
+    return choose(rule.inner, state.inner, memo.inner, 1.0, rng)
+
+
+@implements(replay_choice, ThompsonBounded)
+def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
+    """What was recycled leaves the cache and teaches the sampler again."""
+    third = memo.recycled_arm
+    if third != NONE:
+        count_outcomes(rule.cache, state.cache, third, memo.recycled_reward, -1)
+        learn(rule.sampler, state.sampler, memo.sampler, third, memo.recycled_success, 1.0, rng)
+    if memo.decided == INNER:
+        replay_choice(rule.inner, state.inner, memo.inner, rng)
+
+
+@implements(note_allocation, ThompsonBounded)
+def note_allocation_thompson_bounded(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
+    """A burn-in inside counts the sampler's arms too."""
+    note_allocation(rule.inner, state.inner, arm, rng)
+
+
+@implements(update, ThompsonBounded)
+def update_thompson_bounded(
+    rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
+) -> None:
+    """The sampler learns from its own pulls, the inner policy from every round (its own, if literal).
+
+    Where neither decided but a guard around them, both learn.
+    """
+    decided = memo.decided
+    if feedback <= rule.n_arms:  # the reward is new
+        if decided != INNER or not rule.certified:
+            learn(rule.sampler, state.sampler, memo.sampler, chosen, reward, 1.0, rng)
+        else:
+            count_outcomes(rule.cache, state.cache, chosen, reward, +1)
+    if decided != SAMPLER or not rule.literal:
+        update(rule.inner, state.inner, memo.inner, chosen, feedback, reward, 1.0, rng)
+
+
+@implements(probabilities, ThompsonBounded)
+def probabilities_thompson_bounded(
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
+) -> None:
+    """With Thompson's probabilities p_j, the inner policy's h_j and s = Σ p_j²: s·p_j + (1 - s)·h_j.
+
+    An arm with an outcome in the cache gives its share s·p_j to the inner policy.
+    """
+    p = view(out, rule.n_arms)
+    h = view(p, rule.n_arms)
+    probabilities(rule.sampler, state.sampler, memo.sampler, 1.0, p, rng)
+    probabilities(rule.inner, state.inner, memo.inner, 1.0, h, rng)
+    agree = 0.0
+    for arm in range(rule.n_arms):
+        agree += p[arm] * p[arm]
+    pulled = 0.0
+    for arm in range(rule.n_arms):
+        out[arm] = 0.0
+        if not holds_arm(rule.cache, state.cache, arm):
+            out[arm] = agree * p[arm]
+            pulled += out[arm]
+    for arm in range(rule.n_arms):
+        out[arm] += (1.0 - pulled) * h[arm]
+
+
+@implements(decider, ThompsonBounded)
+def decider_thompson_bounded(rule: Rule, memo: Memo) -> int:
+    """The sampler, or who decided in the inner policy."""
+    return 0 if memo.decided == SAMPLER else 1 + decider(rule.inner, memo.inner)

@@ -1,0 +1,1 @@
+"""Learners that are told the arm that a protocol credits, one file for each algorithm."""

@@ -1,0 +1,63 @@
+"""One arm for everybody: the baseline that a single arm gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adhere.compilation import Memo, State, implements
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import Learner
+from adhere.policies.base.parameters import arm_parameter
+from adhere.policies.learners.uniform import learn_nothing
+from adhere.randomness import Stream
+
+
+@policy("always")
+class Always(Learner):
+    """The same arm for every patient.
+
+    Parameters
+    ----------
+    arm
+        The name of the arm, in quotation marks if it has a comma or a bracket; or its number, from 0, where no arm's
+        name is a number.
+    protocol
+        Which arm is credited with a reward; of no effect, since nothing is learned.
+
+    Notes
+    -----
+    Capitals, small letters and blanks make no difference, unless two arms differ in nothing else. Where the name of
+    any arm is a number, as with doses, a number is a name, never a position. In quotation marks it always is a name.
+
+    Examples
+    --------
+    >>> str(Always("treatment"))
+    'always(treatment)'
+    >>> from adhere import simulate
+    >>> policies = ["always(control)", "always(treatment)"]
+    >>> result = simulate(policies, "rich-and-poor", n_patients=100, n_runs=20, progress=False)
+    >>> [round(outcome.surplus.mean, 2) for outcome in result]
+    [6.25, -6.25]
+
+    """
+
+    arm: str | int = arm_parameter()
+
+
+@implements(choose, Always)
+def choose_always(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
+    """The arm."""
+    return np.int64(rule.arm)
+
+
+implements(learn, Always)(learn_nothing)
+
+
+@implements(probabilities, Always)
+def probabilities_always(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
+    """1 for the arm, 0 for the others."""
+    for other in range(rule.n_arms):
+        out[other] = 1.0 if other == np.int64(rule.arm) else 0.0

@@ -1,0 +1,90 @@
+"""Base Thompson Sampler: Thompson sampling with importance weights (Algorithm 5 of the paper)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from adhere.compilation import Memo, PerArm, State, implements
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import Learner
+from adhere.policies.base.policy import CompiledPolicy, TrialShape
+from adhere.policies.base.registry import lookup
+from adhere.policies.numerics.beta import draw_largest, draw_success, probabilities_of_being_largest
+from adhere.randomness import Stream
+
+
+class BaseThompsonState(State):
+    """Weighted counts, without the prior."""
+
+    successes = PerArm()
+    failures = PerArm()
+
+
+@policy("base-thompson", state=BaseThompsonState)
+class BaseThompson(Learner):
+    """Thompson sampling in steps of 1/p, where p is the probability that this learner is asked at all.
+
+        θ_j ~ Beta(S_j + 1/p, F_j + 1/p),    S_j or F_j ← S_j or F_j + 1/p
+
+    Parameters
+    ----------
+    protocol
+        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+
+    Notes
+    -----
+    The prior's count is 1/p too, with the p of the decision at hand. On its own p = 1, and it is `thompson`, whose
+    faster rule it then runs; its own rule is for the certified expert of a hierarchy.
+
+    References
+    ----------
+    Della Penna, Reid & Balduzzi (2016), Algorithm 5.
+
+    Examples
+    --------
+    >>> str(BaseThompson())
+    'base-thompson'
+    >>> from adhere import simulate
+    >>> on_its_own = simulate(["base-thompson", "thompson"], "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> on_its_own[0].surplus.mean == on_its_own[1].surplus.mean
+    True
+
+    """
+
+    uses_weight: ClassVar[bool] = True
+    matches_probability: ClassVar[bool] = True
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The rule of `thompson`: only a hierarchy asks with a probability below 1."""
+        thompson: CompiledPolicy = lookup("thompson")(protocol=self.protocol).assemble(shape)
+        return thompson._replace(deciders=(str(self),))
+
+    def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
+        """The rule that takes weights."""
+        return super().assemble(shape)
+
+
+@implements(choose, BaseThompson)
+def choose_base_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """The arm with the largest draw."""
+    return draw_largest(state.successes, state.failures, weight, rng)
+
+
+@implements(learn, BaseThompson)
+def learn_base_thompson(
+    rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
+) -> None:
+    """Count a success or a failure, 1/p times."""
+    if draw_success(reward, rng):
+        state.successes[arm] += weight
+    else:
+        state.failures[arm] += weight
+
+
+@implements(probabilities, BaseThompson)
+def probabilities_base_thompson(
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
+) -> None:
+    """By quadrature."""
+    probabilities_of_being_largest(state.successes, state.failures, weight, out)

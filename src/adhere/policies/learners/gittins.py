@@ -1,0 +1,148 @@
+"""The finite-horizon Gittins index: what an arm is worth, learning included, in the patients that are left."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adhere.compilation import Memo, PerArm, State, implements, inline
+from adhere.errors import InputError
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import Learner
+from adhere.policies.base.parameters import parameter
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.numerics.beta import draw_success
+from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.policies.tables.gittins import MAX_HORIZON, kept_indices, place_of
+from adhere.randomness import Stream
+
+
+class GittinsState(State):
+    """Rewards as successes and failures."""
+
+    rewards = PerArm()  # how many each arm was credited with
+    successes = PerArm()  # and how many of them were successes
+
+
+def horizon_of(n_arms: int, horizon: int) -> int:
+    """That of the trial, if the indices can be computed for it."""
+    if horizon > MAX_HORIZON:
+        sentence = (
+            f"gittins is computed for at most {MAX_HORIZON:,} patients (got {horizon:,}); gittins(horizon="
+            f"{MAX_HORIZON}) goes on with the largest mean after them"
+        )
+        raise InputError("horizon", horizon, f"at most {MAX_HORIZON} patients", sentence)
+    return horizon
+
+
+@policy("gittins", state=GittinsState)
+class Gittins(Learner):
+    """The arm with the largest finite-horizon Gittins index, uniform priors.
+
+        ν(s, f, n) = max_τ E[rewards up to τ] / E[τ],    1 ≤ τ ≤ n
+
+    for s successes and f failures of the arm and n patients to come: the best rate of reward that playing this arm,
+    and stopping when it disappoints, can give. With one patient to come it is the posterior mean; with more it is
+    above it, the farther the less is known of the arm.
+
+    Parameters
+    ----------
+    horizon
+        T, the number of patients it plans for, at most 1000. Unset, that of the trial.
+    protocol
+        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+
+    Notes
+    -----
+    n is the horizon minus the rewards it was credited with, and at least 1: after T of them it recommends the arm
+    with the largest mean. Equal arms are drawn at random. A reward strictly between 0 and 1 becomes a Bernoulli draw.
+
+    Where the future is discounted for ever such an index is optimal (Gittins, 1979). For a fixed number of patients
+    it is not, but close to it: of two arms it gains 99.9% of what `bayes-optimal` does, in trials of 12 and of 40
+    patients. Unlike that it takes any number of arms.
+
+    Indices are computed once for each horizon and kept on disk: 1,000 patients take 90 seconds of processor time on
+    all cores together, 0.7 GB of memory and as much of disk, 200 patients a second and 5 MB. An index is too small by
+    10⁻⁵ at most, by 10⁻⁷ on average, and but for rounding never too large.
+
+    References
+    ----------
+    Gittins (1979), "Bandit processes and dynamic allocation indices"; Niño-Mora (2011), "Computing a classic index
+    for finite-horizon bandits"; Kaufmann (2018), "On Bayesian index policies for sequential resource allocation".
+
+    Examples
+    --------
+    >>> str(Gittins(horizon=100, protocol="actual"))
+    'gittins(horizon=100)/actual'
+    >>> from adhere import simulate
+    >>> result = simulate("gittins", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> round(result[0].surplus.mean, 2)
+    49.5
+
+    """
+
+    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "credit", "indices")
+    horizon: int | None = parameter(
+        default=None,
+        at_least=1,
+        at_most=MAX_HORIZON,
+        whole=True,
+        from_horizon=horizon_of,
+        symbol="the patients that gittins plans for",
+    )
+
+    def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
+        assert self.horizon is not None  # resolved
+        return *super()._tables(shape), kept_indices(self.horizon).array()
+
+
+@inline
+def patients_left(rule: Rule, state: State) -> Any:
+    """How many patients are to come, at least 1."""
+    left = np.int64(rule.horizon)
+    for arm in range(rule.n_arms):
+        left -= np.int64(state.rewards[arm])
+    return max(left, 1)
+
+
+@inline
+def index_of(rule: Rule, state: State, arm: int, n_left: Any) -> float:
+    """Of the last patient it is the mean, without rounding, so that equal means tie."""
+    if n_left == 1:
+        return (state.successes[arm] + 1.0) / (state.rewards[arm] + 2.0)  # type: ignore[no-any-return]
+    n, successes = np.int64(state.rewards[arm]), np.int64(state.successes[arm])
+    return float(rule.indices[place_of(np.int64(rule.horizon), n, successes, n_left)])
+
+
+@implements(choose, Gittins)
+def choose_gittins(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """The arm with the largest index."""
+    n_left = patients_left(rule, state)
+    best, n_tied, highest = 0, 0, -1.0
+    for arm in range(rule.n_arms):
+        index = index_of(rule, state, arm, n_left)
+        if index > highest:
+            best, n_tied, highest = arm, 1, index
+        elif index == highest:
+            n_tied += 1
+            if newest_wins_tie(n_tied, rng):
+                best = arm
+    return best
+
+
+@implements(learn, Gittins)
+def learn_gittins(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
+    """Count a success or a failure."""
+    state.rewards[arm] += 1.0
+    state.successes[arm] += 1.0 if draw_success(reward, rng) else 0.0
+
+
+@implements(probabilities, Gittins)
+def probabilities_gittins(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
+    """Shared equally among the arms with the largest index."""
+    n_left = patients_left(rule, state)
+    for arm in range(rule.n_arms):
+        out[arm] = index_of(rule, state, arm, n_left)
+    share_among_largest(out, rule.n_arms)

@@ -1,0 +1,52 @@
+"""Uniform randomisation, the baseline of every trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adhere.compilation import Memo, State, implements
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import Learner
+from adhere.randomness import Stream, uniform
+
+
+@policy("uniform")
+class Uniform(Learner):
+    """Each of k arms with probability 1/k, whatever was seen.
+
+    Parameters
+    ----------
+    protocol
+        Which arm is credited with a reward; of no effect, since nothing is learned.
+
+    Examples
+    --------
+    >>> str(Uniform())
+    'uniform'
+    >>> from adhere import simulate
+    >>> result = simulate("uniform", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> round(result[0].surplus.mean, 2)
+    0.6
+
+    """
+
+
+@implements(choose, Uniform)
+def choose_uniform(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
+    """An arm at random."""
+    return np.int64(uniform(rng) * rule.n_arms)
+
+
+@implements(learn, Uniform)
+def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
+    """There is nothing to learn."""
+
+
+@implements(probabilities, Uniform)
+def probabilities_uniform(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
+    """1/k each."""
+    for arm in range(rule.n_arms):
+        out[arm] = 1.0 / rule.n_arms

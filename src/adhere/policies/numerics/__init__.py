@@ -1,0 +1,1 @@
+"""Mathematics of policies: Beta and Gamma variates, exponential weights, selection."""

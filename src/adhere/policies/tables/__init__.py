@@ -1,0 +1,1 @@
+"""Precomputed tables: Gittins indices and Bayes-optimal decisions."""

@@ -1,0 +1,84 @@
+"""The tables of `bayes-optimal`: for which priors and horizons, where they are kept, and what they promise."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from adhere.checks import check_integer
+from adhere.errors import InputError, nearest
+from adhere.policies.base.parameters import parameter
+from adhere.policies.tables import compliance_counts, two_arm_counts
+from adhere.policies.tables.dynamic_programming import Bytes, solve, table_size, value_in, working_bytes
+from adhere.policies.tables.table_cache import KeptTable
+
+UNIFORM, UNIFORM_OTHER = "uniform", "uniform-other"
+MAX_HORIZON: Final = {UNIFORM: 500, UNIFORM_OTHER: 80}
+_COUNTS: Final[dict[str, Any]] = {UNIFORM: two_arm_counts, UNIFORM_OTHER: compliance_counts}
+
+
+def _horizon_for(prior: str, n_arms: int, horizon: int) -> int:
+    if horizon > MAX_HORIZON[prior]:
+        most = MAX_HORIZON[prior]
+        named = "" if prior == UNIFORM else f", prior={prior}"
+        sentence = (
+            f"bayes-optimal is computed for at most {most} patients under the prior {prior} (got {horizon:,});"
+            f" bayes-optimal(horizon={most}{named}) goes on with the larger mean after them"
+        )
+        raise InputError("horizon", horizon, f"at most {most} patients", sentence)
+    return horizon
+
+
+def horizon_parameter(prior: str) -> Any:
+    """The parameter of both classes."""
+    most = MAX_HORIZON[prior]
+    from_horizon, symbol = partial(_horizon_for, prior), "the patients that bayes-optimal plans for"
+    return parameter(default=None, at_least=1, at_most=most, whole=True, from_horizon=from_horizon, symbol=symbol)
+
+
+def decisions_for(prior: str, horizon: int) -> Bytes:
+    """The best decision in every state, computed once and kept on disk."""
+    starts_of, decide = _COUNTS[prior].starts_of, _COUNTS[prior].DECIDE
+    table = KeptTable(
+        f"bayes-optimal-{prior}",
+        numbers=(horizon,),
+        version=1,
+        title=f"the optimal decisions for {horizon} patient{'s' if horizon > 1 else ''}",
+        shape=(table_size(horizon, starts_of),),
+        dtype=np.uint8,
+        working_bytes=working_bytes(horizon, starts_of),
+        compute=lambda: solve(horizon, starts_of, decide),
+    )
+    return table.array()
+
+
+def optimal_surplus(horizon: int, prior: str = UNIFORM) -> float:
+    """The most that any policy can gain over randomisation in a trial of so many patients, on average over a prior.
+
+    Parameters
+    ----------
+    horizon
+        The number of patients.
+    prior
+        "uniform": everyone does as told and each of two arms has a success rate drawn from [0, 1]. "uniform-other":
+        the population of that name, to policies that see what was taken.
+
+    Examples
+    --------
+    A policy as a fraction of the optimum:
+
+    >>> from adhere import simulate
+    >>> best = optimal_surplus(12, "uniform-other")
+    >>> round(best, 4)
+    0.3156
+    >>> thompson = simulate("thompson", "uniform-other", n_patients=12, n_runs=10_000, progress=False)[0]
+    >>> f"{thompson.surplus.mean / best:.0%}"
+    '5...%'
+
+    """
+    if prior not in MAX_HORIZON:
+        raise InputError("prior", prior, nearest(str(prior), MAX_HORIZON))
+    planned = check_integer("horizon", horizon, 1, MAX_HORIZON[prior])
+    return value_in(decisions_for(prior, planned)) - planned / 2

@@ -1,0 +1,1 @@
+"""Execution of tasks: threads, a GPU, or the workers of an executor."""

@@ -1,0 +1,117 @@
+"""A cluster of machines, by way of Dask: `distributed` is loaded only when a cluster is asked for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from functools import partial
+from threading import Thread
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from adhere.errors import InputError
+from adhere.simulation.execution.identity import differences, identity
+
+_SECONDS_TO_CONNECT, _SECONDS_TO_ANSWER = 5, 60  # a worker's first answer may have to wait for its imports
+_SCHEMES = ("tcp", "tls")
+T = TypeVar("T")
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Executor]:
+    """An executor of the Dask cluster whose scheduler is at this address, after a look at its workers."""
+    _check_address(address)
+    try:
+        from distributed import Client, Security
+    except ImportError:
+        raise InputError(
+            "cluster", address, "Dask to reach it: pip install 'adhere[cluster]' (in a checkout: '.[cluster]')"
+        ) from None
+
+    security: Any = Security()  # type: ignore[no-untyped-call]
+    if address.startswith("tls:") and security.get_connection_args("client")["ssl_context"] is None:
+        raise InputError("cluster", address, "certificates for it in Dask's configuration (distributed.comm.tls)")
+    # Each has a level of its own; tornado's are Dask's connections, which end too where Ctrl-C ends the cluster.
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong, we say in a sentence ourselves
+
+    connect: Any = partial(Client, address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+    try:
+        client: Any = _within(_SECONDS_TO_CONNECT + 1, connect)
+    except OSError:
+        expected = f"a Dask scheduler there, but none answered within {_SECONDS_TO_CONNECT} seconds"
+        raise InputError("cluster", address, expected) from None
+    with client:
+        _check_workers(client, address)
+        yield client.get_executor()
+
+
+def _within(seconds: float, function: Callable[[], T]) -> T:
+    """What a function returns, unless it takes too long, which whoever listens at a wrong address may cause."""
+    answer: Future[T] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(function())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=ask, daemon=True).start()
+    return answer.result(seconds)
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        well_formed = parts.scheme in _SCHEMES and parts.hostname and parts.port and parts.path in ("", "/")
+    except ValueError:  # no port number
+        well_formed = False
+    if not well_formed:
+        raise InputError("cluster", address, "the address of a Dask scheduler, e.g. tcp://127.0.0.1:8786")
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Refuse a cluster that could not run the simulation, or would give other numbers."""
+    if not client.nthreads():
+        raise InputError("cluster", address, "a scheduler with at least one worker (dask worker ADDRESS)")
+    try:
+        answers = _within(_SECONDS_TO_ANSWER, lambda: client.run(identity, on_error="return"))
+    except TimeoutError:
+        expected = f"workers that answer, but some did not within {_SECONDS_TO_ANSWER} seconds"
+        raise InputError("cluster", address, expected) from None
+    for worker, theirs in answers.items():
+        differing = f"none ({theirs})" if isinstance(theirs, Exception) else differences(theirs, identity())
+        if differing:
+            raise InputError(
+                "cluster", address, f"workers with the same adhere as here, but {worker} has {differing}"
+            )
+
+
+def n_threads_of(executor: Executor) -> int | None:
+    """How many tasks a Dask cluster runs at once; None if the executor is not Dask's."""
+    dask: Any = sys.modules.get("distributed.cfexecutor")
+    if dask is None or not isinstance(executor, dask.ClientExecutor):
+        return None
+    if executor._client.status != "running":
+        raise InputError("executor", "one of a Dask client that is closed", "one of a client that is connected")
+    threads: dict[str, int] = executor._client.nthreads()
+    return sum(threads.values())
+
+
+def loss_explained(error: Exception) -> str:
+    """What Dask means by an error about its workers or its scheduler; empty if it is about something else."""
+    dask: Any = sys.modules.get("distributed")
+    if dask is None:
+        return ""
+    if isinstance(error, dask.scheduler.KilledWorker):
+        n_killed = error.allowed_failures + 1
+        return (
+            f"{n_killed} workers of the cluster died at one task, the last at {error.last_worker.address}: killed,"
+            " or out of memory? Their logs say more"
+        )
+    if isinstance(error, dask.comm.CommClosedError):
+        return "the connection to the cluster's scheduler is lost"
+    return ""

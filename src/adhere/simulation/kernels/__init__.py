@@ -1,0 +1,1 @@
+"""Compiled loops over patients, and the runners that start them."""

@@ -1,0 +1,89 @@
+"""Runs a policy that is a plain Python object."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.checks import is_integer
+from adhere.compilation.places import traceback_place
+from adhere.compilation.policy_failures import policy_error
+from adhere.errors import InputError
+from adhere.populations import PatientTables, Population
+from adhere.randomness import PYTHON, stream_keys, uniforms
+from adhere.simulation.kernels.kernel import Tallies
+from adhere.simulation.kernels.policy_runner import PolicyRunner, Started
+from adhere.simulation.plan import Integers
+from adhere.simulation.policy_name import name_of
+
+
+class PythonRunner(PolicyRunner):
+    """Runs a plain object with `choose` and `update`, copied afresh for each run.
+
+    `choose()` or `choose(rng)` returns an arm number; `update(chosen, actual, reward)` learns. `rng` is a NumPy
+    generator of the run's own.
+    """
+
+    def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers) -> None:
+        super().__init__(population, n_patients, grid)
+        for method in ("choose", "update"):
+            if not callable(getattr(policy, method, None)):
+                expected = "a policy, its text, or an object with the methods choose and update"
+                raise InputError("policy", policy, expected)
+        self._policy, self.resolved = policy, name_of(policy)
+        self.deciders = (self.resolved,)
+        self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Nothing is compiled."""
+
+    def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
+        """Play every run, patient by patient, with the patients every other policy meets."""
+        tallies = self._blank_tallies(len(runs))
+        for row, run in enumerate(runs):
+            patients = self._population.patients(seed, run, self._n_patients)
+            own = copy.deepcopy(self._policy)
+            first = uniforms(stream_keys(seed, run, 1), np.zeros(1, np.int64), PYTHON)[0, 0]
+            rng = np.random.default_rng(int(first * 2**53))
+            arguments = (rng,) if self._takes_rng else ()
+            chosen = np.empty(self._n_patients, np.int64)
+            for t in range(self._n_patients):
+                if stop[0]:
+                    return lambda: tallies
+                arm = self._asked(own.choose, arguments, t, run)  # type: ignore[attr-defined]
+                if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
+                    expected = f"a whole number from 0 to {self._population.n_arms - 1}"
+                    raise InputError(f"arm chosen by {self.resolved}", arm, expected)
+                chosen[t] = arm = int(arm)
+                actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
+                self._asked(own.update, (arm, actual, reward), t, run)  # type: ignore[attr-defined]
+                done[0] += 1
+            self._tally(row, chosen, patients.reward, tallies)
+        return lambda: tallies
+
+    def _asked(self, method: Callable[..., Any], arguments: tuple[Any, ...], t: int, run: int) -> Any:
+        """Call a method of the policy; an exception says which policy raised it, in which line, at which patient."""
+        try:
+            return method(*arguments)
+        except (MemoryError, OSError, InputError):
+            raise
+        except Exception as error:
+            when = f" (patient {t + 1} of run {run + 1} on {self._population.name})"
+            n_arms = self._population.n_arms
+            raise policy_error(
+                self.resolved, traceback_place(error.__traceback__), error, None, n_arms, when
+            ) from error
+
+    def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
+        pulled = chosen[:, None] == np.arange(self._population.n_arms)
+        upto = self._grid - 1
+        tallies.pulls[row] = pulled.cumsum(axis=0)[upto]
+        tallies.rewards[row] = rewards[pulled].cumsum()[upto]
+        tallies.baselines[row] = rewards.mean(axis=1).cumsum()[upto]
+        tallies.decisions[row] = self._n_patients
+        tallies.last_pulls[row] = pulled[self._n_patients - self._n_last :].sum(axis=0)

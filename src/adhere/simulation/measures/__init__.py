@@ -1,0 +1,1 @@
+"""Measures of runs, accumulated in memory that does not grow with their number."""

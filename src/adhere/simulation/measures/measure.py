@@ -1,0 +1,137 @@
+"""From what a block of runs left behind to the quantities whose means are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.errors import InputError
+from adhere.simulation.kernels.kernel import Tallies
+
+Floats = NDArray[np.float64]
+MEASURES = ("surplus", "realised_surplus", "reward", "regret")
+SHARES = ("worse_than_randomisation", "favours_best_arm")
+LARGEST_LAST_PART = 100
+_ORDER_MATTERS = 8
+_ROUNDING = 1e-12  # of a reward, for each patient: a surplus this small is none
+SURPLUSES = slice(2)  # of the measures
+
+
+def n_last(n_patients: int) -> int:
+    """How many recommendations count as the last: a tenth of the trial, at least 1 and at most 100."""
+    return max(1, min(LARGEST_LAST_PART, n_patients // 10))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where each quantity of one policy on one population stands in a row of numbers, one row for each run.
+
+    Measures and their differences from the reference policy, by point of the grid; the share of each arm
+    among recommendations, by arm and point; the share of decisions of each part of a hybrid; two shares of
+    runs.
+    """
+
+    n_grid: int
+    n_arms: int
+
+    def measure(self, name: str, difference: bool = False) -> slice:
+        """A measure, or its difference from the reference policy's, along the grid."""
+        if name not in MEASURES:
+            raise InputError("measure", name, f"one of {', '.join(MEASURES)}")
+        return self._along_grid(MEASURES.index(name) + len(MEASURES) * difference)
+
+    def allocation(self, arm: int) -> slice:
+        """An arm's share of the recommendations up to each point of the grid."""
+        return self._along_grid(2 * len(MEASURES) + arm)
+
+    def _along_grid(self, quantity: int) -> slice:
+        return slice(quantity * self.n_grid, (quantity + 1) * self.n_grid)
+
+    def decider(self, index: int) -> int:
+        """The share of decisions one part of a hybrid made."""
+        return (2 * len(MEASURES) + self.n_arms) * self.n_grid + index
+
+    def final(self) -> list[int]:
+        """What each run came to: the measures and the shares of the arms at the end of the trial."""
+        along = [*map(self.measure, MEASURES), *map(self.allocation, range(self.n_arms))]
+        return [where.stop - 1 for where in along]
+
+    def allocations(self) -> list[int]:
+        """Each arm's share of the recommendations at every point of the grid, arm by arm."""
+        return [column for arm in range(self.n_arms) for column in range(*self.allocation(arm).indices(2**62))]
+
+    def share(self, name: str) -> int:
+        """Whether a run counts towards a share of runs; counted from the end."""
+        return SHARES.index(name) - len(SHARES)
+
+
+def measures(tallies: Tallies, means: Floats) -> list[Floats]:
+    """Surplus, realised surplus, reward and regret, each [run, grid]; `means` is [1 or run, arm]."""
+    baseline = means.mean(axis=1, keepdims=True)
+    best = means.max(axis=1, keepdims=True)
+    surplus = _sum_over_arms(tallies.pulls, means - baseline)
+    regret = _sum_over_arms(tallies.pulls, best - means)
+    return [surplus, tallies.rewards - tallies.baselines, tallies.rewards, regret]
+
+
+def _sum_over_arms(pulls: NDArray[np.int64], each: Floats) -> Floats:
+    """Σ_j pulls_j · each_j. NumPy's sum is slow over so short an axis; from eight on it adds in another order."""
+    if pulls.shape[2] >= _ORDER_MATTERS:
+        summed: Floats = (pulls * each[:, None, :]).sum(axis=2)
+        return summed
+    total: Floats = pulls[:, :, 0] * each[:, :1]
+    for arm in range(1, pulls.shape[2]):
+        total += pulls[:, :, arm] * each[:, arm : arm + 1]
+    return total
+
+
+def without_rounding(surplus: Floats, n_patients: float) -> Floats:
+    """Surpluses of runs, 0 where sums of floats left a trace of nothing.
+
+    Whatever looks at single runs (shares, quantiles, runs that are kept) takes these; means do without.
+    """
+    return np.where(np.abs(surplus) <= _ROUNDING * n_patients, 0.0, surplus)
+
+
+def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, reference: int) -> list[Floats]:
+    """One matrix for each policy, a row for each run and a column for each of `Columns`."""
+    measured = [measures(one, means) for one in tallies]
+    best_arms = means == means.max(axis=1, keepdims=True)
+    return [
+        _matrix(one, own, measured[reference], grid, best_arms) for one, own in zip(tallies, measured, strict=True)
+    ]
+
+
+def _matrix(
+    tallies: Tallies, own: list[Floats], others: list[Floats], grid: Floats, best_arms: NDArray[np.bool_]
+) -> Floats:
+    n_runs, n_grid, n_arms = tallies.pulls.shape
+    columns = Columns(n_grid, n_arms)
+    matrix = np.zeros((n_runs, columns.decider(tallies.decisions.shape[1]) + len(SHARES)))
+    for name, mine, theirs in zip(MEASURES, own, others, strict=True):
+        matrix[:, columns.measure(name)] = mine
+        if theirs is not mine:
+            np.subtract(mine, theirs, out=matrix[:, columns.measure(name, difference=True)])
+    for arm in range(n_arms):
+        np.divide(tallies.pulls[:, :, arm], grid, out=matrix[:, columns.allocation(arm)])
+    np.divide(tallies.decisions, grid[-1], out=matrix[:, columns.decider(0) : -len(SHARES)])
+    matrix[:, columns.share("worse_than_randomisation")] = without_rounding(own[0][:, -1], grid[-1]) < 0.0
+    most_last = tallies.last_pulls == tallies.last_pulls.max(axis=1, keepdims=True)
+    # Favoured: only best arms lead among the last recommendations.
+    matrix[:, columns.share("favours_best_arm")] = ~(most_last & ~best_arms).any(axis=1)
+    return matrix
+
+
+def pooled_rows(matrices: Sequence[Floats], n_grid: int, n_patients: int) -> Floats:
+    """One policy on several populations, averaged run by run: measures and differences, then the shares of runs.
+
+    Run r of every population has the same random numbers, so only the runs' own averages show their true spread.
+    """
+    n_measures = 2 * len(MEASURES) * n_grid
+    average: Floats = np.mean([matrix[:, :n_measures] for matrix in matrices], axis=0)
+    favours: Floats = np.mean([matrix[:, -1:] for matrix in matrices], axis=0)
+    worse = without_rounding(average[:, n_grid - 1 : n_grid], n_patients) < 0.0
+    return np.hstack([average, worse, favours])

@@ -1,0 +1,1 @@
+"""Results of a simulation: values, tables, files and plots."""

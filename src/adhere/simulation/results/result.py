@@ -1,0 +1,118 @@
+"""What a simulation found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adhere.errors import InputError
+from adhere.simulation.config import Config
+from adhere.simulation.results.lookup import find_outcome
+from adhere.simulation.results.outcome import Outcome
+from adhere.simulation.results.runs import Runs
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    from matplotlib.figure import Figure
+
+_MOST_LINES, _LINE_WIDTH = 10, 100  # of `repr`
+
+
+@dataclass(frozen=True)
+class SimulationResult:
+    """What `simulate` found: one outcome for each population and policy, in the order given."""
+
+    config: Config
+    outcomes: tuple[Outcome, ...]
+    kept_runs: Runs | None = None
+
+    @property
+    def runs(self) -> Runs:
+        """What each run came to, if `simulate` was told to keep it."""
+        if self.kept_runs is None:
+            sentence = "the runs were not kept: simulate(…, keep_runs=True)"
+            raise InputError("runs", None, "keep_runs=True", sentence)
+        return self.kept_runs
+
+    def __getitem__(self, key: object) -> Outcome:
+        """The outcome at a place, or `result[population, policy]`: values, any texts that mean them, or a place."""
+        return find_outcome(self.outcomes, key)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    def __repr__(self) -> str:
+        n_shown = len(self) if len(self) < _MOST_LINES else _MOST_LINES - 2
+        lines = [f"SimulationResult: {self.config.size}", *(f"  {one.in_short()}" for one in self.outcomes[:n_shown])]
+        if n_shown < len(self):
+            lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .plot()")
+        return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in lines)
+
+    def _repr_html_(self) -> str:
+        from adhere.simulation.results.result_table import html_table
+
+        return html_table(self.config, self.outcomes)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One object for each outcome, with the configuration. The seed is a string: JSON readers may round it."""
+        config = {name: value for name, value in vars(self.config).items() if name != "grid"}
+        return [{**outcome.to_json(), **config, "seed": str(self.config.seed)} for outcome in self.outcomes]
+
+    def summary(self, width: int = 80) -> str:
+        """A plain table of surplus, its difference from the reference, regret and allocation, and what they are."""
+        from adhere.simulation.results.result_table import result_table
+
+        return result_table(self.config, self.outcomes, width)
+
+    def plot(self, notes: Sequence[str] = ()) -> Figure:
+        """The surplus along the trial and the quantiles of its final value, as a figure of matplotlib.
+
+        A notebook shows it; `plot().savefig("surplus.png")` keeps it. `notes` go under it.
+        """
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            raise ImportError(
+                "plot needs matplotlib: pip install 'adhere[report]' (in a checkout: '.[report]')"
+            ) from None
+        from adhere.simulation.results.surplus_plot import surplus_plot
+
+        return surplus_plot(self.config, self.outcomes, notes)
+
+    def to_polars(self, *, final: bool = False) -> polars.DataFrame:
+        """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high.
+
+        With `final`, a row for each population and policy instead: what each measure came to, and how runs spread.
+        """
+        from adhere.simulation.results.result_frames import along_trial, final_figures
+
+        return final_figures(self.outcomes) if final else along_trial(self.outcomes)
+
+    def to_pandas(self, *, final: bool = False) -> pandas.DataFrame:
+        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        from adhere.simulation.results.result_frames import as_pandas
+
+        return as_pandas(self.to_polars(final=final))
+
+    def save(self, folder: str | Path) -> None:
+        """Write `result.parquet`, `result.json` and, of runs that were kept, `runs.parquet`, all or nothing."""
+        from adhere.simulation.results.result_files import save  # loads polars
+
+        runs = None if self.kept_runs is None else self.kept_runs.to_polars()
+        save(Path(folder), vars(self.config), [vars(outcome) for outcome in self.outcomes], runs)
+
+    @staticmethod
+    def load(folder: str | Path) -> SimulationResult:
+        """What `save` wrote, to the bit."""
+        from adhere.simulation.results.result_files import load
+
+        config, described, table = load(Path(folder))
+        outcomes = tuple(Outcome(**outcome) for outcome in described)
+        runs = None if table is None else Runs.from_polars(table, outcomes, config["n_runs"])
+        return SimulationResult(Config(**config), outcomes, runs)

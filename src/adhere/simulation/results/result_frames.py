@@ -1,0 +1,65 @@
+"""What a simulation found, as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from adhere.intervals import Estimate
+from adhere.simulation.measures.measure import MEASURES, SHARES
+from adhere.simulation.results.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
+    """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high."""
+    frames = []
+    for one, difference, measure in product(outcomes, (False, True), MEASURES):
+        name = f"{measure}_difference" if difference else measure
+        columns = {"population": one.population, "policy": one.policy, "measure": name}
+        along = vars(one.trajectory(measure, difference))
+        frames.append(polars.DataFrame({**columns, **along}, nan_to_null=True))
+    return polars.concat(frames)
+
+
+def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
+    """A row for each outcome: measures, surplus difference, shares of runs, quantiles, best arm, each arm's share."""
+    rows = []
+    for one in outcomes:
+        row: dict[str, object] = {"population": one.population, "policy": one.policy}
+        for name in MEASURES:
+            row |= _columns(name, getattr(one, name))
+        row |= _columns("surplus_difference", one.difference())
+        for name in SHARES:
+            row |= _columns(name, getattr(one, name))
+        row |= one.quantiles() | {"best_arm": one.best_arm, "best_arm_surplus": one.best_arm_surplus}
+        rows.append(row | {f"allocation_{arm}": share.mean for arm, share in one.allocation.items()})
+    schema = dict.fromkeys((name for row in rows for name in row), polars.Float64)
+    return polars.DataFrame(rows, schema | dict.fromkeys(("population", "policy", "best_arm"), polars.String))
+
+
+def _columns(name: str, one: Estimate) -> dict[str, float | None]:
+    return {name: one.mean, f"{name}_se": one.se, f"{name}_low": one.low, f"{name}_high": one.high}
+
+
+def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
+    """The same frame of pandas. Polars' own conversion needs PyArrow too."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(
+            "to_pandas needs pandas: pip install 'adhere[pandas]' (in a checkout: '.[pandas]')"
+        ) from None
+
+    def array_of(column: polars.Series) -> Any:
+        if isinstance(column.dtype, polars.Enum):
+            names = pandas.Index(column.dtype.categories.to_list())
+            return pandas.Categorical.from_codes(column.to_physical().to_numpy(), names)
+        return column.to_numpy()
+
+    return pandas.DataFrame({column.name: array_of(column) for column in frame})

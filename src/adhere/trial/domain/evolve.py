@@ -1,0 +1,165 @@
+"""`evolve`, the one reducer: the next state of a trial from an event.
+
+It is pure: it changes neither its arguments nor anything else. The in-memory `Trial`, the service, corrections and
+replay all use it. A lesson at the end of the log is learned at once. An event that changes an earlier lesson only
+marks the policy's state as outdated from that lesson's place on (`relearn_from`); `projection.Projection` then learns
+the later lessons again, in one compiled loop.
+
+A lesson at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
+writes the log adds in the same transaction (`refused_events`). From that event on the lesson is no more.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from adhere.trial.domain.counts import evolve_counts
+from adhere.trial.domain.events import (
+    AnyEvent,
+    Closed,
+    Corrected,
+    EpochBegun,
+    LessonRefused,
+    Looked,
+    Paused,
+    Recommended,
+    Reported,
+    Resumed,
+    Revealed,
+)
+from adhere.trial.domain.history import History, evolve_history
+from adhere.trial.domain.state import ChangedLessons, Refusal, TrialState
+from adhere.trial.domain.updates import CHOICE, Row
+from adhere.trial.looks.look_state import after_look, evolve_looks
+from adhere.trial.policy.engine import Engine, Floats
+
+_UNCHANGED: ChangedLessons = {}
+
+
+def evolve(state: TrialState, event: AnyEvent) -> TrialState:
+    """The state after one more event."""
+    recommendation_index = getattr(event, "recommendation_index", None)
+    if recommendation_index is None:
+        if isinstance(event, Looked) and state.looks is not None:
+            state = replace(state, looks=after_look(state.looks, event))
+        elif isinstance(event, EpochBegun):
+            state = replace(state, commitments=(*state.commitments, event.commitment))
+        elif isinstance(event, Revealed):
+            state = replace(state, is_revealed=True)
+        return replace(
+            state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
+        )
+    before = state.histories.get(recommendation_index)
+    after = evolve_history(before, event)
+    changed = changed_lessons(state.engine, before, after)
+    policy_state, relearn_from, refusals = _learn(state, before, changed, event)
+    if state.looks is not None and state.looker is not None:
+        state = replace(state, looks=evolve_looks(state.looker.plan, state.looks, event, before, after))
+    return replace(
+        state,
+        position=event.position,
+        n_recommendations=state.n_recommendations + isinstance(event, Recommended),
+        policy_state=policy_state,
+        relearn_from=relearn_from,
+        changed_lessons=changed,
+        refusals=refusals,
+        histories=state.histories.set(recommendation_index, after),
+        counts=evolve_counts(state.counts, before, after),
+        has_sites=state.has_sites or after.site != "",
+        reopened=_reopened(state.reopened, event, before, after),
+    )
+
+
+def _reopened(known: tuple[int, ...], event: AnyEvent, before: History | None, after: History) -> tuple[int, ...]:
+    """The recommendations that are open again, after an event about one of them."""
+    index = after.recommendation_index
+    if isinstance(event, Corrected) and before is not None and after.is_open and not before.is_open:
+        return (*known, index)
+    if not known:
+        return known
+    return tuple(one for one in known if one != index) if index in known and not after.is_open else known
+
+
+def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
+    """All lessons of a recommendation: the choice where it changes the policy's state, then what was reported."""
+    if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
+        return ()
+    lessons = history.lessons(engine.n_arms, engine.sees_both_arms, engine.benefit)
+    if history.recommendation_index >= engine.n_changing or history.refuses_choice():
+        return lessons
+    return ((history.position, history.recommendation_index, history.chosen, CHOICE, 0.0, history.memo), *lessons)
+
+
+def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:
+    """The lessons by which two histories of a recommendation differ."""
+    if before is None and after.recommendation_index >= engine.n_changing:  # nothing is reported yet
+        return _UNCHANGED
+    new = lessons_of(engine, after)
+    is_first = before is None or (before.reward is None and before.recommendation_index >= engine.n_changing)
+    old = () if is_first else lessons_of(engine, before)
+    if old == new:
+        return _UNCHANGED
+    if not old and len(new) == 1:
+        return {new[0][0]: new[0]}
+    rows: dict[int, Row | None] = {row[0]: None for row in old if row not in new}
+    return rows | {row[0]: row for row in new if row not in old}
+
+
+def _learn(
+    state: TrialState, before: History | None, changed: ChangedLessons, event: AnyEvent
+) -> tuple[Floats, int | None, tuple[Refusal, ...]]:
+    """The policy's state after an event, or the first place from which it must be learned again; what it refused."""
+    refusals = state.refusals
+    if refusals and isinstance(event, LessonRefused) and any(refusal.place == event.place for refusal in refusals):
+        # It was not learned in the first place.
+        rest = tuple(refusal for refusal in refusals if refusal.place != event.place)
+        return state.policy_state, state.relearn_from, rest
+    if not changed and not state.design.blinded:
+        return state.policy_state, state.relearn_from, refusals
+    places = set(changed)
+    if state.design.blinded and before is not None:
+        # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.
+        places |= _restated_places(before, event)
+    if not places:
+        return state.policy_state, state.relearn_from, refusals
+    first = min(places)
+    if state.relearn_from is not None or first < event.position:
+        return state.policy_state, min(first, state.relearn_from or first), refusals
+    lesson = changed[event.position]  # the only one: a record reports one lesson
+    assert lesson is not None
+    learned = state.engine.learn_one(state.policy_state, lesson)
+    if learned.refused:
+        refusals += tuple(Refusal(lesson[0], lesson[1], reason) for _, reason in learned.refused)
+    return learned.state, None, refusals
+
+
+def refused_events(state: TrialState, at: datetime) -> list[LessonRefused]:
+    """The events that say which lessons the policy refused."""
+    version = state.engine.algorithm_version
+    return [
+        LessonRefused(position=position, at=at, algorithm_version=version, **refusal._asdict())
+        for position, refusal in enumerate(state.refusals, state.position + 1)
+    ]
+
+
+def _restated_places(before: History, event: AnyEvent) -> set[int]:
+    """The places of the parts that an event reports again, whether or not their values differ."""
+    if not isinstance(event, Reported | Corrected):
+        return set()
+    retracted = event.retract if isinstance(event, Corrected) else ()
+    restated = [
+        part
+        for name, value, part in (("actual", event.actual, before.actual), ("reward", event.reward, before.reward))
+        if value is not None or name in retracted
+    ]
+    return {part.place for part in restated if part is not None}
+
+
+def _status(status: str, event: AnyEvent) -> str:
+    if isinstance(event, Paused):
+        return "paused"
+    if isinstance(event, Resumed):
+        return "open"
+    return "closed" if isinstance(event, Closed) else status

@@ -1,0 +1,234 @@
+"""One recommendation and everything reported about it; and the lessons a policy learns from that.
+
+Each part of a report, the actual arm and the reward, has a *place*: the position of the record that first reported
+it. A correction changes the value and leaves the place, so that the policy learns as if the right value had been
+reported then. An imputed value has a place like a reported one, and keeps it when the reported value replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from adhere.design.arms import MAX_ARMS
+from adhere.trial.domain.events import (
+    AnyEvent,
+    Corrected,
+    EnteredInError,
+    Imputed,
+    LessonRefused,
+    Recommended,
+    Reported,
+    Withdrawn,
+)
+from adhere.trial.domain.updates import Row
+
+
+class Part(NamedTuple):
+    """The actual arm, or the reward: its value, its place, and whether it was only imputed.
+
+    Where a kit was named instead of an arm, `kit` is the id of its recommendation. Where something else was taken,
+    `text_at` is the record with the words for it.
+    """
+
+    value: float
+    place: int
+    imputed: bool = False
+    kit: int | None = None
+    text_at: int | None = None
+
+
+class Refused(NamedTuple):
+    """A lesson that the policy refused: its place, feedback and reward; none for a choice.
+
+    The feedback is that of a policy that sees both arms, with MAX_ARMS arms.
+    """
+
+    place: int
+    feedback: int | None = None
+    reward: float | None = None
+
+
+class History(msgspec.Struct, frozen=True, gc=False):
+    """One recommendation and what was reported about it."""
+
+    recommendation_index: int
+    recommendation_id: str
+    position: int
+    at: datetime
+    site: str
+    chosen: int
+    memo: tuple[float, ...] = ()
+    fallback: str = ""
+    actual: Part | None = None
+    reward: Part | None = None
+    withdrawn: bool = False
+    was_imputed: bool = False
+    was_retracted: bool = False
+    refused: tuple[Refused, ...] = ()
+    in_error: bool = False
+    epoch: str = ""
+    subject: str = ""  # the key
+    stratum: int | None = None
+    earlier: int | None = None  # the subject's recommendation before this one, where the design needs to know
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a report is still expected; an imputed value may still be replaced by a reported one."""
+        actual, reward = self.actual, self.reward
+        complete = actual is not None and reward is not None and not actual.imputed and not reward.imputed
+        return not self.withdrawn and not self.in_error and not complete
+
+    @property
+    def may_be_imputed(self) -> bool:
+        """Whether the rule for missing reports applies: once, and not after a retraction."""
+        return self.is_open and not self.was_imputed and not self.was_retracted
+
+    def lessons(
+        self, n_arms: int, sees_both_arms: bool = False, benefit: Callable[[float], float] = float
+    ) -> tuple[Row, ...]:
+        """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
+
+        A policy that sees both arms is also taught that none of the arms was taken. A lesson that the policy refused
+        is left out for as long as it says the same. `benefit` makes of a reward the one that is learned.
+
+        >>> from datetime import datetime
+        >>> history = History(0, "", 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
+        >>> history.lessons(2)
+        ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
+        """
+        rows = self._reported_lessons(n_arms, sees_both_arms, benefit)
+        if not self.refused:
+            return rows
+        said = (_said(row) for row in self._reported_lessons(MAX_ARMS, sees_both_arms))
+        refused = self.refused if sees_both_arms else [_without_taken(one) for one in self.refused]
+        return tuple(row for row, says in zip(rows, said, strict=True) if says not in refused)
+
+    def refuses_choice(self) -> bool:
+        """Whether the policy refused to repeat the choice itself."""
+        return Refused(self.position) in self.refused
+
+    def _reported_lessons(
+        self, n_arms: int, sees_both_arms: bool, benefit: Callable[[float], float] = float
+    ) -> tuple[Row, ...]:
+        if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
+            return ()
+        reward, place = benefit(self.reward.value), self.reward.place
+        arm = -1 if self.actual is None else int(self.actual.value)
+        if self.actual is None or (arm < 0 and not sees_both_arms):
+            # Learners that need an arm wait, for good if none of ours was taken.
+            return (self._lesson(place, n_arms, reward),)
+        if self.actual.place <= place:
+            return (self._lesson(place, arm if arm >= 0 else arm - 1, reward),)
+        later = n_arms + 1 + arm if arm >= 0 else 2 * n_arms - arm
+        return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, later, reward))
+
+    def _lesson(self, place: int, feedback: int, reward: float) -> Row:
+        return (place, self.recommendation_index, self.chosen, feedback, reward, self.memo)
+
+
+def evolve_history(history: History | None, event: AnyEvent) -> History:
+    """The history of a recommendation after one more event about it."""
+    if history is None:
+        assert isinstance(event, Recommended)
+        return History(
+            event.recommendation_index,
+            event.recommendation_id,
+            event.position,
+            event.at,
+            event.site,
+            event.chosen,
+            event.memo,
+            event.fallback,
+            epoch=event.epoch,
+            subject=event.subject,
+            stratum=event.stratum,
+            earlier=event.earlier,
+        )
+    if isinstance(event, Reported):
+        return replace(
+            history,
+            actual=_reported(history.actual, event.position, event.actual, event.kit, _text_at(event)),
+            reward=_reported(history.reward, event.position, event.reward),
+        )
+    if isinstance(event, Imputed):
+        return replace(
+            history,
+            actual=_imputed(history.actual, event.position, event.actual),
+            reward=_imputed(history.reward, event.position, event.reward),
+            was_imputed=True,
+        )
+    if isinstance(event, Corrected):
+        return replace(
+            history,
+            actual=_corrected(history.actual, event, event.actual, "actual"),
+            reward=_corrected(history.reward, event, event.reward, "reward"),
+            withdrawn=history.withdrawn and "withdrawal" not in event.retract,
+            was_retracted=history.was_retracted or bool(event.retract),
+        )
+    if isinstance(event, LessonRefused):
+        return replace(history, refused=(*history.refused, _refused(history, event.place)))
+    if isinstance(event, EnteredInError):  # nobody is lost to follow-up, and nothing is assumed of anybody
+        return replace(history, in_error=True, withdrawn=False, actual=None, reward=None)
+    return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
+
+
+def history_of(events: Iterable[AnyEvent]) -> History:
+    """The history of a recommendation from all events about it, in order."""
+    history: History | None = None
+    for event in events:
+        history = evolve_history(history, event)
+    assert history is not None
+    return history
+
+
+def _refused(history: History, place: int) -> Refused:
+    """What the lesson at a place says now."""
+    rows = history._reported_lessons(MAX_ARMS, sees_both_arms=True)
+    return next((_said(row) for row in rows if row[0] == place), Refused(place))
+
+
+def _said(row: Row) -> Refused:
+    return Refused(row[0], row[3], row[4])
+
+
+def _without_taken(refused: Refused) -> Refused:
+    """What a policy is taught that is not told where none of the arms was taken."""
+    is_taken = refused.feedback is None or refused.feedback >= 0
+    return refused if is_taken else refused._replace(feedback=MAX_ARMS)
+
+
+def _imputed(part: Part | None, position: int, value: float | None) -> Part | None:
+    return part if part is not None or value is None else Part(value, position, imputed=True)
+
+
+def is_new(part: Part | None, value: float | None) -> bool:
+    """Whether a report adds a value: to a part that is missing, or in place of an imputed one."""
+    return value is not None and (part is None or part.imputed)
+
+
+def _reported(
+    part: Part | None, position: int, value: float | None, kit: int | None = None, text_at: int | None = None
+) -> Part | None:
+    """A missing part is filled; an imputed one is replaced, at its place."""
+    if value is None or not is_new(part, value):
+        return part
+    return Part(value, position if part is None else part.place, kit=kit, text_at=text_at)
+
+
+def _text_at(event: Reported | Corrected) -> int | None:
+    return event.position if event.text else None
+
+
+def _corrected(part: Part | None, event: Corrected, value: float | None, name: str) -> Part | None:
+    """A new value at the old place; what is retracted was never reported."""
+    if name in event.retract:
+        return None
+    if value is None:
+        return part
+    place = event.position if part is None else part.place
+    return Part(value, place, kit=event.kit, text_at=_text_at(event)) if name == "actual" else Part(value, place)

@@ -1,0 +1,113 @@
+"""Look at a trial, when its design says so: nobody asks for it, and whoever's report makes a look due records it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from adhere.design.design import Design
+from adhere.errors import InputError, UnavailableError, listed
+from adhere.trial.domain.events import Looked
+from adhere.trial.domain.state import TrialState
+from adhere.trial.looks.look_state import dropped, due_look, last_look
+from adhere.trial.looks.looker import Patients
+from adhere.trial.policy.engine import Choice
+from adhere.trial.policy.failures import OF_THE_MACHINE, unavailable
+
+
+def look_due(state: TrialState, at: datetime, *, is_end: bool = False) -> int | None:
+    """The look that is due at a time, from 0; the last one is due at the end of a trial in any case."""
+    if state.looks is None or state.looker is None or state.status == "closed":
+        return None
+    plan, n = state.looker.plan, state.n_recommendations
+    number = due_look(plan, state.looks, n, at)
+    return last_look(plan, state.looks, n) if number is None and is_end else number
+
+
+def needs_policy(state: TrialState) -> bool:
+    """Whether a look needs the policy's state, brought up to date with corrections."""
+    return state.looker is not None and (state.looker.needs_beliefs or state.looker.plan.is_frozen)
+
+
+def looked(state: TrialState, number: int, at: datetime, patients: Callable[[], Patients]) -> Looked:
+    """The event of a look; `patients` reads all recommendations, if the rule needs them."""
+    looker, looks = state.looker, state.looks
+    assert looker is not None
+    assert looks is not None
+    return looker.look(
+        state.engine,
+        number,
+        looks,
+        state.policy_state,
+        state.n_recommendations,
+        patients() if looker.needs_patients else (),
+        position=state.position + 1,
+        at=at,
+    )
+
+
+def stratum_number(design: Design, stratum: object) -> int | None:
+    """A stratum's number; a trial with strata needs one, and one without takes none."""
+    if not design.strata:
+        if stratum is None:
+            return None
+        raise InputError("stratum", stratum, "none: the trial's design has no strata")
+    if stratum is None:
+        sentence = f"stratum: expected one of {listed(design.strata)}, and none was given"
+        raise InputError("stratum", "", f"one of {listed(design.strata)}", sentence)
+    if not isinstance(stratum, str) or stratum not in design.strata:
+        raise InputError("stratum", stratum, f"one of {listed(design.strata)}")
+    return design.strata.index(stratum)
+
+
+def choose(state: TrialState, stratum: int | None) -> Choice:
+    """The next recommendation's arm, as the design has it; raises whatever the policy raises."""
+    number = state.n_recommendations
+    if state.looks is None or state.looker is None:
+        return state.engine.choose(state.policy_state, number, state.epoch)
+    return state.looker.choose(state.engine, state.looks, state.policy_state, number, stratum, state.epoch)
+
+
+def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
+    """The shares by which the next recommendation's arm is drawn; None where the policy chooses by itself."""
+    if state.looks is None or state.looker is None:
+        return None
+    return state.looker.prescribed(state.engine, state.looks, state.policy_state, state.n_recommendations, stratum)
+
+
+def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
+    """As `choose`; if the policy fails, one of the arms left with equal probabilities, and the reason."""
+    number = state.n_recommendations
+    if state.looks is None or state.looker is None:
+        return state.engine.choose_or_fall_back(state.policy_state, number, state.epoch)
+    return state.engine.choose_or_fall_back(
+        state.policy_state, number, state.epoch, lambda: choose(state, stratum), arms_left(state)
+    )
+
+
+def arms_left(state: TrialState) -> list[int] | None:
+    """The arms that were not dropped; None if that is all."""
+    gone = [] if state.looks is None else dropped(state.looks)
+    return [arm for arm, is_dropped in enumerate(gone) if not is_dropped] if any(gone) else None
+
+
+def stated_probabilities(state: TrialState, stratum: int | None) -> tuple[float, ...]:
+    """The probability of each arm at the next recommendation, for which nothing is drawn; raises like the policy."""
+    shares = prescribed(state, stratum)
+    return tuple(shares or state.engine.next_probabilities(state.policy_state, state.n_recommendations))
+
+
+def next_probabilities(state: TrialState) -> tuple[float, ...]:
+    """The probability of each arm at the next recommendation; in a burn-in by strata, whichever stratum it is of."""
+    looker, left = state.looker, arms_left(state)
+    if looker is not None and looker.plan.n_strata and state.n_recommendations < looker.plan.burn_in:
+        return state.engine.equal_shares(left)
+    state.engine.ensure_loaded()
+    try:
+        return stated_probabilities(state, None)
+    except UnavailableError:
+        raise
+    except OF_THE_MACHINE as error:
+        raise unavailable(state.engine.policy, error) from error
+    except Exception:  # a recommendation would fall back
+        return state.engine.equal_shares(left)

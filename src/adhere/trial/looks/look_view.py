@@ -1,0 +1,120 @@
+"""The looks of a trial in words and names, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from adhere.design.design import Design
+from adhere.design.look_thresholds import LookNames, LookThreshold
+from adhere.looks.judge import GO_ON, NAMES
+from adhere.store import ReadTransaction
+from adhere.trial.domain.events import Looked, decode
+from adhere.trial.log.chain import walk
+from adhere.trial.log.trial_summary import standing
+from adhere.trial.writing.snapshot import decode_snapshot
+
+CONTINUE = "go on"
+
+
+class ArmAtLook(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An arm at a look: its status, the numbers compared with thresholds, by name, its share until the next look."""
+
+    arm: str
+    status: str
+    values: dict[str, float] = {}
+    share: float | None = None  # if the allocation is frozen between looks
+
+
+class LookView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A look at a trial. A decision other than "go on" recommends to stop, which a person confirms by ending it."""
+
+    look: int  # from 1
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+    arms: list[ArmAtLook]
+    selected: str | None = None
+    thresholds: dict[str, LookThreshold] = {}  # by what they are for: superiority, inferiority, …
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether it recommends to stop."""
+        return self.decision != CONTINUE
+
+
+def decision_of(event: Looked) -> str:
+    """What a look decided, in a word."""
+    return CONTINUE if event.decision == GO_ON else NAMES[event.decision]
+
+
+def look_views(design: Design, events: Iterable[Looked]) -> list[LookView]:
+    """Looks in words and names."""
+    made = list(events)
+    names = LookNames(design) if made else None
+    return [] if names is None else [_look_view(design, names, event) for event in made]
+
+
+def _look_view(design: Design, names: LookNames, event: Looked) -> LookView:
+    return LookView(
+        look=event.look + 1,
+        record=event.position,
+        at=event.at,
+        outcomes=event.n_outcomes,
+        recommendations=event.n_recommendations,
+        decision=decision_of(event),
+        arms=[
+            ArmAtLook(
+                arm,
+                NAMES[event.status[number]],
+                names.named(event.values[number]),
+                event.shares[number] if event.shares else None,
+            )
+            for number, arm in enumerate(design.arms)
+        ],
+        selected=None if event.selected is None else design.arms[event.selected],
+        thresholds=names.thresholds(event.look),
+    )
+
+
+def logged_looks(view: ReadTransaction, trial: int, design: Design) -> list[LookView]:
+    """The looks of a trial in a store so far."""
+    return look_views(design, look_events(view, trial))
+
+
+def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
+    """The events of the looks so far: by what is stored of a trial's state, or from its log where nothing is."""
+    snapshot = decode_snapshot(view.head(trial).snapshot)
+    if snapshot is None:
+        bodies = [record.body for record in walk(view, trial)]
+    else:
+        bodies = _bodies(view, trial, () if snapshot.looks is None else snapshot.looks.made_at)
+    events = (decode(body) for body in bodies if b'"looked"' in body)
+    return [event for event in events if isinstance(event, Looked)]
+
+
+def stop_to_confirm(view: ReadTransaction, trial: int) -> Looked | None:
+    """The first look that recommends to stop, of a trial that no person has ended yet; None if there is none."""
+    snapshot = decode_snapshot(view.head(trial).snapshot)
+    if snapshot is None:
+        if standing(view, trial).status == "closed":
+            return None
+        return next((event for event in look_events(view, trial) if event.decision != GO_ON), None)
+    if snapshot.status == "closed" or snapshot.looks is None or snapshot.looks.stop_at is None:
+        return None
+    event = decode(_bodies(view, trial, (snapshot.looks.stop_at,))[0])
+    assert isinstance(event, Looked)
+    return event
+
+
+def _bodies(view: ReadTransaction, trial: int, positions: Iterable[int]) -> list[bytes]:
+    return [view.records(trial, position - 1, 1)[0].body for position in positions]
+
+
+def recommended_stop(looks: list[LookView]) -> LookView | None:
+    """The first look that recommends to stop, if one does."""
+    return next((look for look in looks if look.is_stop), None)

@@ -1,0 +1,1 @@
+"""The policy of a live trial: its compiled steps, probabilities and failures."""

@@ -1,0 +1,176 @@
+"""A policy in one trial: what it chooses from a state, and the state after a stretch of lessons."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+from adhere.design.design import Design
+from adhere.errors import CompileError, InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
+from adhere.randomness import FALLBACK, uniforms
+from adhere.trial.domain.updates import LessonArrays, Row
+from adhere.trial.policy.failures import OF_THE_MACHINE, reason_of, unavailable
+from adhere.trial.policy.policy_steps import Choice as Choice
+from adhere.trial.policy.policy_steps import Floats as Floats
+from adhere.trial.policy.policy_steps import PolicySteps
+from adhere.trial.policy.steps import LEARN_LESSONS
+from adhere.trial.secret.trial_keys import TrialKeys
+
+log = logging.getLogger("adhere.trial")
+
+
+class Learned(msgspec.Struct, frozen=True, gc=False):
+    """A policy's state after some lessons; the index of each lesson that it refused, and why."""
+
+    state: Floats
+    refused: Sequence[tuple[int, str]] = ()
+
+
+class Engine(PolicySteps):
+    """The compiled steps of one policy for one trial. Threads may share an engine.
+
+    It holds no state of the trial: states are values that are passed in, and no method changes the one it is given.
+    """
+
+    is_loaded = False  # whether the compiled steps are in memory
+    _does_not_compile = False
+
+    def load(self) -> None:
+        """Compile the steps, or load them from disk, before the first patient would wait for it.
+
+        Raises a `CompileError` if the policy does not compile, an `InputError` if it fails at its first
+        recommendation, an `UnavailableError` if the machine is short of something.
+        """
+        if (failure := self._load()) is not None:
+            sentence = f"the policy {self.policy} fails at its first recommendation: {reason_of(failure)}"
+            raise InputError("policy", str(self.policy), "a policy that recommends an arm", sentence) from failure
+
+    def _load(self) -> Exception | None:
+        """Load the steps; returns what the policy failed with at its first recommendation, if it did."""
+        failure = None
+        try:
+            self._load_steps()
+            self.try_out()
+        except (CompileError, UnavailableError):
+            raise
+        except OF_THE_MACHINE as error:
+            raise unavailable(self.policy, error) from error
+        except Exception as error:
+            failure = error
+        self.is_loaded = True
+        return failure
+
+    def ensure_loaded(self) -> None:
+        """As `load`, for a trial that is under way: a policy that does not compile here is unavailable."""
+        if self.is_loaded:
+            return
+        if self._does_not_compile:
+            raise UnavailableError(f"the policy {self.policy} does not compile on this machine")
+        try:
+            self._load()  # a policy that fails is reported at each recommendation
+        except CompileError as error:
+            self._does_not_compile = True
+            raise UnavailableError(f"the policy {self.policy} does not compile on this machine") from error
+
+    def choose_or_fall_back(
+        self,
+        state: Floats,
+        index: int,
+        epoch: str = "",
+        choose: Callable[[], Choice] | None = None,
+        left: Sequence[int] | None = None,
+    ) -> Choice:
+        """As `choose`, or as a function given for it; if the policy fails, one of all arms or of those left."""
+        self.ensure_loaded()
+        try:
+            return self.choose(state, index, epoch) if choose is None else choose()
+        except OF_THE_MACHINE as error:
+            raise unavailable(self.policy, error) from error
+        except SecretUnknownError:
+            raise
+        except (CompileError, UnavailableError) as error:
+            raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
+        except Exception as error:
+            log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
+            return self.fall_back(index, reason_of(error), epoch, left)
+
+    def fall_back(self, index: int, reason: str, epoch: str = "", left: Sequence[int] | None = None) -> Choice:
+        """An arm drawn with equal probabilities, of all or of those left."""
+        arms = range(self.n_arms) if left is None else left
+        keys = np.array([self.keys.at(epoch, index)], np.uint64)
+        u = uniforms(keys, np.array([index]), FALLBACK)[0, 0]
+        return Choice(arms[int(u * len(arms))], self.equal_shares(left), (), reason)
+
+    def equal_shares(self, left: Sequence[int] | None = None) -> tuple[float, ...]:
+        """The same probability for all arms, or for those left."""
+        arms = range(self.n_arms) if left is None else left
+        return tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
+
+    def learn(self, state: Floats, lessons: LessonArrays) -> Learned:
+        """The state after some lessons, without those at which the policy failed."""
+        if not self.is_loaded:
+            self.ensure_loaded()
+        try:
+            return Learned(self._learn_all(state, lessons))
+        except UnavailableError:
+            raise
+        except Exception as error:
+            return self._learn_around(state, lessons, int(self._buffers.done[0]), error)
+
+    def _learn_around(self, state: Floats, lessons: LessonArrays, failed: int, error: Exception) -> Learned:
+        """Go on behind a lesson at which the policy failed, as if it had not been there."""
+        refused: list[tuple[int, str]] = []
+        start = 0
+        while True:
+            log.warning("policy failed to learn from a report, which is left out", exc_info=error)
+            refused.append((start + failed, reason_of(error)))
+            # The failed lesson may have changed part of the state: learn again up to it.
+            state = self._learn_all(state, lessons.part(0, failed))
+            lessons, start = lessons.part(failed + 1), start + failed + 1
+            try:
+                return Learned(self._learn_all(state, lessons), refused)
+            except UnavailableError:
+                raise
+            except Exception as another:
+                error, failed = another, int(self._buffers.done[0])
+
+    def _learn_all(self, state: Floats, lessons: LessonArrays) -> Floats:
+        buffers = self._buffers
+        after, buffers.done[0] = state.copy(), 0
+        try:
+            self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
+        except OF_THE_MACHINE as error:
+            raise unavailable(self.policy, error) from error
+        return after
+
+    def learn_one(self, state: Floats, row: Row) -> Learned:
+        """The state after a single lesson."""
+        facts, values = one = self._buffers.one_lesson
+        _, facts[0, 0], facts[0, 1], facts[0, 2], values[0, 0], memo = row
+        if memo:
+            values[0, 1:] = memo
+        return self.learn(state, one)
+
+
+def engine_of(design: Design, keys: TrialKeys | None = None) -> Engine:
+    """Return the compiled policy of a design. Without the keys of a trial's draws it can be tried out only."""
+    return Engine(
+        design.policy,
+        design.arms,
+        keys,
+        n_patients=design.n_patients,
+        reward_values=design.reward_values,
+        lower_is_better=design.lower_is_better,
+    )
+
+
+def recorded_engine_of(design: Design, keys: TrialKeys) -> Engine:
+    """Return the compiled policy of a design that was read from a log, and was valid where that log was written."""
+    try:
+        return engine_of(design, keys)
+    except InputError as error:
+        hint = "if this policy is your own, give its file with --import FILE.py"
+        raise UnknownPolicyError(f"trial {design.name!r} cannot be run here: {error}; {hint}") from error

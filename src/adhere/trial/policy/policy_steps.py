@@ -1,0 +1,244 @@
+"""What a policy's compiled functions make of a state: an arm, the probability of each arm, what it believes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adhere.compilation.policy_failures import explain_step
+from adhere.design.policy_in_trial import PolicyInTrial
+from adhere.errors import InputError, SecretUnknownError, UnavailableError
+from adhere.policies import BurnIn, ComplianceAwareLearner
+from adhere.policies.base.generic import decider, probabilities
+from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, Stream, point, set_keys
+from adhere.trial.policy.algorithm_version import algorithm_version
+from adhere.trial.policy.allocation import stated_shares
+from adhere.trial.policy.beliefs import write_beliefs
+from adhere.trial.policy.buffers import Buffers, BuffersOfThread
+from adhere.trial.policy.failures import OF_THE_MACHINE
+from adhere.trial.policy.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS, choose_arm
+from adhere.trial.secret.trial_keys import TrialKeys
+from adhere.trial.secret.trial_secret import KeyPair
+
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+_SUM_TOLERANCE = 1e-6
+
+
+class Choice(NamedTuple):
+    """An arm, the probability each arm had, and what learning must remember.
+
+    `fallback` is why the arm was drawn with equal probabilities instead; the policy does not learn from such a round.
+    With `prescribed` the arm was drawn by the probabilities themselves, which are then exact.
+    """
+
+    chosen: int
+    probabilities: tuple[float, ...]
+    memo: tuple[float, ...]
+    fallback: str = ""
+    prescribed: bool = False
+
+
+class PolicySteps(PolicyInTrial):
+    """The compiled functions of one policy for one trial. No method changes the state it is given."""
+
+    def __init__(
+        self,
+        policy: object,
+        arms: int | Sequence[str],
+        keys: TrialKeys | None = None,
+        *,
+        n_patients: int | None = None,
+        reward_values: Sequence[float] = (0.0, 1.0),
+        lower_is_better: bool = False,
+    ) -> None:
+        super().__init__(
+            policy, arms, n_patients=n_patients, reward_values=reward_values, lower_is_better=lower_is_better
+        )
+        compiled = self._compiled
+        self.sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
+        self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
+        self._deciders = compiled.deciders
+        # A policy that recycles may take an outcome out of its cache. In a burn-in the arm takes a place in a block.
+        burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
+        self.n_changing = MAX_DECISIONS if self.recycles else max(burn_ins, default=0)
+        self._rule = compiled.rule
+        self.keys = keys or TrialKeys(seed=0)
+        public = np.zeros(STREAM_SIZE, np.uint64)
+        set_keys(public, *self.keys.public)
+        self._of_thread = BuffersOfThread(compiled, public)
+        self._kernels: dict[Any, Any] = {}
+        self.algorithm_version = algorithm_version(self.policy, self._rule)
+
+    @property
+    def _buffers(self) -> Buffers:
+        return self._of_thread.own
+
+    def choice_changes_state(self, index: int) -> bool:
+        """Say whether a recommendation changes the policy's state before anything is reported about it."""
+        return index < self.n_changing
+
+    def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
+        """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense.
+
+        `epoch` is the commitment to the secret that draws it.
+        """
+        return self._choose(state, index, self.keys.at(epoch, index))
+
+    def explain(self, error: Exception, state: Floats, index: int, epoch: str = "") -> Exception:
+        """Return the exception to raise if `choose` failed, with file and line if a user's function failed.
+
+        The step is repeated as Python, with the same keys.
+        """
+        if isinstance(error, (InputError, UnavailableError, SecretUnknownError, *OF_THE_MACHINE)):
+            return error
+
+        def play() -> object:
+            buffers, own = self._buffers, state.copy()
+            buffers.memo.fill(0.0)
+            buffers.rng[0], buffers.rng[1] = self.keys.at(epoch, index)
+            try:
+                return choose_arm(self._rule, own, buffers.memo, buffers.rng, index)
+            finally:
+                buffers.rng[0], buffers.rng[1] = self.keys.public
+
+        return explain_step(str(self.policy), self._rule, error, play, f" (recommendation {index + 1})")
+
+    def try_out(self) -> None:
+        """Choose a first arm by public keys, which loads what probabilities need; raises like `choose`."""
+        self._choose(self.first_state, 0, self.keys.public)
+
+    def _choose(self, state: Floats, index: int, keys: KeyPair) -> Choice:
+        buffers = self._buffers
+        after, memo = buffers.state, buffers.memo
+        after[:] = state
+        memo.fill(0.0)
+        chosen = self._draw(buffers.rng, keys, CHOOSE_ARM, after, memo, buffers.rng, index)
+        if not isinstance(chosen, int) or not 0 <= chosen < self.n_arms:
+            raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
+        if not self.recycles and after.tobytes() != state.tobytes():
+            raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
+        remembered = tuple(memo[: self.memo_size].tolist())  # before an estimate draws, and writes, again
+        distribution = self._probabilities(state)
+        if not abs(sum(distribution) - 1.0) <= _SUM_TOLERANCE:  # also catches a NaN
+            raise InputError(f"probabilities of {self.policy}", distribution, "numbers from 0 to 1 that add up to 1")
+        if not all(map(math.isfinite, remembered)):
+            raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
+        return Choice(chosen, tuple(distribution), remembered)
+
+    def allocate(self, state: Floats, index: int, shares: Sequence[float], epoch: str = "") -> Choice:
+        """Draw an arm by shares that the design prescribes; to the policy it is as if a guard had decided."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        buffers.shares[:] = shares
+        own = buffers.state, buffers.memo, buffers.rng
+        chosen = self._draw(buffers.rng, self.keys.at(epoch, index), ALLOCATE_ARM, *own, index, buffers.shares)
+        remembered = tuple(buffers.memo[: self.memo_size].tolist())
+        if not all(map(math.isfinite, remembered)):
+            raise InputError(f"memo of {self.policy}", remembered, "finite numbers")
+        return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
+
+    def _draw(self, rng: Stream, keys: KeyPair, kernel: Any, *arguments: Any) -> Any:
+        """Run a step that draws an arm, by keys that nothing else is drawn by."""
+        rng[0], rng[1] = keys
+        try:
+            return self._run(kernel, *arguments)
+        finally:
+            rng[0], rng[1] = self.keys.public
+
+    def stated_shares(self, state: Floats, index: int, dropped: Sequence[bool]) -> list[float]:
+        """The probability of each arm at a recommendation that is still to come, if some were dropped."""
+        if self._lacks_tables:
+            self._load_steps()
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        own = self._rule, buffers.named_state, buffers.named_memo
+        stated_shares(*own, index, dropped, buffers.out, buffers.rng)
+        return [float(share) for share in buffers.out[: self.n_arms]]
+
+    def next_probabilities(self, state: Floats, index: int) -> tuple[float, ...]:
+        """The probability of each arm at a recommendation that is still to come; nothing is drawn for it."""
+        return tuple(self.stated_shares(state, index, [False] * self.n_arms))
+
+    def beliefs(self, state: Floats, index: int) -> list[float]:
+        """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        point(buffers.rng, index, ESTIMATE)
+        write_beliefs(self._rule, buffers.named_state, buffers.named_memo, buffers.out, buffers.rng)
+        return [float(p) for p in buffers.out[: self.n_arms]]
+
+    def inspect(self, state: Floats, index: int, look: Callable[[Any, Any, Any, Any], Result]) -> Result:
+        """What a function makes of the rule, state, memo and stream at a recommendation that is still to come."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        point(buffers.rng, index, ESTIMATE)
+        return look(self._rule, buffers.named_state, buffers.named_memo, buffers.rng)
+
+    def probabilities(self, state: Floats, index: int, memo: Sequence[float]) -> list[float]:
+        """The probability of each arm at a recommendation, from the state before it and its memo."""
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        point(buffers.rng, index, ESTIMATE)
+        return self._probabilities(state)
+
+    def decider(self, memo: Sequence[float]) -> str:
+        """The name of the part that decided, from a recommendation's memo."""
+        buffers = self._buffers
+        buffers.memo.fill(0.0)
+        buffers.memo[: self.memo_size] = memo
+        return self._deciders[decider(self._rule, buffers.named_memo)]
+
+    def _probabilities(self, state: Floats) -> list[float]:
+        if self._lacks_tables:
+            self._load_steps()
+        buffers = self._buffers
+        buffers.state[:] = state
+        probabilities(self._rule, buffers.named_state, buffers.named_memo, 1.0, buffers.out, buffers.rng)
+        return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
+
+    def load_allocation(self) -> None:
+        """As `load`, for drawing arms by shares."""
+        if self._lacks_tables:
+            self._load_steps()
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng, 0, buffers.shares)
+        self._kernels[ALLOCATE_ARM] = ALLOCATE_ARM.compiled(self._rule, *own)
+
+    @property
+    def loads_at_once(self) -> bool:
+        """Whether the steps are compiled, in memory or on disk, and no table has to be computed."""
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng)
+        one_lesson = (*buffers.one_lesson, buffers.done)
+        return (
+            not self._lacks_tables
+            and CHOOSE_ARM.ready(self._rule, *own, 0)
+            and LEARN_LESSONS.ready(self._rule, *own, *one_lesson)
+        )
+
+    def _load_steps(self) -> None:
+        if self._lacks_tables:
+            try:
+                self._rule, self._lacks_tables = self._assemble().rule, False
+            except InputError as error:  # there is too little memory now
+                raise UnavailableError(str(error)) from error
+        buffers = self._buffers
+        own = (buffers.state, buffers.memo, buffers.rng)
+        self._kernels[CHOOSE_ARM] = CHOOSE_ARM.compiled(self._rule, *own, 0)
+        one_lesson = (*buffers.one_lesson, buffers.done)
+        self._kernels[LEARN_LESSONS] = LEARN_LESSONS.compiled(self._rule, *own, *one_lesson)
+
+    def _run(self, kernel: Any, *arguments: Any) -> Any:
+        if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
+            self.load_allocation() if kernel is ALLOCATE_ARM else self._load_steps()
+        return self._kernels[kernel](self._rule, *arguments)

@@ -1,0 +1,1 @@
+"""Secrets of a trial: keys of its draws, kit codes and recommendation IDs."""

@@ -1,0 +1,113 @@
+"""Kit codes, which replace arms in a blinded trial: each recommendation has its own, so that they disclose no arm.
+
+A code is the index of a recommendation, with some zeros before it, enciphered with a key that is derived from the
+secret of the epoch in which it was made. A kit that was given out and then lost from the log, as after the restore of
+an older backup, is of an epoch that the log does not have: its code is no other recommendation's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from adhere.errors import ConflictError, InputError
+from adhere.trial.secret.recommendation_ids import LETTERS, in_groups, plain_letters, spelt
+from adhere.trial.secret.trial_secret import kit_key
+
+_HALF_BITS, _ROUNDS = 20, 6
+_HALF = 1 << _HALF_BITS
+MAX_KITS = 1 << 24  # the other 16 bits of a code are zeros: a code of another epoch hardly ever has them
+_N_LETTERS = 2 * _HALF_BITS // 5
+_EXPECTED = "the code of a kit of this trial, e.g. 4K7T-9QXA"
+
+
+class Kit(NamedTuple):
+    """The recommendation that a kit was given for: its index, and the epoch in which it was made."""
+
+    epoch: str
+    recommendation_index: int
+
+
+class Kits:
+    """The kits of a trial.
+
+    Epochs are named as in `Recommended.epoch`: the first one by an empty text, each other one by its commitment,
+    for which `find` has the secret. Without the first secret there are no kits: whoever asks for one gets a
+    `ConflictError` that ends in `refusal`.
+
+    >>> kits = Kits("headache", bytes(32))
+    >>> kits.code("", 0), kits.code("", 1)
+    ('...', '...')
+    >>> next(kits.candidates(kits.code("", 41).lower(), [""]))
+    Kit(epoch='', recommendation_index=41)
+    """
+
+    def __init__(
+        self,
+        trial: str,
+        secret: bytes | None,
+        refusal: str = "a blinded trial",
+        find: Callable[[str], bytes | None] = lambda commitment: None,
+    ) -> None:
+        self._trial, self._refusal, self._find = trial, refusal, find
+        self._keys = {} if secret is None else {"": kit_key(secret)}
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are any."""
+        return bool(self._keys)
+
+    def check_usable(self, n_made: int = 0) -> None:
+        """Refuse what needs kits if there are none, or none that are left after so many recommendations."""
+        if not self._keys:
+            raise ConflictError("trial", self._trial, self._refusal)
+        if n_made >= MAX_KITS:
+            raise ConflictError("trial", self._trial, f"a blinded trial of at most {MAX_KITS:,} kits")
+
+    def code(self, epoch: str, index: int) -> str:
+        """Return the code of a recommendation's kit."""
+        key, (left, right) = self._key(epoch), divmod(index, _HALF)
+        for turn in range(_ROUNDS):
+            left, right = right, left ^ _mix(key, turn, right)
+        return in_groups(spelt(left * _HALF + right, _N_LETTERS))
+
+    def candidates(self, code: str, epochs: Iterable[str]) -> Iterator[Kit]:
+        """Return what a code may stand for in each of some epochs.
+
+        Whether such a recommendation was made in that epoch is for the caller to check.
+        """
+        self.check_usable()
+        letters = plain_letters(code)
+        if len(letters) != _N_LETTERS or not all(letter in LETTERS for letter in letters):
+            raise unknown_kit(code)
+        number = 0
+        for letter in letters:
+            number = number * 32 + LETTERS.index(letter)
+        for epoch in epochs:
+            key, (left, right) = self._key(epoch), divmod(number, _HALF)
+            for turn in reversed(range(_ROUNDS)):
+                left, right = right ^ _mix(key, turn, left), left
+            if left * _HALF + right < MAX_KITS:
+                yield Kit(epoch, left * _HALF + right)
+
+    def _key(self, epoch: str) -> bytes:
+        self.check_usable()
+        if epoch not in self._keys:
+            secret = self._find(epoch)
+            if secret is None:
+                missing = f"one all of whose secrets are kept here; that of the epoch {epoch[:8]}… is missing"
+                raise ConflictError("trial", self._trial, missing)
+            self._keys[epoch] = kit_key(secret)
+        return self._keys[epoch]
+
+
+def unknown_kit(code: str) -> InputError:
+    """Return the error for a code that no kit of the trial has."""
+    return InputError("kit", code, _EXPECTED)
+
+
+def _mix(key: bytes, turn: int, half: int) -> int:
+    message = bytes([turn]) + half.to_bytes(4, "big")
+    digest = hashlib.blake2b(message, digest_size=4, key=key, person=b"adhere kit").digest()
+    return int.from_bytes(digest, "big") % _HALF

@@ -1,0 +1,104 @@
+"""IDs of recommendations: sixteen letters and digits that look random, for people to read aloud.
+
+The last ten are drawn at random. The first six are the recommendation's index, masked by a keyed digest of the last
+ten, so that the service finds a recommendation by its ID without searching, and nobody else can tell an order or a
+gap. An ID that was given out and then lost, as after the restore of an older backup, is never given out again:
+another recommendation with the same index has other random letters, and an ID counts only as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import Final
+
+from adhere.trial.secret.random_bytes import random_bytes
+
+LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: without I, L, O and U, which look like others
+EXAMPLE: Final = "4K7T-9QXA-M98F-RJCB"
+N_RANDOM: Final = 10  # letters
+_N_LETTERS, _N_MASKED = 16, 6
+_LETTER_OF_BYTE = bytes(ord(LETTERS[byte % 32]) for byte in range(256))
+_PAIRS = [first + second for first in LETTERS for second in LETTERS]
+_VALUES = {pair: value for value, pair in enumerate(_PAIRS)}
+_MASK = (1 << 5 * _N_MASKED) - 1
+_AS_WRITTEN = re.compile(f"[{LETTERS}]{{4}}(?:-[{LETTERS}]{{4}}){{3}}")
+_MAX_LATEST = 4096
+_READ_AS = str.maketrans({"O": "0", "I": "1", "L": "1"})
+
+
+class RecommendationIds:
+    """The IDs of one trial.
+
+    >>> ids = RecommendationIds(bytes(32))
+    >>> ids.index_of(ids.new(41))
+    41
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key  # put before what is digested: BLAKE2's own way to take a key costs a block more
+        self._latest: dict[str, int] = {}  # indices of IDs: one is asked for several times, often soon
+
+    def new(self, index: int) -> str:
+        """Draw the ID of a recommendation."""
+        return self.with_bytes(index, random_bytes(N_RANDOM))
+
+    def with_bytes(self, index: int, given: bytes) -> str:
+        """Return the ID of a recommendation whose last letters are given, by ten bytes."""
+        tail = given.translate(_LETTER_OF_BYTE)
+        masked = index ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
+        letters = _PAIRS[masked >> 20] + _PAIRS[masked >> 10 & 1023] + _PAIRS[masked & 1023] + tail.decode("ascii")
+        made = f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}-{letters[12:]}"
+        self._keep(made, index)
+        return made
+
+    def index_of(self, recommendation_id: str) -> int | None:
+        """Return the index that an ID stands for, or None if the text is not an ID.
+
+        Whether that recommendation has this very ID is for the caller to check.
+        """
+        if (known := self._latest.get(recommendation_id)) is not None:
+            return known
+        letters = recommendation_id.replace("-", "")
+        try:
+            masked = _VALUES[letters[:2]] << 20 | _VALUES[letters[2:4]] << 10 | _VALUES[letters[4:6]]
+            tail = letters[_N_MASKED:].encode("ascii")
+        except (KeyError, UnicodeEncodeError):
+            return None
+        index = masked ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
+        self._keep(recommendation_id, index)
+        return index
+
+    def _keep(self, recommendation_id: str, index: int) -> None:
+        if len(self._latest) >= _MAX_LATEST:
+            self._latest = {}
+        self._latest[recommendation_id] = index
+
+
+def spelt(number: int, length: int) -> str:
+    """Spell a number in letters and digits, five bits each."""
+    return "".join(LETTERS[(number >> shift) & 31] for shift in range(5 * (length - 1), -5, -5))
+
+
+def in_groups(letters: str) -> str:
+    """Join letters in groups of four."""
+    return "-".join(letters[first : first + 4] for first in range(0, len(letters), 4))
+
+
+def plain_letters(text: str) -> str:
+    """Return the letters of a code as it may be typed: small letters, O for 0, without hyphens or with blanks."""
+    return "".join(text.upper().replace("-", " ").split()).translate(_READ_AS)
+
+
+def parse_id(text: str) -> str | None:
+    """Return the ID in a text as it may be typed, or None if the text is not an ID.
+
+    >>> parse_id("4k7t 9qxa m98f rjcb"), parse_id("17")
+    ('4K7T-9QXA-M98F-RJCB', None)
+    """
+    if _AS_WRITTEN.fullmatch(text):  # as clients send it
+        return text
+    letters = plain_letters(text)
+    if len(letters) != _N_LETTERS or not all(letter in LETTERS for letter in letters):
+        return None
+    return in_groups(letters)

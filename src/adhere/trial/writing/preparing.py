@@ -1,0 +1,102 @@
+"""What commands would take long for within a transaction, done ahead, while others write.
+
+Learning again after a correction, and deriving the caches of a trial of which another version, or an import, has left
+none.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import datetime
+
+from adhere.store import Fetched, Head, Store, WriteTransaction
+from adhere.trial.writing.projection import Projection, block_ends, project, scratch_cache
+from adhere.trial.writing.relearning import Relearned
+from adhere.trial.writing.snapshot import decode_snapshot, encode_snapshot, usable_snapshot
+from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
+
+log = logging.getLogger("adhere.trial")
+_BLOCKS_AT_ONCE = 32  # in one transaction
+
+
+class _ProjectionAhead(Projection):
+    """A projection that writes nothing: what is outdated stays so."""
+
+    def catch_up(self) -> None:
+        pass
+
+    def _end_block(self) -> None:
+        pass
+
+
+class TransactionAhead(TrialTransaction):
+    """A trial in a view, to find out what commands will change. Nothing is written."""
+
+    projection_class = _ProjectionAhead
+
+    def __init__(self, view: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
+        super().__init__(view, replace(live, tail=None, relearned=None), head, fetched)
+
+    def look(self, at: datetime, *, is_end: bool = False) -> None:
+        """Looks are left to the transaction itself."""
+
+    def learn_ahead(self) -> Relearned | None:
+        """What will have to be learned again after the commands so far."""
+        return self._projection.learn_ahead()
+
+
+def derive_caches(store: Store, live: LiveTrial) -> None:
+    """Derive a trial's state and caches from its log if it has none of this version.
+
+    It is done in a view and written a few blocks at a time, so that writers of other trials wait for none of it. The
+    log cannot grow meanwhile without a state, and whoever has made one first has made the same.
+    """
+    with store.reading() as view:
+        head = view.head(live.number)
+        snapshot = usable_snapshot(live.engine, head)
+        if snapshot is not None:
+            live.n_examined = snapshot.n_examined
+            return
+        _warn_of_another_version(live, head)
+        with scratch_cache() as scratch:
+            projection = project(view, scratch, live.number, live.design, live.engine)
+            ends = block_ends(0, head.position)
+            for first in range(0, len(ends), _BLOCKS_AT_ONCE):
+                some = ends[first : first + _BLOCKS_AT_ONCE]
+                with store.writing() as writing:
+                    if not _is_underived(writing, live, head):
+                        return
+                    if first == 0:
+                        writing.drop_states(live.number, 0)
+                    _copy(scratch, writing, live.number, some)
+    state, table = projection.state, projection.table
+    if state.refusals:  # events that are missing in the log, which the next transaction adds
+        return
+    with store.writing() as writing:
+        if _is_underived(writing, live, head):
+            derived = encode_snapshot(state, table.n_lessons, table.n_changes)
+            writing.append(live.number, [], head._replace(snapshot=derived))
+
+
+def _warn_of_another_version(live: LiveTrial, head: Head) -> None:
+    last, now = decode_snapshot(head.snapshot), live.engine.algorithm_version
+    if last is not None and last.algorithm_version != now:
+        log.warning(
+            "trial %s: the code of its policy has changed (it was %s, and is %s now); it goes on with the new one, "
+            "and each recommendation says by which it was made",
+            live.design.name, last.algorithm_version, now,
+        )  # fmt: skip
+
+
+def _is_underived(writing: WriteTransaction, live: LiveTrial, head: Head) -> bool:
+    """Whether a trial, which is locked now, still stands where it stood, without a state."""
+    return writing.lock_and_fetch(live.number, [], [], [])()[0] == head
+
+
+def _copy(scratch: WriteTransaction, writing: WriteTransaction, trial: int, ends: range) -> None:
+    """Copy some blocks of lessons, and the checkpoints behind them."""
+    for block in scratch.lessons(trial, ends[0] - 1, ends[-1]):
+        writing.save_lessons(trial, block)
+    states = (scratch.state_before(trial, end + 1) for end in ends)
+    writing.save_states(trial, [state for state, end in zip(states, ends, strict=True) if state and state[0] == end])

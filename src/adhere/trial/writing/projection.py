@@ -1,0 +1,220 @@
+"""A trial's state kept up to date event by event, with the two caches beside its log.
+
+The *table of lessons* has every lesson in the order of the log, one block of bytes for each CHECKPOINT_EVERY records;
+*checkpoints* are copies of the policy's state between two blocks. Together they make a correction cheap: the last
+checkpoint before it is loaded, and the lessons behind it are learned again in one compiled loop, without decoding a
+record. Lessons since the last checkpoint, the *tail*, are not in the table: they are passed from transaction to
+transaction in memory or, where that is not possible, derived from the log. Both caches can be deleted: they are
+rebuilt from the log, and replay compares them with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+
+from msgspec.structs import replace
+
+from adhere.design.design import Design
+from adhere.store import ReadTransaction, WriteTransaction
+from adhere.store.sqlite import SqliteStore
+from adhere.trial.domain.events import AnyEvent, Recommended, decode
+from adhere.trial.domain.evolve import evolve, lessons_of
+from adhere.trial.domain.history import history_of
+from adhere.trial.domain.state import Refusal, TrialState, initial_state
+from adhere.trial.domain.updates import Row, join, pack
+from adhere.trial.log.chain import walk
+from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.writing.relearning import Relearned, Stretch, learn, learn_blocks
+from adhere.trial.writing.snapshot import floats_from, restored_state, usable_snapshot
+from adhere.trial.writing.update_table import LessonTable
+
+CHECKPOINT_EVERY = 1024
+_END = 2**62
+
+
+class Projection:
+    """The state of one trial, and its caches.
+
+    Histories are read from `log`; lessons and checkpoints are kept in `cache`. In a live trial both are the same
+    transaction; replay keeps its own in a scratch store. `tail` has the packed lessons since the last checkpoint by
+    place, None if they are to be derived from the log; `n_lessons` counts those in the table, `n_changes` how
+    often one of them was changed. `relearned` is what may have been learned ahead.
+    """
+
+    def __init__(
+        self,
+        log: ReadTransaction,
+        cache: WriteTransaction,
+        trial: int,
+        state: TrialState,
+        n_lessons: int = 0,
+        n_changes: int = 0,
+        tail: dict[int, bytes] | None = None,
+        relearned: Relearned | None = None,
+        write_log: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.state, self.tail, self.has_relearned = state, tail, False
+        self.table = LessonTable(cache, trial, state.engine.memo_size, n_lessons, n_changes)
+        self._log, self._cache, self._trial, self._n_changes = log, cache, trial, n_changes
+        self._relearned, self._begin = relearned, state.position
+        self._write_log = write_log  # all events so far, before lessons are derived from the log
+
+    def load(self, recommendation_indices: Iterable[int]) -> None:
+        """Load the histories of some recommendations that exist."""
+        if missing := [number for number in recommendation_indices if number not in self.state.histories]:
+            self.add(self._log.histories(self._trial, missing, self.state.position).items())
+
+    def add(self, histories: Iterable[tuple[int, Iterable[bytes]]]) -> None:
+        """Add histories that were fetched already."""
+        loaded = {number: history_of(map(decode, bodies)) for number, bodies in histories}
+        self.state = replace(self.state, histories=self.state.histories.update(loaded))
+
+    def forget(self, recommendation_indices: Iterable[int]) -> None:
+        """Drop histories that are not needed any more, to keep memory flat."""
+        histories = self.state.histories
+        for index in recommendation_indices:
+            histories = histories.delete(index)
+        self.state = replace(self.state, histories=histories)
+
+    def apply(self, event: AnyEvent) -> None:
+        """Take one more event into the state and the lessons."""
+        self.state = evolve(self.state, event)
+        for place, row in self.state.changed_lessons.items():
+            self._change_lesson(place, row)
+        if event.position % CHECKPOINT_EVERY == 0:
+            self._end_block()
+
+    def _end_block(self) -> None:
+        self.catch_up()
+        self.table.save(self.state.position, self._tail())
+        self.tail = {}
+        self._cache.save_states(self._trial, [(self.state.position, self.state.policy_state.tobytes())])
+
+    def follow(self, event: AnyEvent) -> None:
+        """As `apply`, for an event read from the log: what it needs is loaded before and dropped once complete."""
+        number: int | None = getattr(event, "recommendation_index", None)
+        if number is None or isinstance(event, Recommended):
+            self.apply(event)
+            return
+        self.load([number])
+        self.apply(event)
+        if not self.state.histories[number].is_open:
+            self.forget([number])
+
+    def catch_up(self) -> None:
+        """Learn again what an event has outdated, if any has, and write the changes of the table."""
+        self.table.flush()
+        if self.state.relearn_from is not None:
+            policy_state, refusals = self._relearn(self.state.relearn_from)
+            self.state = replace(self.state, policy_state=policy_state, relearn_from=None, refusals=refusals)
+
+    def _change_lesson(self, place: int, row: Row | None) -> None:
+        end = _end_of_block(place)
+        if end < self.state.position:
+            self.table.change(end, place, row)
+        elif self.tail is not None:  # the last block is complete only after this event
+            if row is None:
+                self.tail.pop(place, None)
+            else:
+                self.tail[place] = pack(row)
+
+    def learn_ahead(self) -> Relearned | None:
+        """What `catch_up` would have to learn of complete blocks, if anything; nothing is written."""
+        place, last = self.state.relearn_from, _last_end(self._begin)
+        if place is None or place > last or not self.table.is_whole():
+            return None
+        start, state = self._checkpoint_before(place)
+        stretch = learn_blocks(self.state.engine, self.table, state, start, block_ends(start, last))
+        changed = {place: row for place, row in self.table.changed.items() if place <= last}
+        return Relearned(self._n_changes, changed, start, last, stretch)
+
+    def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
+        """The policy's state now, from the last checkpoint before a place and the lessons since; what it refused."""
+        engine, ahead, self.has_relearned = self.state.engine, self._relearned, True
+        tail, last = self._tail(), _last_end(self.state.position - 1)
+        if ahead is not None and ahead.is_of(self._n_changes, self.table.changed):
+            start, stretch = ahead.start, ahead.stretch
+            more = learn_blocks(engine, self.table, stretch.state, ahead.at, block_ends(ahead.at, last))
+        else:
+            if not self.table.is_whole():
+                self._rebuild_table()
+            start, state = self._checkpoint_before(place)
+            stretch, more = (
+                Stretch(state, (), ()),
+                learn_blocks(engine, self.table, state, start, block_ends(start, last)),
+            )
+        self._cache.drop_states(self._trial, start + 1)
+        self._cache.save_states(self._trial, [*stretch.checkpoints, *more.checkpoints])
+        known = [refusal for refusal in self.state.refusals if refusal.place <= start]
+        refusals = [*known, *stretch.refusals, *more.refusals]
+        return learn(engine, more.state, join(tail), refusals), tuple(refusals)
+
+    def _checkpoint_before(self, place: int) -> tuple[int, Floats]:
+        checkpoint = self._cache.state_before(self._trial, place)
+        return (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, self.state.engine.first_state)
+
+    def _tail(self) -> dict[int, bytes]:
+        """The lessons since the last checkpoint."""
+        if self.tail is None:
+            self._write_log()
+            self.tail = self._lessons_from_log(_end_of_block(self.state.position))
+        return self.tail
+
+    def _rebuild_table(self) -> None:
+        """Make the table of lessons again from the log, where it was deleted."""
+        self._write_log()
+        self.table.clear()
+        for end in block_ends(0, self.state.position - 1):
+            self.table.save(end, self._lessons_from_log(end))
+
+    def _lessons_from_log(self, end: int) -> dict[int, bytes]:
+        """The lessons of a block, by the log as it stands now."""
+        start = end - CHECKPOINT_EVERY
+        records = self._log.records(self._trial, start, CHECKPOINT_EVERY)
+        ids = {record.recommendation_index for record in records if record.recommendation_index is not None}
+        bodies = self._log.histories(self._trial, sorted(ids), self.state.position)
+        rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(map(decode, own)))]
+        return {row[0]: pack(row) for row in rows if start < row[0] <= end}
+
+
+def block_ends(start: int, until: int) -> range:
+    """The positions at which blocks end, after a checkpoint and not after a position."""
+    return range(start + CHECKPOINT_EVERY, until + 1, CHECKPOINT_EVERY)
+
+
+def _end_of_block(place: int) -> int:
+    return -(-place // CHECKPOINT_EVERY) * CHECKPOINT_EVERY
+
+
+def _last_end(position: int) -> int:
+    """The end of the last block that is complete at a position."""
+    return position // CHECKPOINT_EVERY * CHECKPOINT_EVERY
+
+
+def project(log: ReadTransaction, cache: WriteTransaction, trial: int, design: Design, engine: Engine) -> Projection:
+    """Derive a trial's state and caches from its log."""
+    cache.drop_states(trial, 0)
+    cache.drop_lessons(trial, 0, _END)
+    projection = Projection(log, cache, trial, initial_state(design, engine), tail={})
+    for record in walk(log, trial):
+        projection.follow(decode(record.body))
+    projection.catch_up()
+    return projection
+
+
+@contextmanager
+def scratch_cache() -> Iterator[WriteTransaction]:
+    """A cache of its own, for those who may only read the store. It is deleted at the end of the block."""
+    with closing(SqliteStore(None, spills=True)) as store, store.writing() as cache:
+        yield cache
+
+
+def read_state(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> TrialState:
+    """A trial's state, without histories: from the snapshot or, where there is none of this version, from the log."""
+    head = view.head(trial)
+    snapshot = usable_snapshot(engine, head)
+    if snapshot is not None:
+        return restored_state(design, engine, snapshot, head.position)
+    with scratch_cache() as cache:
+        return project(view, cache, trial, design, engine).state
