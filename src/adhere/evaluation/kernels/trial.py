@@ -25,6 +25,7 @@ from adhere.evaluation.kernels.evidence import gather_evidence
 from adhere.evaluation.kernels.patients import UNKNOWN, arrival_day, draw_patient, schedule_reports, stratum_of
 from adhere.evaluation.kernels.reports import pop_report
 from adhere.evaluation.kernels.workspace import Work
+from adhere.looks import judges as judges  # which implements `judge`: its code is compiled in
 from adhere.looks.judge import ACTIVE, GO_ON, Evidence, judge, selected_arm
 from adhere.policies.base.generic import note_allocation, update
 from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys
