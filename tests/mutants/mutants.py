@@ -35,7 +35,7 @@ MUTANTS = (
     Mutant(
         "thompson-counts-failures-always",
         "Thompson sampling counts a failure after every reward, also after a success.",
-        "src/adhere/policies/thompson.py",
+        "src/adhere/policies/learners/thompson.py",
         "    else:\n        state.failures[arm] += 1.0",
         "    state.failures[arm] += 1.0",
         ("tests/policies/test_thompson.py",),
@@ -43,7 +43,7 @@ MUTANTS = (
     Mutant(
         "floor-one-share-too-many",
         "The floor leaves the policy inside less than 1 - Σ s: it subtracts one arm's share twice.",
-        "src/adhere/policies/floor.py",
+        "src/adhere/policies/guards/floor.py",
         "[self.share] * (n_arms - 1)",
         "[self.share] * n_arms",
         ("tests/policies/test_floor.py",),
@@ -51,7 +51,7 @@ MUTANTS = (
     Mutant(
         "burn-in-one-patient-longer",
         "The burn-in draws one more patient from its blocks than it says.",
-        "src/adhere/policies/burn_in.py",
+        "src/adhere/policies/guards/burn_in.py",
         "    if unlikely(number < rule.patients):",
         "    if unlikely(number <= rule.patients):",
         ("tests/policies/test_burn_in.py",),
@@ -59,7 +59,7 @@ MUTANTS = (
     Mutant(
         "hybrid-weights-all-experts",
         "Experts that are not certified learn with the importance weight of the one that was drawn.",
-        "src/adhere/policies/hierarchical.py",
+        "src/adhere/policies/hybrids/hierarchical.py",
         "own_weight = memo.weight if certified and i == drawn else 1.0",
         "own_weight = memo.weight",
         ("tests/policies/test_hierarchical.py",),
@@ -75,7 +75,7 @@ MUTANTS = (
     Mutant(
         "moments-without-between",
         "Merged blocks of runs lose the spread between their means: standard errors are too small.",
-        "src/adhere/simulation/moments.py",
+        "src/adhere/simulation/measures/moments.py",
         "self.deviations + later.deviations + difference**2 * (self.n * later.n / n)",
         "self.deviations + later.deviations",
         ("tests/simulation/test_moments.py",),
@@ -83,7 +83,7 @@ MUTANTS = (
     Mutant(
         "quantile-rank-off-by-one",
         "A quantile takes the next higher rank.",
-        "src/adhere/simulation/quantiles.py",
+        "src/adhere/simulation/measures/quantiles.py",
         "rank = q * (int(self.counts.sum()) - 1)",
         "rank = q * int(self.counts.sum())",
         ("tests/simulation/test_quantiles.py",),
@@ -91,7 +91,7 @@ MUTANTS = (
     Mutant(
         "ties-count-as-worse",
         "Runs without any surplus count as worse than randomisation.",
-        "src/adhere/simulation/measure.py",
+        "src/adhere/simulation/measures/measure.py",
         "without_rounding(own[0][:, -1], grid[-1]) < 0.0",
         "without_rounding(own[0][:, -1], grid[-1]) <= 0.0",
         ("tests/simulation/test_measure.py", "tests/simulation/test_ties.py"),
@@ -99,7 +99,7 @@ MUTANTS = (
     Mutant(
         "look-one-outcome-late",
         "A look by number is due one outcome later than planned.",
-        "src/adhere/trial/look_state.py",
+        "src/adhere/trial/looks/look_state.py",
         "looks.n_outcomes >= plan.counts[number - len(plan.days)]",
         "looks.n_outcomes > plan.counts[number - len(plan.days)]",
         ("tests/trial/test_look_state.py", "tests/trial/test_looks.py"),
@@ -107,7 +107,7 @@ MUTANTS = (
     Mutant(
         "obrien-fleming-without-root",
         "O'Brien and Fleming's critical values are c / t instead of c / √t.",
-        "src/adhere/trial/group_sequential.py",
+        "src/adhere/looks/group_sequential.py",
         '"obrien-fleming": lambda fraction: 1.0 / math.sqrt(fraction)',
         '"obrien-fleming": lambda fraction: 1.0 / fraction',
         ("tests/trial/test_group_sequential.py",),
@@ -115,7 +115,7 @@ MUTANTS = (
     Mutant(
         "search-ends-on-the-lax-side",
         "The calibration ends at a step with the number whose error is above the aim.",
-        "src/adhere/design/search.py",
+        "src/adhere/evaluation/search/search.py",
         "        return below.at",
         "        return above.at",
         ("tests/design/test_search.py",),
@@ -171,7 +171,7 @@ MUTANTS = (
     Mutant(
         "idempotency-lost-in-a-batch",
         "A report sent twice in one transaction is executed twice.",
-        "src/adhere/trial/transaction.py",
+        "src/adhere/trial/writing/transaction.py",
         "        if record.request_id:\n",
         "        if record.request_id and isinstance(event, Recommended):\n",
         ("tests/trial/test_processor.py", "tests/trial/test_at_once.py"),
@@ -179,7 +179,7 @@ MUTANTS = (
     Mutant(
         "stale-checkpoint",
         "A correction is learned from a checkpoint that already contains the wrong lesson.",
-        "src/adhere/trial/projection.py",
+        "src/adhere/trial/writing/projection.py",
         "checkpoint = self._cache.state_before(self._trial, place)",
         "checkpoint = self._cache.state_before(self._trial, place + 1)",
         ("tests/trial/test_projection.py",),
@@ -187,7 +187,7 @@ MUTANTS = (
     Mutant(
         "correction-learned-last",
         "A corrected value is learned when it was corrected, not when it was reported.",
-        "src/adhere/trial/history.py",
+        "src/adhere/trial/domain/history.py",
         "    place = event.position if part is None else part.place\n",
         "    place = event.position\n",
         ("tests/trial/test_history.py", "tests/trial/test_evolve.py"),
@@ -287,7 +287,7 @@ MUTANTS = (
     Mutant(
         "sessions-never-end",
         "A session goes on after it has expired.",
-        "src/adhere/sessions.py",
+        "src/adhere/access/sessions.py",
         "if session is None or session.expires_at <= self._in(0):",
         "if session is None:",
         ("tests/store/test_sessions.py", "tests/service/test_sign_in.py"),
