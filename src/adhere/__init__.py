@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from adhere.policies import TopTwoThompson as TopTwoThompson
     from adhere.policies import Ucb1 as Ucb1
     from adhere.policies import Uniform as Uniform
+    from adhere.policies import hedge as hedge
     from adhere.policies import hierarchical_hedge as hierarchical_hedge
     from adhere.policies import import_policies as import_policies
     from adhere.policies import optimal_surplus as optimal_surplus
     from adhere.policies import parse_policy as parse_policy
-    from adhere.policies.numerics.hedge import hedge as hedge
     from adhere.populations import Counts as Counts
     from adhere.populations import Population as Population
     from adhere.populations import Strata as Strata

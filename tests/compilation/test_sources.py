@@ -185,9 +185,9 @@ def test_an_edit_of_any_file_that_compiled_code_imports_names_another_folder(tmp
 def test_imports_are_found_wherever_they_stand() -> None:
     source = """
 from adhere.protocols import TOOK_OTHER as OTHER, CHOSEN  # and why
-from adhere.policies import (
+from adhere.policies.learners import (
     ucb1,  # a module
-    Learner as Base,
+    Ucb1 as Base,
 )
 import adhere.randomness
 if True:
@@ -198,7 +198,7 @@ from somewhere.adhere.files import write_file
     found = {str(file.relative_to(PACKAGE)) for file in imports_in(source)}
     own = {
         "protocols.py",
-        "policies/__init__.py",
+        "policies/learners/__init__.py",
         "policies/learners/ucb1.py",
         "randomness.py",
         "__init__.py",

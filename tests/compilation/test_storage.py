@@ -167,9 +167,9 @@ def test_an_installation_that_cannot_be_written_keeps_kernels_in_the_users_cache
 def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
     package, cache = copy_package(tmp_path / "lib"), tmp_path / "cache"
     script = "import adhere" + RECOMMEND.format(policy="uniform")
-    file = package / "policies" / "uniform.py"
+    file = package / "policies" / "learners" / "uniform.py"
     for arm in (0, 1):
-        source = (Path(adhere.__file__).parent / "policies" / "uniform.py").read_text()
+        source = (Path(adhere.__file__).parent / "policies" / "learners" / "uniform.py").read_text()
         assert "return np.int64(uniform(rng) * rule.n_arms)" in source
         file.write_text(source.replace("return np.int64(uniform(rng) * rule.n_arms)", f"return {arm}"))
         assert run(script, cache, package.parent)[0] == f"arm {arm}"
