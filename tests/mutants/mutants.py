@@ -226,7 +226,7 @@ MUTANTS = (
         "src/adhere/store/sqlite_settings.py",
         "PRAGMA synchronous = FULL",
         "PRAGMA synchronous = NORMAL",
-        ("tests/store/test_sqlite.py", "tests/service/test_power_cut.py"),
+        ("tests/service/test_power_cut.py",),
     ),
     Mutant(
         "two-writers",
@@ -298,7 +298,7 @@ MUTANTS = (
         "src/adhere/service/pages/rendering.py",
         'allow_nan=False).replace("<", "\\\\u003c")',
         "allow_nan=False)",
-        ("tests/service/test_pages.py", "tests/service/pages"),
+        ("tests/service/pages/test_rendering.py",),
     ),
     Mutant(
         "broken-log-exits-like-bad-input",

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,17 +46,28 @@ def mutated(text: str, mutant: Mutant) -> str:
 
 
 def copy_checkout(copy: Path) -> None:
-    """Copy all files that git does not ignore, with what was compiled of them; the environment is shared."""
+    """Copy all files that git does not ignore, with what was compiled of them, and give the copy an environment."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, names):
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
-    (copy / ".venv").symlink_to(ROOT / ".venv")
+    _make_environment(copy)
     kernels = Path("src/adhere/__pycache__/kernels")  # named by the contents of their sources
     if (ROOT / kernels).is_dir():
         shutil.copytree(ROOT / kernels, copy / kernels)
+
+
+def _make_environment(copy: Path) -> None:
+    """Make an environment with the copy's adhere, also for processes that tests start; everything else is shared."""
+    venv.create(copy / ".venv", symlinks=True)
+    (installed,) = (copy / ".venv").glob("lib/*/site-packages")
+    paths = [str(copy / folder) for folder in SOURCES] + [path for path in sys.path if path.endswith("site-packages")]
+    (installed / "_own.pth").write_text("\n".join(paths) + "\n", encoding="utf-8")
+    program = copy / ".venv/bin/adhere"
+    program.write_text(f'#!/bin/sh\nexec "{copy}/.venv/bin/python" -m adhere "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
 
 
 def write(path: Path, text: str) -> None:
@@ -67,12 +79,11 @@ def write(path: Path, text: str) -> None:
 
 def noticed_by(copy: Path, run: str, tests: tuple[str, ...], *, slow: bool) -> str | None:
     """Run tests in the copy; return the first that fails, or None."""
-    paths = os.pathsep.join(str(copy / folder) for folder in SOURCES)
     options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "--ignore=tests/mutants"]
     options += ["-m", "slow or not slow"] if slow else []
     options += ["-n", "2", "--dist", "worksteal"] if run == "all" else []
-    command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", *options, *tests]
-    environment = {**os.environ, "PYTHONPATH": paths}
+    command = [str(copy / ".venv/bin/python"), "-m", "pytest", *options, *tests]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:
         done = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, text=True, timeout=_MAX_SECONDS[run], check=False

@@ -79,6 +79,18 @@ def test_with_exp3_on_top_the_first_lessons_by_hand() -> None:
     assert trial.recommend().memo[2:5] == pytest.approx(expected)
 
 
+def test_only_the_certified_experts_lesson_has_the_weight_of_its_draw() -> None:
+    """EXP3's logarithms rise by γ/k · weight · reward / probability; the top draws each of three experts by 1/3."""
+    for seed in range(20):
+        trial = Trial("hierarchical(exp3(gamma=0.1), top=exp3(gamma=0.3))", ARMS, seed=seed)
+        first = trial.recommend()
+        if int(first.memo[0]) == 0:  # the certified one
+            break
+    trial.report(first.id, actual=first.arm, reward=1)
+    logarithms = [trial.state[6 + 4 * expert + ARMS.index(first.arm)] for expert in range(3)]
+    assert logarithms == pytest.approx([0.05 * 3.0 / 0.5, 0.05 / 0.5, 0.05 / 0.5])
+
+
 def test_a_recycling_expert_learns_from_what_it_keeps_of_rounds_it_was_not_drawn_for() -> None:
     trial = Trial(RECYCLING, ARMS, seed=3, n_patients=60)
     own, kept_before, recycled = 0, 0.0, 0

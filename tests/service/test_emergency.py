@@ -14,12 +14,16 @@ ARMS = ("verum-xyz", "placebo-xyz")
 
 @pytest.fixture(scope="module")
 def trial(service: Service) -> str:
-    """A blinded trial: two recommended at site A, then two at another; the second took the last one's kit."""
+    """A blinded trial: two recommended at site A, then two at another.
+
+    The second took the last one's kit, and the third, who is the other site's, took their own.
+    """
     name = service.new_trial(arms=ARMS, blinded=True)
     for role in ("site", "other"):
         for number in range(2):
             service.client(role).recommend(name, f"{role}-{number}")
     service.client("site").report(name, service.ids(name)[1], actual=kit(service, name, 3))
+    service.client("other").report(name, service.ids(name)[2], actual=kit(service, name, 2))
     return name
 
 

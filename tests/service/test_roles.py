@@ -51,10 +51,43 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     NewToken: {"role": "statistician", "label": "of a role"},
 }
 GUARDED = [route for route in ROUTES if route.roles]
+_OF_TRIAL, _OF_ONE, _STUDY = "/trials/{trial}", "/trials/{trial}/recommendations/{recommendation_id}", "/simulations"
+# Who may do what, apart from the table of routes: a role that gets a right there by a slip gets none here.
+RIGHTS = {
+    "admin": {
+        "POST /trials",
+        *(f"POST {_OF_TRIAL}/{verb}" for verb in ("pause", "resume", "close", "reveal", "erasures")),
+        *(f"GET {_OF_TRIAL}/{what}" for what in ("sites", "accesses")),
+        *("GET /tokens", "POST /tokens", "DELETE /tokens/{id}", "POST /tokens/{id}/rotation"),
+        "POST /tokens/{id}/links",
+    },
+    "admin metrics": {"GET /metrics"},
+    "admin statistician": {
+        *("GET /policies", "POST /designs", f"GET {_STUDY}", f"POST {_STUDY}", f"GET {_STUDY}/{{id}}"),
+        *(f"DELETE {_STUDY}/{{id}}", f"GET {_STUDY}/{{id}}/report", f"GET {_OF_ONE}/derivation"),
+        *(f"GET {_OF_TRIAL}/{what}" for what in ("results", "monitor", "analysis", "looks", "export", "records")),
+        f"GET {_OF_TRIAL}/verification",
+    },
+    "admin coordinator statistician": {f"GET {_OF_TRIAL}/enrolment", "GET /explorations"},
+    "admin site": {
+        *(f"GET {_OF_TRIAL}/recommendations", f"POST {_OF_TRIAL}/recommendations"),
+        *(f"POST {_OF_ONE}/{verb}" for verb in ("reports", "corrections", "withdrawal", "error")),
+    },
+    "admin site statistician": {f"GET {_OF_ONE}", f"POST {_OF_TRIAL}/unblindings"},
+    "admin coordinator site statistician": {"GET /trials", f"GET {_OF_TRIAL}", f"GET {_OF_TRIAL}/waiting"},
+    "": {"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /", "GET /docs"},
+}
 
 
 def name_of(route: Route) -> str:
     return f"{route.method} {route.path}"
+
+
+def test_roles_have_the_rights_that_they_are_meant_to_have() -> None:
+    found: dict[str, set[str]] = {}
+    for route in ROUTES:
+        found.setdefault(" ".join(sorted(route.roles)), set()).add(name_of(route))
+    assert found == RIGHTS
 
 
 def ask(service: Service, route: Route, role: str | None, trial: str = "nowhere", made: str = UNKNOWN_ID) -> int:

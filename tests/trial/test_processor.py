@@ -7,7 +7,7 @@ import pytest
 
 from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.trial.domain.commands import ChangeStatus, Erase, Receipt, Recommend, Withdraw
+from adhere.trial.domain.commands import ChangeStatus, Erase, Receipt, Recommend, Report, Withdraw
 from adhere.trial.domain.events import Conflicted, Corrected, Recommended
 from adhere.trial.log.describe import describe
 from adhere.trial.monitoring.results import results_of
@@ -54,6 +54,16 @@ def test_the_same_request_id_gets_the_same_answer() -> None:
         receipt = live.report(first.recommendation_id, actual="walk", reward=1.0, request_id="two")
         assert receipt == Receipt(live.clock(), recommendation_id=first.recommendation_id)
     assert len(live.events()) == n_records
+
+
+def test_the_same_request_id_twice_in_a_batch_is_executed_once() -> None:
+    live = Live()
+    live.recommend("a")
+    report = Report(trial="t", request_id="r", recommendation_id=live.id_of(0), actual="walk", reward=1.0)
+    first, second = live.processor.execute([report, report])
+    assert isinstance(first, Receipt)
+    assert first == second
+    assert live.kinds() == ["Created", "Recommended", "Reported"]
 
 
 def test_something_else_under_the_same_id_is_refused_and_kept_as_evidence() -> None:

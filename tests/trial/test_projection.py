@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from adhere.store import Store
-from adhere.trial.domain.updates import Row, arrays, pack
+from adhere.trial.domain.events import AnyEvent, Reported
+from adhere.trial.domain.evolve import lessons_of
+from adhere.trial.domain.history import history_of
+from adhere.trial.domain.updates import Row, arrays, join, pack
 from adhere.trial.log.replay import replay
 from adhere.trial.writing import projection
 from adhere.trial.writing.projection import project, scratch_cache
+from adhere.trial.writing.relearning import learn
 
 from .live import ARMS, Live, number_of
 
@@ -61,6 +65,24 @@ def test_corrections_anywhere_give_the_state_of_the_whole_log(policy: str) -> No
             live.correct(number, actual=rng.choice(ARMS))
         check_against_the_log(live)
         live.recommend(f"after {_}")
+
+
+def test_a_correction_of_the_last_record_before_a_checkpoint_is_learned() -> None:
+    """That checkpoint contains the wrong lesson: the one before it must be taken.
+
+    Compared with all lessons learned in a row, without checkpoints: deriving the caches relearns by them, too.
+    """
+    live = played("thompson")  # which learns from a reward at once
+    reports = [event for event in live.events() if isinstance(event, Reported) and event.reward is not None]
+    last = next(event for event in reports if event.position % projection.CHECKPOINT_EVERY == 0)
+    assert last.reward is not None
+    live.correct(last.recommendation_index, reward=1.0 - last.reward)
+    engine, histories = live.engine(), dict[int, list[AnyEvent]]()
+    for event in live.events()[1:]:
+        histories.setdefault(event.recommendation_index, []).append(event)  # type: ignore[union-attr]
+    rows = [row for events in histories.values() for row in lessons_of(engine, history_of(events))]
+    learned = learn(engine, engine.first_state, join({row[0]: pack(row) for row in rows}), [])
+    assert live.snapshot().policy_state == learned.tobytes()
 
 
 @pytest.mark.parametrize("lost", ["all", "one block", "checkpoints"])

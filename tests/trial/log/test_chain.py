@@ -9,7 +9,7 @@ import pytest
 
 from adhere.store import open_store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.log.chain import Verdict, verify
+from adhere.trial.log.chain import Verdict, link, verify
 from adhere.trial.log.export import write_log
 from adhere.trial.log.log_file import read_log
 
@@ -108,6 +108,22 @@ def test_what_is_beside_the_text_counts_too(written: Path, tmp_path: Path, chang
     fault = verdict_on(tmp_path / "tampered.db").fault
     assert fault is not None
     assert fault.position == named
+
+
+def test_a_record_with_a_new_hash_of_its_own_is_seen_by_the_next_one(written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    with copied(written, path) as file:
+        (before,), (body,) = (
+            file.execute(f"SELECT {column} FROM records WHERE position = {at}").fetchone()
+            for column, at in (("hash", 4), ("body", 5))
+        )
+        changed = body.replace(b"1.0", b"0.0")
+        assert changed != body
+        file.execute("UPDATE records SET body = ?, hash = ? WHERE position = 5", (changed, link(before, changed)))
+    file.close()
+    fault = verdict_on(path).fault
+    assert fault is not None
+    assert fault.position == 6
 
 
 def test_a_cut_tail_is_seen_with_the_head_of_an_export(written: Path, tmp_path: Path) -> None:
