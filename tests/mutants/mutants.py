@@ -110,7 +110,7 @@ MUTANTS = (
         "src/adhere/looks/group_sequential.py",
         '"obrien-fleming": lambda fraction: 1.0 / math.sqrt(fraction)',
         '"obrien-fleming": lambda fraction: 1.0 / fraction',
-        ("tests/trial/test_group_sequential.py",),
+        ("tests/looks/test_group_sequential.py",),
     ),
     Mutant(
         "search-ends-on-the-lax-side",
@@ -118,7 +118,7 @@ MUTANTS = (
         "src/adhere/evaluation/search/search.py",
         "        return below.at",
         "        return above.at",
-        ("tests/design/test_search.py",),
+        ("tests/evaluation/test_search.py",),
     ),
     Mutant(
         "bounds-swapped",
