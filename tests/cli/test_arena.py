@@ -9,7 +9,7 @@ import polars
 import pytest
 
 from adhere.cli.arena import arena as command
-from adhere.cli.options.exit_codes import Stopped
+from adhere.cli.options import Stopped
 from adhere.studies.arena import arena as module
 from adhere.studies.arena import written
 from adhere.studies.arena.cells import Cell

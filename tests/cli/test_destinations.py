@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adhere.cli.options.destinations import check_file, write_files
+from adhere.cli.destinations import check_file, write_files
 from adhere.errors import InputError
 
 

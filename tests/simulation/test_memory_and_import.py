@@ -49,7 +49,7 @@ def test_help_waits_for_no_compiler_no_arrays_and_no_command() -> None:
     loaded = set(printed_by("import sys, adhere.cli.main; adhere.cli.main.main(['-h']); print(*sys.modules)").split())
     assert not {"numpy", "numba", "polars", "rich", "pydantic"} & loaded
     assert {name for name in loaded if name.startswith("adhere.")} == {
-        *("adhere.cli", "adhere.cli.main", "adhere.cli.options.exit_codes", "adhere.errors")
+        *("adhere.cli", "adhere.cli.main", "adhere.cli.options", "adhere.errors")
     }
 
 

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_file, check_page, write_files
-from adhere.cli.options.options import (
+from adhere.cli.destinations import check_file, check_page, write_files
+from adhere.cli.options import (
     STANDARD_OUTPUT,
     Actual,
     ArmsInOrder,

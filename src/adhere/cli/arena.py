@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_folder
-from adhere.cli.options.exit_codes import Stopped
-from adhere.cli.options.options import Imports, Seed, Threads, import_all, naming_options
-from adhere.cli.options.times import duration
+from adhere.cli.destinations import check_folder
+from adhere.cli.options import Imports, Seed, Stopped, Threads, duration, import_all, naming_options
 
 if TYPE_CHECKING:
     from adhere.studies.arena.written import Arena

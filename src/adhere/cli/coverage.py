@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_folder
-from adhere.cli.options.options import Seed, integer, naming_options
-from adhere.cli.options.times import duration
+from adhere.cli.destinations import check_folder
+from adhere.cli.options import Seed, duration, integer, naming_options
 
 if TYPE_CHECKING:
     from adhere.studies.coverage.written import Coverage

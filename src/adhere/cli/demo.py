@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from adhere.checks import check_count, check_integer
-from adhere.cli.options.options import integer, number
+from adhere.cli.options import integer, number
 from adhere.errors import InputError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from adhere.cli.options.exit_codes import BrokenLogError, EndedError, Stopped
+from adhere.cli.options import BrokenLogError, EndedError, Stopped
 from adhere.errors import InputError, StoreError, UnavailableError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.

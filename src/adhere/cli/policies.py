@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.options import Imports, import_all
+from adhere.cli.options import Imports, import_all
 
 if TYPE_CHECKING:
     from adhere.policies import Policy

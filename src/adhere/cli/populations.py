@@ -8,8 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.options.options import Actual, ArmsInOrder, Chosen, Control, CountColumn, LowerIsBetter, Reward
-from adhere.cli.options.population_tables import check_for_table
+from adhere.cli.options import (
+    Actual,
+    ArmsInOrder,
+    Chosen,
+    Control,
+    CountColumn,
+    LowerIsBetter,
+    Reward,
+    check_for_table,
+)
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_folder
-from adhere.cli.options.exit_codes import Stopped
-from adhere.cli.options.options import Seed, Threads, naming_options
-from adhere.cli.options.times import duration
+from adhere.cli.destinations import check_folder
+from adhere.cli.options import Seed, Stopped, Threads, duration, naming_options
 from adhere.errors import InputError
 
 if TYPE_CHECKING:

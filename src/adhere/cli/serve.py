@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.options.exit_codes import EndedError
+from adhere.cli.options import EndedError
 from adhere.cli.serve_options import GroupedCommand, with_settings
 from adhere.errors import InputError, StoreError, UnavailableError
 from adhere.service.settings_sources import check_settings, read_settings

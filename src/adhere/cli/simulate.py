@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.destinations import (
+from adhere.cli.destinations import (
     check_apart,
     check_file,
     check_folder,
@@ -18,25 +18,28 @@ from adhere.cli.options.destinations import (
     table_file,
     write_files,
 )
-from adhere.cli.options.machines import Cluster, Device, check_machines, machines
-from adhere.cli.options.options import (
+from adhere.cli.options import (
     STANDARD_OUTPUT,
     Actual,
     ArmsInOrder,
     Chosen,
+    Cluster,
     Control,
     CountColumn,
+    Device,
     Imports,
     JsonFile,
     LowerIsBetter,
     Reward,
     Seed,
     Threads,
+    check_machines,
     import_all,
     integer,
     json_text,
+    load_populations,
+    machines,
 )
-from adhere.cli.options.population_tables import load_populations
 
 if TYPE_CHECKING:
     from adhere.simulation import SimulationResult

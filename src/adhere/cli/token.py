@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options.databases import DatabaseUrl, ExistingFile
-from adhere.cli.options.options import integer
-from adhere.cli.options.times import moment, span
+from adhere.cli.options import DatabaseUrl, ExistingFile, integer, moment, span
 from adhere.cli.token_places import Server, open_existing, token_place
 from adhere.errors import ConflictError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from adhere.cli.options.databases import database
+from adhere.cli.options import database
 from adhere.errors import InputError, StoreError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 from adhere.cli.design import search as design_search
 from adhere.cli.design import simulate as design_simulate
 from adhere.cli.design.options import DesignFile, read_design
-from adhere.cli.options.options import Imports, import_all
+from adhere.cli.options import Imports, import_all
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

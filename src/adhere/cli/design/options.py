@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_file
-from adhere.cli.options.options import STANDARD_OUTPUT, integer, json_text
+from adhere.cli.destinations import check_file
+from adhere.cli.options import STANDARD_OUTPUT, integer, json_text
 
 if TYPE_CHECKING:
     from adhere.design.design import Design

@@ -18,9 +18,8 @@ from adhere.cli.design.options import (
     read_design,
     show,
 )
-from adhere.cli.options.destinations import check_apart, check_page, check_table, table_file, write_files
-from adhere.cli.options.machines import Cluster, Device, machines
-from adhere.cli.options.options import Imports, JsonFile, Seed, Threads, import_all
+from adhere.cli.destinations import check_apart, check_page, check_table, table_file, write_files
+from adhere.cli.options import Cluster, Device, Imports, JsonFile, Seed, Threads, import_all, machines
 from adhere.errors import InputError
 
 if TYPE_CHECKING:

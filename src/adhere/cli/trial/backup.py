@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options.databases import refuse_address
-from adhere.cli.options.destinations import check_file
-from adhere.cli.options.exit_codes import BrokenLogError
+from adhere.cli.destinations import check_file
+from adhere.cli.options import BrokenLogError, refuse_address
 from adhere.cli.trial.sources import SecretFileOption, bar
 from adhere.errors import InputError
 from adhere.report.numbers import counted

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options.options import Imports, import_all, integer
+from adhere.cli.options import Imports, import_all, integer
 from adhere.cli.trial.importing import shown, writing_into
 from adhere.cli.trial.sources import SecretFileOption
 from adhere.errors import FileInUseError

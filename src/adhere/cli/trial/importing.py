@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.options import Imports, LowerIsBetter, import_all, integer
+from adhere.cli.options import Imports, LowerIsBetter, import_all, integer
 from adhere.cli.trial.secret_files import OPTION, read_secrets
 from adhere.cli.trial.sources import SecretFileOption, bar
 from adhere.errors import InputError, StoreError

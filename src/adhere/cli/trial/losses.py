@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
-from adhere.cli.options.databases import refuse_address
+from adhere.cli.options import refuse_address
 from adhere.cli.trial.importing import shown, writing_into
 from adhere.cli.trial.sources import SecretFileOption
 from adhere.errors import StoreError

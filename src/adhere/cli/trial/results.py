@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_file, write_files
-from adhere.cli.options.options import STANDARD_OUTPUT, Imports, import_all
+from adhere.cli.destinations import check_file, write_files
+from adhere.cli.options import STANDARD_OUTPUT, Imports, import_all
 from adhere.cli.trial.sources import Source, TrialName, one_trial
 from adhere.report.numbers import counted, rounded_numbers
 from adhere.report.wrapping import paragraph

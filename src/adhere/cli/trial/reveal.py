@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import typer
 
-from adhere.cli.options.options import Imports, import_all
+from adhere.cli.options import Imports, import_all
 from adhere.cli.trial.importing import shown, writing_into
 from adhere.cli.trial.sources import SecretFileOption, TrialName
 from adhere.errors import FileInUseError, InputError, listed

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from adhere.cli.options.destinations import check_file
+from adhere.cli.destinations import check_file
 from adhere.errors import InputError
 from adhere.files import unreadable
 

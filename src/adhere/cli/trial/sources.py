@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options.exit_codes import BrokenLogError
+from adhere.cli.options import BrokenLogError
 from adhere.errors import DamagedStoreError
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options.destinations import check_file
-from adhere.cli.options.exit_codes import BrokenLogError
-from adhere.cli.options.options import Imports, import_all
+from adhere.cli.destinations import check_file
+from adhere.cli.options import BrokenLogError, Imports, import_all
 from adhere.cli.trial import accesses as trial_accesses
 from adhere.cli.trial import backup as trial_backup
 from adhere.cli.trial import create as trial_creation

@@ -1,1 +1,0 @@
-"""Options, output files and exit codes that several commands share."""
