@@ -21,7 +21,7 @@ from benchmarks.cpu.table import markdown
 from benchmarks.pages import tell_bars
 
 from adhere.processors import usable_processors
-from adhere.studies.framework.machine import machine
+from adhere.studies.framework.report_writer import machine
 
 _RESULTS = Path(__file__).parents[1] / "results"
 

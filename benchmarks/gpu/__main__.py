@@ -17,7 +17,7 @@ from benchmarks.gpu.kernels import launches
 from benchmarks.gpu.table import markdown
 
 import adhere
-from adhere.studies.framework.machine import machine
+from adhere.studies.framework.report_writer import machine
 from adhere.studies.lineup import entries as lineup
 
 RESULTS = Path(__file__).parents[1] / "results"

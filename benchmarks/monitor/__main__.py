@@ -23,7 +23,7 @@ from benchmarks.monitor.site import Site
 from benchmarks.pages import Bar, table_of_bars, times
 from benchmarks.service.subjects import serving_adhere
 
-from adhere.studies.framework.machine import machine
+from adhere.studies.framework.report_writer import machine
 
 _RESULTS = Path(__file__).parents[1] / "results"
 PATIENTS, VISITS, PAIRS, SECONDS, LISTENERS, REQUESTS = 100_000, 7, 9, 4.0, 10, 4000

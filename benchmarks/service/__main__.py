@@ -24,7 +24,7 @@ from benchmarks.service.findings import Findings
 from benchmarks.service.load import FLAGS, Generator
 from benchmarks.service.table import markdown
 
-from adhere.studies.framework.machine import machine
+from adhere.studies.framework.report_writer import machine
 
 _RESULTS = Path(__file__).parents[1] / "results"
 _LIBRARIES = ("adhere", "starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from adhere.report.claims_table import claims_table
 from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim, Section
+from adhere.report.text_table import claims_table
 
 POLICY = "thompson-bounded(hierarchical(epsilon-greedy, top=exp3(gamma=0.085)), recycle=true)"
 LONG = Claim(

@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import binomtest
 
 from adhere.errors import InputError
-from adhere.report.proportions import share, share_difference
+from adhere.report.numbers import share, share_difference
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 10), (10, 10), (1, 3), (81, 263), (8841, 9712), (1, 1)])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adhere.report.wrapping import packed, paragraph, policy_lines
+from adhere.report.text_table import packed, paragraph, policy_lines
 
 LONG = "thompson-bounded(hierarchical(epsilon-greedy, top=exp3(gamma=0.085)), recycle=true)"
 

@@ -82,7 +82,7 @@ def arena(
 
 
 def _summary(done: Arena) -> str:
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import paragraph
     from adhere.studies.arena.summary import LEGEND, summary
 
     width = shutil.get_terminal_size().columns

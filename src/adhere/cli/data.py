@@ -71,7 +71,7 @@ def stroke(
     file cannot be used.
     """
     from adhere.populations.stroke import SOURCE, counts_from_published, shipped_counts
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import paragraph
 
     if published is not None and where:
         raise InputError("--from", str(published), "no file together with --where")
@@ -108,7 +108,7 @@ def _table(counts: Sequence[StrokeCount]) -> str:
 
 
 def _compliance(counts: Sequence[StrokeCount]) -> str:
-    from adhere.report.proportions import share
+    from adhere.report.numbers import share
 
     rows = [["trial", "allocated", "patients", "complied", "share [95% interval]"]]
     for trial, allocated in dict.fromkeys((row.trial, row.allocated) for row in counts):

@@ -97,7 +97,7 @@ def _check(file: Path, name: str | None) -> None:
 
 def _list(cls: type[Policy]) -> None:
     from adhere.policies.base.description import describe
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import paragraph
 
     found = describe(cls)
     typer.secho(found.name, bold=True)
@@ -108,7 +108,7 @@ def _list(cls: type[Policy]) -> None:
 
 def _explain(cls: type[Policy]) -> None:
     from adhere.policies.base.description import describe, paragraphs
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import paragraph
 
     found = describe(cls)
     typer.secho(f"{found.name}, a {found.kind}\n", bold=True)

@@ -92,8 +92,7 @@ def _check_extras(out: Path) -> None:
 
 def _summary(done: Reproduction) -> str:
     """The table of claims, what was not run again, where the report is and how long it took."""
-    from adhere.report.claims_table import claims_table
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import claims_table, paragraph
 
     width = shutil.get_terminal_size().columns
     parts = [claims_table(done.sections, width)]

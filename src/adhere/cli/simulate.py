@@ -175,7 +175,7 @@ def _check_destinations(
 
 
 def _table(result: SimulationResult, sources: list[str]) -> str:
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import paragraph
 
     width = shutil.get_terminal_size().columns
     parts = [result.summary(width), *(paragraph(f"data: {source}", width) for source in sources)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adhere.report.boxes import BOX, OTHER, PLAIN, STRONG, arrow, box, box_height, canvas
+from adhere.report.consort_flow import BOX, OTHER, PLAIN, STRONG, arrow, box, box_height, canvas
 from adhere.report.style import SETTINGS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adhere.errors import InputError
-from adhere.studies.framework.folder_lock import folder_lock
+from adhere.studies.framework.report_writer import folder_lock
 from adhere.studies.framework.reproduce import reproduce
 from studies.small_studies import contents, counted, simulated
 
@@ -18,7 +18,7 @@ fcntl = pytest.importorskip("fcntl", reason="there are no such locks here")
 HOLDER = """
 import sys, time
 from pathlib import Path
-from adhere.studies.framework.folder_lock import folder_lock
+from adhere.studies.framework.report_writer import folder_lock
 with folder_lock(Path(sys.argv[1])):
     print("alone", flush=True)
     time.sleep(600)

@@ -13,7 +13,7 @@ import pytest
 from adhere import simulate
 from adhere.populations import rich_and_poor
 from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim
-from adhere.studies.framework.wording import percent
+from adhere.studies.framework.words import percent
 from adhere.studies.lineup.entries import ALL, EXP3, LEARNERS, MAIN, THOMPSON, UCB1, entry
 from adhere.studies.lineup.tables import estimate_in
 from adhere.studies.synthetic import STUDY

@@ -21,8 +21,7 @@ from adhere.analysis.output.tables import (
 )
 from adhere.analysis.output.texts import sentence, unique
 from adhere.report.numbers import counted
-from adhere.report.text_table import text_table
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph, text_table
 
 if TYPE_CHECKING:
     from adhere.analysis.analysis import Analysis

@@ -55,7 +55,7 @@ def describe(file: DesignFile, imports: Imports = None) -> None:
     from adhere.design.words import in_words
     from adhere.evaluation.scenarios.scenarios import given_or_own, read_scenarios
     from adhere.report.numbers import counted
-    from adhere.report.wrapping import paragraph
+    from adhere.report.text_table import paragraph
 
     import_all(imports)
     found = read_design(file)

@@ -14,7 +14,7 @@ from adhere.cli.destinations import check_file, write_files
 from adhere.cli.options import STANDARD_OUTPUT, Imports, import_all
 from adhere.cli.trial.sources import Source, TrialName, one_trial
 from adhere.report.numbers import counted, rounded_numbers
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph
 
 if TYPE_CHECKING:
     from adhere.trial.monitoring.results import ArmEstimate, Compliance, Results

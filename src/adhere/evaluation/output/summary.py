@@ -13,8 +13,7 @@ from adhere.evaluation.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of, 
 from adhere.evaluation.output.side_by_side import COMPARED
 from adhere.evaluation.output.texts import UNKNOWN, column
 from adhere.report.numbers import counted
-from adhere.report.text_table import text_table
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph, text_table
 
 if TYPE_CHECKING:
     from adhere.evaluation.evaluation import Evaluation

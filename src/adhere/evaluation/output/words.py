@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adhere.design.design_text import plain
-from adhere.report.glossary import GLOSSARY
 from adhere.report.numbers import counted
+from adhere.report.page import GLOSSARY
 
 if TYPE_CHECKING:
     from adhere.design.design import Design

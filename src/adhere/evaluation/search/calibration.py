@@ -12,7 +12,7 @@ from adhere.evaluation.search.confirmed_number import LEVEL, SettledNumber, aim,
 from adhere.evaluation.search.error_rates import AT_MOST, INTERVAL, rate_rows, rate_table
 from adhere.intervals import Estimate
 from adhere.report.numbers import counted
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph
 
 if TYPE_CHECKING:
     import polars

@@ -25,7 +25,7 @@ from adhere.evaluation.search.searched_number import usual_number
 from adhere.intervals import Z95, Estimate
 from adhere.randomness import check_seed
 from adhere.report.numbers import counted
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph
 from adhere.simulation.execution.progress import Progress
 
 if TYPE_CHECKING:

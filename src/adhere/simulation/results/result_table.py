@@ -8,8 +8,7 @@ from html import escape
 from adhere.errors import quoted
 from adhere.intervals import Estimate
 from adhere.report.numbers import digits_of, estimate_texts
-from adhere.report.text_table import fits, text_tables
-from adhere.report.wrapping import paragraph, policy_lines
+from adhere.report.text_table import fits, paragraph, policy_lines, text_tables
 from adhere.simulation.config import Config
 from adhere.simulation.results.outcome import Outcome
 

@@ -19,9 +19,9 @@ from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.kept_plays import KeptPlays, comes_with_adhere
 from adhere.studies.arena.play import Played, play
-from adhere.studies.framework.folder_lock import folder_lock
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
+from adhere.studies.framework.report_writer import folder_lock
 
 if TYPE_CHECKING:
     from adhere.studies.arena.written import Arena

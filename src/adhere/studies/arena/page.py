@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adhere.report.glossary import GLOSSARY
-from adhere.report.page import page
+from adhere.report.page import GLOSSARY, page
 from adhere.report.section import ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
 from adhere.studies.arena import figures, listings, sentences

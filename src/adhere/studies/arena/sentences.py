@@ -10,7 +10,7 @@ from adhere.intervals import Estimate
 from adhere.report.frontier import not_dominated
 from adhere.report.numbers import counted, estimate_texts
 from adhere.studies.arena.facts import Facts, Named
-from adhere.studies.framework.wording import listed
+from adhere.studies.framework.words import listed
 
 _TOLERATED = -0.005  # of the best possible surplus: losses up to this are none
 _SLIGHT = -0.01  # of the best possible surplus, lost where pooling misleads

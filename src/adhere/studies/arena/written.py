@@ -13,8 +13,8 @@ import polars
 from adhere.errors import InputError
 from adhere.files import write_file
 from adhere.studies.arena.families import ARENA_SEED
-from adhere.studies.framework.data_files import write_tables
-from adhere.studies.framework.machine import machine
+from adhere.studies.framework.report_writer import machine
+from adhere.studies.framework.study_cache import write_tables
 
 DATA, PAGE, RUN = "data", "index.html", "run.json"
 _QUICK = "This is a quick run, on half of the populations, with fewer runs and without the longest trials."

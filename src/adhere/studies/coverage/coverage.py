@@ -16,8 +16,8 @@ from adhere.studies.coverage.cells import FULL, QUICK, Cell, FixedCell
 from adhere.studies.coverage.tables import make_tables
 from adhere.studies.coverage.worker import Worker
 from adhere.studies.coverage.written import Coverage, check_folder, write_coverage
-from adhere.studies.framework.folder_lock import folder_lock
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
+from adhere.studies.framework.report_writer import folder_lock
 
 _FIXED_BATCH, _ADAPTIVE_BATCH = 500, 50  # trials
 _MAX_PROCESSES = 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph
 from adhere.studies.coverage.judgements import SYMBOLS, Judgement, width_text
 from adhere.studies.coverage.tables import FIXED_DESIGN
 from adhere.studies.coverage.verdicts import HOLDS

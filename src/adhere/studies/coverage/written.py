@@ -12,8 +12,8 @@ import polars
 
 from adhere.errors import InputError
 from adhere.files import write_file
-from adhere.studies.framework.data_files import write_tables
-from adhere.studies.framework.machine import machine
+from adhere.studies.framework.report_writer import machine
+from adhere.studies.framework.study_cache import write_tables
 
 DATA, PAGE, RUN, SUMMARY = "data", "index.html", "run.json", "summary.md"
 _QUICK = "This is a quick run: with so few trials many bars stay open."

@@ -8,15 +8,76 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+import platform
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from adhere.errors import InputError
 from adhere.files import write_file
+from adhere.processors import usable_processors
 from adhere.report.section import Section
 from adhere.studies.framework.study_cache import CachedStudy, read_json
+
+if TYPE_CHECKING:
+    pass
+
+
+_LOCK = ".lock"
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Make the folder, if need be, and exclude other runs from it; if it is still empty at the end, remove it again.
+
+    The system releases the lock of a process that is killed, so that the file it leaves blocks nobody.
+    """
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / _LOCK)
+    try:
+        try:
+            # A short wait: a run that is just ending removes the file, and then there is another one to lock.
+            lock.acquire(timeout=0.2)
+        except Timeout:
+            expected = "a folder that no other run is writing into (wait for it, or take another folder)"
+            raise InputError("out", str(folder), expected) from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows removes it with the lock
+                (folder / _LOCK).unlink()
+            lock.release()
+    finally:
+        if made:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+
+
+def machine() -> str:
+    """Processor, cores, operating system and the versions that numbers may depend on.
+
+    >>> "Python" in machine()
+    True
+    """
+    import numba
+    import numpy
+
+    versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}"
+    return f"{_processor()}, {usable_processors()} cores, {platform.system()}; {versions}"
+
+
+def _processor() -> str:
+    described = Path("/proc/cpuinfo")
+    if described.is_file():
+        for line in described.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return " ".join(line.partition(":")[2].split())
+    return platform.processor() or platform.machine()
+
 
 UNFINISHED, DATA, FIGURES, PAGE, RUN = ".unfinished", "data", "figures", "index.html", "run.json"
 

@@ -16,10 +16,9 @@ from adhere.report.page import page
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult, simulate
 from adhere.studies.framework import report_writer
-from adhere.studies.framework.folder_lock import folder_lock
-from adhere.studies.framework.machine import machine
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
+from adhere.studies.framework.report_writer import folder_lock, machine
 from adhere.studies.framework.study import Study, Tables
 from adhere.studies.framework.study_cache import Settings, load, read_json, remove, save
 

@@ -7,9 +7,11 @@ interrupted, or changed since, is not taken for a finished one.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,8 +19,8 @@ from typing import Any
 
 import polars
 
+from adhere.files import write_file
 from adhere.simulation.execution.identity import sources_digest
-from adhere.studies.framework.data_files import table_files
 from adhere.studies.framework.study import Tables
 
 MADE_WITH = "made-with.json"
@@ -46,6 +48,23 @@ class CachedStudy:
     folder: Path
     files: tuple[str, ...]
     tables: Tables
+
+
+def table_files(tables: Mapping[str, polars.DataFrame]) -> dict[str, bytes]:
+    """Each table as CSV and as Parquet, by the name of its file."""
+    contents: dict[str, bytes] = {}
+    for name, table in tables.items():
+        parquet, csv = io.BytesIO(), io.BytesIO()
+        table.write_parquet(parquet)
+        table.write_csv(csv)
+        contents |= {f"{name}.parquet": parquet.getvalue(), f"{name}.csv": csv.getvalue()}
+    return contents
+
+
+def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame]) -> None:
+    """Write each table as CSV and as Parquet."""
+    for name, content in table_files(tables).items():
+        write_file(folder / name, content)
 
 
 def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedStudy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adhere.policies.aware.mediated_evidence import ODDS
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import OURS, Claim
-from adhere.studies.framework.wording import listed, percent, share
+from adhere.studies.framework.words import listed, percent, share
 from adhere.studies.lineup.tables import is_above
 from adhere.studies.past_the_paper.entries import (
     ANY_HORIZON,

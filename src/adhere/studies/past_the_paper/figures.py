@@ -14,7 +14,7 @@ from adhere.report.numbers import estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation import Estimate
 from adhere.simulation.simulate import POOLED
-from adhere.studies.framework.wording import percent
+from adhere.studies.framework.words import percent
 from adhere.studies.past_the_paper.entries import ANY_HORIZON, SMALL, Entry
 from adhere.studies.past_the_paper.experiments import OPTIMUM_READING
 from adhere.studies.past_the_paper.tables import Facts

@@ -11,7 +11,7 @@ from adhere.report.dots import dots
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation import Estimate
-from adhere.studies.framework.strata_listing import strata_listing
+from adhere.studies.framework.words import strata_listing
 from adhere.studies.propositions.experiments import ARMS, N_PATIENTS
 from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN, Facts
 

@@ -13,7 +13,7 @@ from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.headline_chart import headline_growth
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
-from adhere.studies.framework.strata_listing import strata_listing
+from adhere.studies.framework.words import strata_listing
 from adhere.studies.regret_growth.experiments import (
     CONFOUNDED,
     DEFIERS,

@@ -9,12 +9,11 @@ import numpy as np
 import polars
 
 from adhere.populations import Strata
-from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts
-from adhere.report.proportions import interval_in, share
+from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.config import Config
 from adhere.studies.framework.study import Tables
-from adhere.studies.framework.wording import listed
+from adhere.studies.framework.words import listed
 from adhere.studies.regret_growth import slopes
 from adhere.studies.regret_growth.experiments import (
     CONFOUNDED,

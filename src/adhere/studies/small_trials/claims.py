@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Claim, verdict_on
-from adhere.studies.framework.wording import ends, listed
+from adhere.studies.framework.words import ends, listed
 from adhere.studies.lineup.entries import ALL, BOUNDED, LEARNERS
 from adhere.studies.small_trials.experiments import PAPERS_RUNS, READINGS
 from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, Facts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adhere.populations.describe_records import PROTOCOL_TITLES
-from adhere.report.proportions import Interval
+from adhere.report.numbers import Interval
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
 from adhere.studies.stroke_data.tables import REFERENCE, Facts
 

@@ -11,7 +11,7 @@ from adhere.populations.describe_records import PROTOCOL_TITLES
 from adhere.report.dot_rows import common_limits
 from adhere.report.dots import dots
 from adhere.report.flow_diagram import flow_diagram
-from adhere.report.proportions import interval_in
+from adhere.report.numbers import interval_in
 from adhere.report.section import Listing, ReportFigure
 from adhere.studies.stroke_data.tables import REFERENCE, Facts
 

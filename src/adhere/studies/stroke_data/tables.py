@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars
 
 from adhere.populations.stroke import ARMS, shipped_counts
-from adhere.report.proportions import Interval, interval_in, share, share_difference
+from adhere.report.numbers import Interval, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, verdict_on
 from adhere.simulation import Estimate
-from adhere.studies.framework.wording import listed
+from adhere.studies.framework.words import listed
 from adhere.studies.lineup.entries import (
     ACTUAL,
     BOUNDED,

@@ -12,7 +12,7 @@ from adhere.report.headline_chart import HeadlineRow, headline_dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation.simulate import POOLED
-from adhere.studies.framework.wording import ends
+from adhere.studies.framework.words import ends
 from adhere.studies.lineup.entries import (
     ALL,
     BOUNDED,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import OURS, Claim, verdict_on
 from adhere.simulation import Estimate
-from adhere.studies.framework.wording import ends, listed, percent, share
+from adhere.studies.framework.words import ends, listed, percent, share
 from adhere.studies.lineup.entries import (
     ACTUAL,
     ALL,

@@ -8,8 +8,7 @@ import polars
 
 from adhere.intervals import wilson
 from adhere.report.numbers import counted
-from adhere.report.text_table import text_table
-from adhere.report.wrapping import paragraph
+from adhere.report.text_table import paragraph, text_table
 from adhere.studies.coverage.synthetic.counting import LEAST, SetKind, TrialCount
 from adhere.studies.coverage.synthetic.shown import PROMISED
 

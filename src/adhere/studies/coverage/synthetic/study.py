@@ -12,8 +12,8 @@ from adhere.studies.coverage.synthetic.counting import DOUBTFUL, TrialCount
 from adhere.studies.coverage.synthetic.listing import claim_table, set_table, summary
 from adhere.studies.coverage.synthetic.patients import Trial
 from adhere.studies.coverage.synthetic.trials import TRIALS
-from adhere.studies.framework.data_files import write_tables
 from adhere.studies.framework.progress import studies_progress
+from adhere.studies.framework.study_cache import write_tables
 
 REPLICATIONS, AGAIN = 200, 10  # tables of a trial, and how many times as many where it is run again
 _MAX_REPLICATIONS = 100_000

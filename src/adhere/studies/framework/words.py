@@ -1,9 +1,10 @@
-"""How the studies put lists, intervals and shares into sentences."""
+"""How the studies put lists, intervals, shares and strata into words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from adhere.report.section import Listing
 from adhere.simulation import Estimate
 
 
@@ -36,3 +37,15 @@ def percent(one: Estimate) -> str:
 def share(value: float) -> str:
     """A share as a percentage; one too small to print is not called nothing."""
     return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
+
+
+def strata_listing(strata: Iterable[tuple[str, str, Sequence[float | None]]]) -> Listing:
+    """A line for each stratum: its population, name, probability and mean rewards; a dash for an arm never taken."""
+    return Listing(
+        "The populations: their strata and the mean rewards of the arms that these take.",
+        ("population", "stratum", "probability", "reward of control", "reward of treatment"),
+        [
+            [population, stratum, *("–" if number is None else f"{number:.2f}" for number in numbers)]
+            for population, stratum, numbers in strata
+        ],
+    )
