@@ -59,7 +59,7 @@ def arena(
     """
     check_folder("--out", out)
     from adhere.studies.arena.arena import arena as run
-    from adhere.studies.arena.kept_plays import FOLDER
+    from adhere.studies.arena.play import FOLDER
 
     import_all(imports)
     try:

@@ -71,8 +71,7 @@ def coverage(
 
 
 def _synthetic(out: Path, replications: int, seed: int) -> None:
-    from adhere.studies.coverage.synthetic.listing import summary
-    from adhere.studies.coverage.synthetic.study import synthetic_trials
+    from adhere.studies.coverage.synthetic.study import summary, synthetic_trials
 
     began = time.perf_counter()
     with naming_options():
@@ -83,8 +82,7 @@ def _synthetic(out: Path, replications: int, seed: int) -> None:
 
 
 def _summary(done: Coverage) -> str:
-    from adhere.studies.coverage.judgements import judge
-    from adhere.studies.coverage.summary import summary
+    from adhere.studies.coverage.judgements import judge, summary
 
     judged = summary(judge(done.tables), shutil.get_terminal_size().columns)
     return f"{judged}\n\npage:   {done.page}\ntables: {done.page.parent / 'data'}\ntook:   {duration(done.seconds)}"

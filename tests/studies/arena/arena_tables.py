@@ -6,7 +6,7 @@ from typing import Any
 
 import polars
 
-from adhere.studies.arena.schema import SCHEMAS, table
+from adhere.studies.arena.tables import SCHEMAS, table
 
 LABELS = {
     "thompson": "Thompson, Chosen",

@@ -17,7 +17,7 @@ from adhere.studies.arena.entrants import entrants
 from adhere.studies.arena.facts import Facts
 from adhere.studies.arena.families import FAMILIES
 from adhere.studies.arena.play import play
-from adhere.studies.arena.schema import SCHEMAS
+from adhere.studies.arena.tables import SCHEMAS
 from adhere.studies.arena.written import Arena
 
 TINY = (

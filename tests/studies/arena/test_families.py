@@ -9,7 +9,7 @@ from adhere.errors import InputError
 from adhere.populations import uniform_other
 from adhere.populations.population import Floats
 from adhere.studies.arena.families import FAMILIES, MIN_BEST_SURPLUS, family
-from adhere.studies.arena.people import People, responses
+from adhere.studies.arena.recipes import People, responses
 
 # The populations are published: a change of these is a change of every figure of the arena.
 DIGESTS = {

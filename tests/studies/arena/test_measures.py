@@ -9,6 +9,7 @@ from adhere.policies import parse_policy
 from adhere.populations import defiers, stroke_aspirin
 from adhere.simulation import simulate
 from adhere.simulation.execution.progress import Silent
+from adhere.studies.arena.cells import MeanRewards, mean_rewards_of
 from adhere.studies.arena.families import family
 from adhere.studies.arena.measures import (
     by_unit,
@@ -18,19 +19,18 @@ from adhere.studies.arena.measures import (
     worst_mean,
 )
 from adhere.studies.arena.play import Played, arena_grid, fold, play
-from adhere.studies.arena.truth import Truth, truth_of
 
 N, T, RUNS = 10, 30, 3
 
 
 @pytest.fixture(scope="module")
-def confounded() -> tuple[Truth, Played]:
+def confounded() -> tuple[MeanRewards, Played]:
     people = family("confounded", n_populations=N)
-    truth = truth_of(people)
+    truth = mean_rewards_of(people)
     return truth, play(parse_policy("thompson"), people, truth, T, RUNS, 5, Silent(), n_threads=1)
 
 
-def test_runs_are_folded_by_population(confounded: tuple[Truth, Played]) -> None:
+def test_runs_are_folded_by_population(confounded: tuple[MeanRewards, Played]) -> None:
     truth, played = confounded
     result = simulate(
         "thompson", family("confounded", n_populations=N), T, N * RUNS, seed=5, keep_runs=True, progress=False
@@ -52,7 +52,7 @@ def test_runs_are_folded_by_population(confounded: tuple[Truth, Played]) -> None
     assert (np.diff(own.regret, axis=1) > -1e-9).all()
 
 
-def test_three_regrets(confounded: tuple[Truth, Played]) -> None:
+def test_three_regrets(confounded: tuple[MeanRewards, Played]) -> None:
     truth, played = confounded
     own, unit = by_unit(played, truth), 4
     first, second = played.share[unit, -1]
@@ -66,11 +66,11 @@ def test_three_regrets(confounded: tuple[Truth, Played]) -> None:
 
 
 def test_a_single_population_is_played_in_groups_of_runs() -> None:
-    truth = truth_of(defiers(), 4)
+    truth = mean_rewards_of(defiers(), 4)
     assert (truth.n_populations, truth.n_units) == (1, 4)
     assert truth.treatment[0].tolist() == [0.0, 1.0]
     assert np.isnan(truth.compliers).all()  # there are none
-    assert np.isnan(truth_of(stroke_aspirin()).treatment).all()  # nobody knows
+    assert np.isnan(mean_rewards_of(stroke_aspirin()).treatment).all()  # nobody knows
     # Of four groups of two runs, [arm and point of the grid, run]: one point, and all but one run end with arm 1.
     allocations = np.array([[0.0] * 7 + [1.0], [1.0] * 7 + [0.0]])
     played = fold(allocations, truth, np.array([10]), 1.0, 0.0, 1)
@@ -80,7 +80,7 @@ def test_a_single_population_is_played_in_groups_of_runs() -> None:
 
 
 def test_surely_worse_than_randomisation_takes_runs() -> None:
-    truth = Truth(3, *[np.array([[0.0, 1.0]] * 3)] * 3)
+    truth = MeanRewards(3, *[np.array([[0.0, 1.0]] * 3)] * 3)
     always_wrong, mostly_right, random = [1.0] * 8, [0.0] * 7 + [1.0], [0.0, 1.0] * 3 + [1.0, 1.0]
     first = np.array([always_wrong, mostly_right, random]).T.ravel()  # run r plays population r mod 3
     played = fold(np.stack([first, 1 - first]), truth, np.array([10]), 1.0, 0.0, 1)

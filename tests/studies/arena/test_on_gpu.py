@@ -14,9 +14,9 @@ from adhere.policies import parse_policy
 from adhere.simulation.execution.progress import Silent
 from adhere.studies.arena.families import family
 from adhere.studies.arena.play import play
-from adhere.studies.arena.truth import truth_of
+from adhere.studies.arena.cells import mean_rewards_of
 people = family("confounded-3", n_populations=3)
-truth = truth_of(people)
+truth = mean_rewards_of(people)
 plays = [play(parse_policy("thompson"), people, truth, 12, 2, 0, Silent(), device=one) for one in ("cuda", "cpu")]
 print(np.array_equal(plays[0].shares, plays[1].shares), plays[0].n_threads)
 """

@@ -14,7 +14,7 @@ from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.records import Records
 from adhere.policies import as_policy
-from adhere.studies.coverage import bound_reports, fixed_reports
+from adhere.studies.coverage import bound_reports, fixed_trials
 from adhere.studies.coverage import coverage as module
 from adhere.studies.coverage.adaptive_trials import DELAY, AdaptiveTrials
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
@@ -22,13 +22,11 @@ from adhere.studies.coverage.bound_reports import BoundReports, true_cells
 from adhere.studies.coverage.cells import ALL_POLICIES, FULL, AdaptiveCell, FixedCell, RedrawnCell
 from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.fixed_trials import FixedTrials
-from adhere.studies.coverage.judgements import judge
+from adhere.studies.coverage.judgements import judge, markdown, summary
 from adhere.studies.coverage.page import coverage_sections
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, People
-from adhere.studies.coverage.summary import markdown, summary
 from adhere.studies.coverage.tables import make_tables
-from adhere.studies.coverage.tally import Tally
-from adhere.studies.coverage.verdicts import FAILS
+from adhere.studies.coverage.tally import FAILS, Tally
 from cli.running import check_complaint, in_this_process
 from report.html_reader import Reader
 from studies.sections import check_texts_are_whole
@@ -136,7 +134,7 @@ def test_a_broken_interval_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     cell = SMALL._replace(n_trials=60)
     sound = {one.what: one.verdict for one in judge(small_tables((cell,)))}
-    monkeypatch.setattr(fixed_reports, "effects", broken)
+    monkeypatch.setattr(fixed_trials, "effects", broken)
     tables = small_tables((cell,))
     verdicts = {one.what: one.verdict for one in judge(tables)}
     assert sound["intention-to-treat: difference"] != FAILS

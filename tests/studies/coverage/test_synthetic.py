@@ -13,12 +13,10 @@ from adhere.analysis.analysis import Analysis
 from adhere.analysis.confidence_set import ConfidenceSet
 from adhere.intervals import wilson
 from adhere.record_sources import analyse
-from adhere.studies.coverage.synthetic import counting, study
+from adhere.studies.coverage.synthetic import study
 from adhere.studies.coverage.synthetic.claims import UNKNOWN_SENTENCE, claims
-from adhere.studies.coverage.synthetic.counting import LEAST, ClaimTally, TrialCount, count_trial
-from adhere.studies.coverage.synthetic.drawing import draw_table
-from adhere.studies.coverage.synthetic.patients import Trial
-from adhere.studies.coverage.synthetic.trials import TRIALS
+from adhere.studies.coverage.synthetic.study import LEAST, ClaimTally, TrialCount, count_trial, draw_table
+from adhere.studies.coverage.synthetic.trials import TRIALS, Trial
 from cli.running import check_complaint, in_this_process
 
 LARGE = {trial.name: replace(trial, n_patients=20_000) for trial in TRIALS}
@@ -101,7 +99,7 @@ def test_sets_that_miss_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     trial = named("one-sided", 120)
     assert not count_trial(trial, 12).below(0.6)
-    monkeypatch.setattr(counting, "analyse", narrowed)
+    monkeypatch.setattr(study, "analyse", narrowed)
     missed = {kind.row for kind in count_trial(trial, 12).below(0.6)}
     assert {"intention-to-treat, stratified", "intention-to-treat, unstratified"} <= missed
 

@@ -17,8 +17,7 @@ from adhere.randomness import check_seed
 from adhere.simulation.execution.workers import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
-from adhere.studies.arena.kept_plays import KeptPlays, comes_with_adhere
-from adhere.studies.arena.play import Played, play
+from adhere.studies.arena.play import KeptPlays, Played, comes_with_adhere, play
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
 from adhere.studies.framework.report_writer import folder_lock

@@ -1,15 +1,76 @@
-"""The grid of the arena: which families are played at which horizons, and how often."""
+"""The grid of the arena: families, horizons and runs, and what is true of the populations played."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from adhere.errors import InputError, nearest
-from adhere.populations import Population, as_population
-from adhere.studies.arena.families import FAMILIES, N_POPULATIONS, family
-from adhere.studies.arena.truth import Truth, truth_of
+from adhere.populations import Population, Strata, as_population, built_in_populations
+from adhere.populations.population import Floats
+from adhere.studies.arena.families import FAMILIES, N_POPULATIONS, Family, family
+
+
+@dataclass(frozen=True, eq=False)
+class MeanRewards:
+    """Mean rewards as [unit, arm]; a unit is a population of a family, or a group of runs on a single population.
+
+    Attributes
+    ----------
+    n_populations
+        How many different populations the units are: as many as there are units, or one.
+    recommendation
+        E[R | chosen c].
+    treatment
+        E[R if everybody took a]; NaN where it is not known.
+    compliers
+        E[R if a complier took a], compliers being those who take whatever is recommended; NaN where there are none
+        or it is not known.
+
+    """
+
+    n_populations: int
+    recommendation: Floats
+    treatment: Floats
+    compliers: Floats
+
+    @property
+    def n_units(self) -> int:
+        """How many units there are."""
+        return len(self.recommendation)
+
+
+def mean_rewards_of(population: Population, n_groups: int = N_POPULATIONS) -> MeanRewards:
+    """What is true of a family; or of a single population, played in groups of runs so that it has intervals, too.
+
+    >>> from adhere.populations import rich_and_poor
+    >>> truth = mean_rewards_of(rich_and_poor())
+    >>> truth.recommendation[0].tolist(), truth.treatment[0].tolist(), truth.compliers[0].tolist()
+    ([0.625, 0.5], [0.75, 0.5], [0.5, 0.25])
+    """
+    if isinstance(population, Family):
+        people = population.people
+        means = people.recommendation_means(), people.treatment_means(), people.complier_means()
+        return MeanRewards(population.n_populations, *means)
+    unknown = np.full(population.n_arms, np.nan)
+    treatment, compliers = _of_strata(population) if isinstance(population, Strata) else (unknown, unknown)
+    every = population.mean_given_chosen(), treatment, compliers
+    return MeanRewards(1, *(np.tile(means, (n_groups, 1)) for means in every))
+
+
+def _of_strata(population: Strata) -> tuple[Floats, Floats]:
+    """Means of everybody and of compliers, if they took an arm; NaN where a stratum's reward is not known."""
+    shares = np.array([stratum.probability for stratum in population.strata])
+    rewards = np.array([[np.nan if r is None else r for r in stratum.reward] for stratum in population.strata])
+    comply = np.array([stratum.takes == tuple(range(population.n_arms)) for stratum in population.strata])
+    compliers = shares * comply
+    if not compliers.any():
+        return shares @ rewards, np.full(population.n_arms, np.nan)
+    return shares @ rewards, compliers[comply] @ rewards[comply] / compliers.sum()
+
 
 STROKE: Final = ("stroke-aspirin", "stroke-heparin")
 POOLED_STROKE: Final = "stroke"
@@ -43,7 +104,7 @@ class Cell:
         return population_of(self.family, self.n_populations)
 
     @property
-    def truth(self) -> Truth:
+    def truth(self) -> MeanRewards:
         """What is true of them."""
         return _truth(self.family, self.n_populations)
 
@@ -108,5 +169,23 @@ def population_of(name: str, n_populations: int | None = None) -> Population:
 
 
 @cache
-def _truth(name: str, n_populations: int | None) -> Truth:
-    return truth_of(population_of(name, n_populations), n_populations or N_POPULATIONS)
+def _truth(name: str, n_populations: int | None) -> MeanRewards:
+    return mean_rewards_of(population_of(name, n_populations), n_populations or N_POPULATIONS)
+
+
+def family_row(cell: Cell) -> dict[str, Any]:
+    """The family of a cell: what it is, how it was drawn, and by which numbers to know it."""
+    population, means = cell.population, cell.truth.recommendation
+    row = {
+        "family": cell.family,
+        "n_arms": population.n_arms,
+        "n_populations": cell.truth.n_populations,
+        "best_surplus": float((means.max(axis=1) - means.mean(axis=1)).mean()),
+    }
+    if isinstance(population, Family):
+        kind = FAMILIES[cell.family]
+        drawn = {"description": kind.description, "drawn": kind.drawn}
+        return row | drawn | {"seed": population.seed, "digest": population.digest}
+    name = NAMED[cell.family]
+    described = {"description": built_in_populations()[name], "drawn": f"the population {name}, once"}
+    return row | described | {"seed": None, "digest": None}

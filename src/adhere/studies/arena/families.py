@@ -20,9 +20,7 @@ from adhere.errors import InputError, nearest
 from adhere.populations.population import Floats, PatientTables, Population
 from adhere.randomness import check_seed
 from adhere.studies.arena import recipes
-from adhere.studies.arena.draws import Draws
-from adhere.studies.arena.people import People
-from adhere.studies.arena.recipes import Recipe
+from adhere.studies.arena.recipes import Draws, People, Recipe
 
 ARENA_SEED = 14  # of the published populations
 N_POPULATIONS = 200

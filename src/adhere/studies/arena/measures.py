@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from adhere.intervals import Z95, t95
 from adhere.populations.population import Floats
+from adhere.studies.arena.cells import MeanRewards
 from adhere.studies.arena.play import Played
-from adhere.studies.arena.truth import Truth
 
 WORST_SHARE = 0.05
 MIN_RUNS_FOR_A_VERDICT = 8  # on one population: fewer runs do not say that a policy is worse than randomisation
@@ -54,7 +54,7 @@ class ByUnit:
     complier_regret: Floats
 
 
-def by_unit(played: Played, truth: Truth) -> ByUnit:
+def by_unit(played: Played, truth: MeanRewards) -> ByUnit:
     """From the arms recommended to what they were worth."""
     means = truth.recommendation
     best, base = means.max(axis=1), means.mean(axis=1)
@@ -131,7 +131,7 @@ def growth_of_worst(regrets: Floats, grid: Floats) -> float | None:
     return float(math.log(ends[1] / ends[0]) / math.log(GROWTH_FROM)) if ends.min() > 0 else None
 
 
-def worse_than_random(played: Played, truth: Truth, surplus: Floats) -> tuple[float, float | None]:
+def worse_than_random(played: Played, truth: MeanRewards, surplus: Floats) -> tuple[float, float | None]:
     """The share of populations with a negative mean surplus; and of those where it surely is, if runs can say.
 
     Surely: the upper end of the population's own 95% interval, over its runs, is below 0.

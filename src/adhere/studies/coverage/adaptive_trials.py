@@ -1,4 +1,4 @@
-"""Trials of an adaptive design: a policy that learns from outcomes which come late, and some never."""
+"""Trials of an adaptive design, with late and lost outcomes, and every interval and test of their analysis."""
 
 from __future__ import annotations
 
@@ -9,12 +9,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adhere.analysis.adaptive.aipw import aipw
 from adhere.analysis.adaptive.allocation import Allocator
-from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
+from adhere.analysis.adaptive.allocation_check import allocation_check
+from adhere.analysis.adaptive.confidence_sequence import confidence_sequences
+from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
 from adhere.analysis.adaptive.schedule import Schedule
+from adhere.analysis.fixed_sample.effects import View, effects
 from adhere.analysis.records import NEVER, NOT_KNOWN, Floats, Ints, Records
 from adhere.randomness import stream_keys
+from adhere.studies.coverage.fixed_trials import (
+    ALPHA,
+    DIFFERENCE,
+    NO_EFFECT,
+    comparison_truths,
+    of_quantity,
+    trust_reports,
+)
 from adhere.studies.coverage.people import ARMS, People
+from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test
 
 DELAY = 30  # patients, after which an outcome is known
 _MAX_TRIALS = 2**20  # of a chunk: the runs of the next one have other keys
@@ -82,3 +95,46 @@ class AdaptiveTrials:
         # One draw for both arms: where their means are equal, nobody's outcome depends on what is taken.
         gains = (rng.random((*means.shape[:2], 1)) < means).astype(np.float64)
         return takes, np.take_along_axis(gains, takes, axis=2)
+
+
+SEQUENCE, AIPW, NAIVE = "confidence sequence", "AIPW", "fixed-sample"
+AS_LOGGED = "arms were drawn as logged"
+
+
+def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
+    """Confidence sequences, which hold at every time if they do at the end, and what stands beside them."""
+    for sequence in confidence_sequences(records):
+        truth = comparison_truths(sequence.view, who.truth)[DIFFERENCE]
+        assert truth is not None
+        named = Interval(sequence.view.value, DIFFERENCE, SEQUENCE, sequence.final.validity.value, True)
+        yield Reported(named, truth, sequence.final)
+        if sequence.view is View.INTENTION_TO_TREAT:
+            yield Alarm(
+                Test(f"{SEQUENCE}, at any time", NO_EFFECT, who.truth.is_null, True), sequence.p_value <= ALPHA
+            )
+    for estimate in aipw(records):
+        truth = comparison_truths(estimate.view, who.truth)[DIFFERENCE]
+        assert truth is not None
+        yield from of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False)
+    for compared in effects(records).comparisons:
+        truth = comparison_truths(compared.view, who.truth)[DIFFERENCE]
+        assert truth is not None
+        for one in of_quantity(compared.view.value, DIFFERENCE, compared.difference, truth, False):
+            yield _renamed(one, f"{NAIVE}, {one.interval.method}")
+        if compared.view is View.INTENTION_TO_TREAT and compared.p_value is not None:
+            yield Alarm(Test(f"{NAIVE} test", NO_EFFECT, who.truth.is_null, False), compared.p_value <= ALPHA)
+    yield from trust_reports(records, who, adaptive=True)
+    check = allocation_check(records)
+    yield Alarm(Test("allocation check", AS_LOGGED, True, True), check.rejected if check else None)
+
+
+def _renamed(one: Reported, method: str) -> Reported:
+    """The same interval under another name."""
+    return one._replace(interval=one.interval._replace(method=method))
+
+
+def redrawn_reports(logged: LoggedAllocation, who: People, n_redraws: int, seed: int) -> Iterator[Alarm]:
+    """Whether the test rejects that no outcome depends on the arm recommended."""
+    (found,) = randomisation_tests(logged, n_redraws=n_redraws, seed=seed)
+    test = Test("randomisation test by replay", NO_EFFECT, who.truth.is_null, True)
+    yield Alarm(test, None if found.p_value is None else found.p_value <= ALPHA)

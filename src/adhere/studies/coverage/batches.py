@@ -6,16 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from adhere.studies.coverage.adaptive_reports import adaptive_reports
-from adhere.studies.coverage.adaptive_trials import AdaptiveTrials
-from adhere.studies.coverage.alarms import Alarm, AlarmTally, Test
+from adhere.studies.coverage.adaptive_trials import AdaptiveTrials, adaptive_reports, redrawn_reports
 from adhere.studies.coverage.bound_reports import BoundReports
 from adhere.studies.coverage.cells import AdaptiveCell, Cell, FixedCell
-from adhere.studies.coverage.fixed_reports import fixed_reports
-from adhere.studies.coverage.fixed_trials import FixedTrials
+from adhere.studies.coverage.fixed_trials import FixedTrials, fixed_reports
 from adhere.studies.coverage.people import ADAPTIVE, FIXED
-from adhere.studies.coverage.redrawn import redrawn_reports
-from adhere.studies.coverage.tally import Interval, Reported, Tally
+from adhere.studies.coverage.tally import Alarm, AlarmTally, Interval, Reported, Tally, Test
 
 _MAX_TRIALS = 2**20  # of a batch
 

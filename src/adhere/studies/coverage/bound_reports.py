@@ -18,9 +18,8 @@ from adhere.analysis.bounding.observed_cells import observed_cells
 from adhere.analysis.confidence_set import ConfidenceSet, Validity
 from adhere.analysis.output.texts import ASSUMPTIONS
 from adhere.analysis.records import Floats, Records
-from adhere.studies.coverage.alarms import Alarm, Test
 from adhere.studies.coverage.people import ARMS, People
-from adhere.studies.coverage.tally import Interval, Reported
+from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test
 
 BOUNDS, INEQUALITY = "bounds", "instrumental inequality"
 _HYPOTHESIS = "the recommendation matters only through what is taken"

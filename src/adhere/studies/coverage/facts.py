@@ -6,11 +6,11 @@ from functools import cached_property
 
 import polars
 
-from adhere.studies.coverage.adaptive_reports import SEQUENCE
+from adhere.studies.coverage.adaptive_trials import SEQUENCE
 from adhere.studies.coverage.judgements import Judgement, judge
 from adhere.studies.coverage.people import WEAK
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import HOLDS
+from adhere.studies.coverage.tally import HOLDS
 from adhere.studies.framework.study import Tables
 
 

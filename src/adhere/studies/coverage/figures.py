@@ -9,12 +9,12 @@ import polars
 
 from adhere.report.dots import dots
 from adhere.report.section import ReportFigure
-from adhere.studies.coverage.adaptive_reports import AIPW
+from adhere.studies.coverage.adaptive_trials import AIPW
 from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.coverage_map import coverage_map
 from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.tables import FIXED_DESIGN
-from adhere.studies.coverage.verdicts import LEAST_COVERAGE, MAX_MISSES
+from adhere.studies.coverage.tally import LEAST_COVERAGE, MAX_MISSES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,15 +1,21 @@
-"""Trials of a fixed design, drawn as counts: half of each group to each arm, in permuted blocks."""
+"""Trials of a fixed design, drawn as counts, and every interval that their analysis reports."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from adhere.analysis.bounding.missing import missing
+from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.fixed_sample.effects import Comparison, View, effects
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import Floats, Ints, Records
-from adhere.studies.coverage.people import ARMS, People
+from adhere.analysis.trust.mediation import mediation
+from adhere.studies.coverage.people import ARMS, People, Truth
+from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test, promises
 
 _NAN = float("nan")
 
@@ -65,3 +71,98 @@ def _with_missing(who: People, chosen: int, weights: Floats) -> Floats:
         return weights
     lost = np.array(who.missing) * (1.0 if chosen else 0.5)
     return np.column_stack([weights * (1 - lost), weights @ lost])
+
+
+DIFFERENCE, RATIO, NUMBER_NEEDED = "difference", "ratio", "number needed to treat"
+STRATA, EXTREMES = "principal strata", "worst-case bounds"
+MEDIATED = "outcomes are mediated"
+ALPHA, NO_EFFECT = 0.05, "no effect"
+
+
+def fixed_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
+    """The intervals of all views, of principal strata and of worst-case bounds, and the tests.
+
+    Where outcomes are missing for reasons that depend on them, only the worst-case bounds promise anything.
+    """
+    is_whole = who.missing is None
+    found = effects(records)
+    for compared in found.comparisons:
+        yield from _of_comparison(compared, who.truth, is_whole)
+        if is_whole and compared.view is View.INTENTION_TO_TREAT and compared.p_value is not None:
+            named = f"{compared.view.value}{', stratified' * compared.stratified}, fixed-sample"
+            yield Alarm(Test(named, NO_EFFECT, who.truth.is_null, True), compared.p_value <= ALPHA)
+    for one in found.means:
+        means, assumed = true_means(one.view, who.truth), is_whole and _is_assumed_rightly(one.view, who.truth)
+        if means is not None:
+            yield from of_quantity(
+                one.view.value, f"mean of {one.arm}", one.mean, means[ARMS.index(one.arm)], assumed
+            )
+    yield from _of_strata(records, who.truth, is_whole)
+    yield from trust_reports(records, who, adaptive=False)
+
+
+def trust_reports(records: Records, who: People, *, adaptive: bool) -> Iterator[Reported | Alarm]:
+    """Extreme cases where outcomes are missing, and whether what was taken can be trusted."""
+    if not records.has_reward.all():
+        for extreme in missing(records, adaptive=adaptive).extremes:
+            truth = comparison_truths(extreme.view, who.truth)[DIFFERENCE]
+            if truth is not None:
+                limits = extreme.limits
+                named = Interval(EXTREMES, extreme.view.value, limits.method, limits.validity.value, True)
+                yield Reported(named, truth, limits)
+    # Any-time limits of differences, which take long, do not matter here: the e-value holds at any time as it is.
+    refuted = mediation(records, adaptive=False).refuted
+    yield Alarm(Test("mediation", MEDIATED, who.truth.is_mediated, who.missing is None), refuted)
+
+
+def comparison_truths(view: View, truth: Truth) -> Mapping[str, float | None]:
+    """What the comparison of the treatment with control should find; what was taken is read as its average effect."""
+    means = true_means(view, truth)
+    if means is None:
+        return {DIFFERENCE: None, RATIO: None, NUMBER_NEEDED: None}
+    control, treatment = means
+    difference = treatment - control
+    return {
+        DIFFERENCE: difference,
+        RATIO: treatment / control,
+        NUMBER_NEEDED: 1 / difference if abs(difference) > 1e-12 else None,
+    }
+
+
+def true_means(view: View, truth: Truth) -> tuple[float, float] | None:
+    """The mean rewards that a view is about; None where it is about nobody."""
+    if view is View.COMPLIERS:
+        return truth.strata.get("compliers")
+    return truth.chosen if view is View.INTENTION_TO_TREAT else truth.taken
+
+
+def _is_assumed_rightly(view: View, truth: Truth) -> bool:
+    return truth.is_monotone or view is not View.COMPLIERS
+
+
+def _of_comparison(compared: Comparison, truth: Truth, is_whole: bool) -> Iterator[Reported]:
+    given = {DIFFERENCE: compared.difference, RATIO: compared.ratio, NUMBER_NEEDED: compared.number_needed}
+    assumed = _is_assumed_rightly(compared.view, truth)
+    view = compared.view.value + (", stratified" if compared.stratified else "")
+    for quantity, true in comparison_truths(compared.view, truth).items():
+        if true is not None:
+            yield from of_quantity(view, quantity, given[quantity], true, is_whole and assumed)
+
+
+def _of_strata(records: Records, truth: Truth, is_whole: bool) -> Iterator[Reported]:
+    found, assumed = principal_strata(records), is_whole and truth.is_monotone
+    for name, given in found.shares.items():
+        yield from of_quantity(STRATA, f"share of {name}", given, truth.shares[name], assumed)
+    for name, given in found.means.items():
+        who, _, how = name.partition(", ")
+        means = truth.strata.get(who)
+        if means is not None:
+            arm = 1 if who == "always-takers" or how == "treated" else 0
+            yield from of_quantity(STRATA, f"mean of {name}", given, means[arm], assumed)
+
+
+def of_quantity(view: str, quantity: str, given: Quantity, truth: float, assumed: bool) -> Iterator[Reported]:
+    """Every set that is given for a quantity."""
+    for one in given.sets:
+        judged = assumed and promises(one.validity)
+        yield Reported(Interval(view, quantity, one.method, one.validity.value, judged), truth, one)

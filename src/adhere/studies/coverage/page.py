@@ -11,7 +11,7 @@ from adhere.studies.coverage import figures, listings, sentences
 from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.judgements import Judgement, width_text
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, HOLDS, OPEN
+from adhere.studies.coverage.tally import FAILS, HOLDS, OPEN
 from adhere.studies.framework.study import Tables
 
 TITLE = "Coverage: do the intervals hold?"

@@ -11,7 +11,7 @@ from adhere.studies.coverage.adaptive_trials import DELAY
 from adhere.studies.coverage.facts import Facts, n_holding
 from adhere.studies.coverage.judgements import Judgement, where
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.verdicts import FAILS, LEAST_COVERAGE, MAX_MISSES, OPEN
+from adhere.studies.coverage.tally import FAILS, LEAST_COVERAGE, MAX_MISSES, OPEN
 from adhere.studies.framework.words import listed
 
 _NAMED = 3  # failures that a sentence holds

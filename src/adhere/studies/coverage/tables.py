@@ -11,7 +11,7 @@ from adhere.intervals import wilson
 from adhere.studies.coverage.batches import Counted
 from adhere.studies.coverage.cells import Cell, FixedCell
 from adhere.studies.coverage.people import ADAPTIVE, FIXED
-from adhere.studies.coverage.verdicts import covers_enough, misses_seldom
+from adhere.studies.coverage.tally import covers_enough, misses_seldom
 
 FIXED_DESIGN, ADAPTIVE_DESIGN = "fixed", "adaptive"
 _WHERE = {"design": polars.String, "population": polars.String, "policy": polars.String, "n_patients": polars.Int64}

@@ -1,4 +1,4 @@
-"""How often an interval held what is true, how wide it was, and how sure one can be of that."""
+"""How often an interval held what is true and a test raised an alarm, and whether that keeps their promises."""
 
 from __future__ import annotations
 
@@ -10,6 +10,40 @@ from typing import NamedTuple
 import numpy as np
 
 from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.intervals import wilson
+
+LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs
+MAX_MISSES = 0.05  # of a confidence sequence, ever
+HOLDS, OPEN, FAILS = "holds", "open", "fails"
+
+
+def covers_enough(n_covering: int, n: int) -> str:
+    """At least 94% of the trials; below it, only what chance does not explain is called a failure.
+
+    >>> covers_enough(9450, 10_000), covers_enough(9390, 10_000), covers_enough(9300, 10_000)
+    ('holds', 'open', 'fails')
+    """
+    if n and n_covering / n >= LEAST_COVERAGE:
+        return HOLDS
+    return FAILS if n and wilson(n_covering, n)[1] < LEAST_COVERAGE else OPEN
+
+
+def misses_seldom(n_missing: int, n: int, most: float = MAX_MISSES) -> str:
+    """At most 5% of the trials; above it, only what chance does not explain is called a failure.
+
+    It fails where the lower 99% limit of the share is above 5%.
+
+    >>> misses_seldom(100, 2000), misses_seldom(110, 2000), misses_seldom(150, 2000)
+    ('holds', 'open', 'fails')
+    """
+    if n and n_missing / n <= most:
+        return HOLDS
+    return FAILS if n and wilson(n_missing, n, 0.99)[0] > most else OPEN
+
+
+def worst(verdicts: list[str]) -> str:
+    """The verdict on all of several: that on the worst."""
+    return max(verdicts, key=(HOLDS, OPEN, FAILS).index, default=OPEN)
 
 
 class Interval(NamedTuple):
@@ -84,3 +118,38 @@ class Tally:
 def promises(validity: Validity) -> bool:
     """Whether a set of this validity is offered as one that holds."""
     return validity is not Validity.APPROXIMATE
+
+
+class Test(NamedTuple):
+    """A test of a hypothesis that is true here, or false; `judged` where it promises few false alarms."""
+
+    name: str
+    hypothesis: str
+    is_true: bool
+    judged: bool
+
+
+class Alarm(NamedTuple):
+    """Whether a test rejected its hypothesis in a trial; None where it could not say."""
+
+    test: Test
+    raised: bool | None
+
+
+@dataclass
+class AlarmTally:
+    """How many trials a test was made in, and in how many of them it rejected."""
+
+    n: int = 0
+    n_raised: int = 0
+
+    def add(self, raised: bool | None, times: int = 1) -> None:
+        """Count a test made in so many trials."""
+        if raised is not None:
+            self.n += times
+            self.n_raised += times * raised
+
+    def join(self, other: AlarmTally) -> None:
+        """Count what another has counted too."""
+        self.n += other.n
+        self.n_raised += other.n_raised

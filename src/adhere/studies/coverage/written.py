@@ -46,9 +46,8 @@ def check_folder(out: Path) -> None:
 
 def write_coverage(done: Coverage, seed: int, quick: bool) -> None:
     """Write everything, the page last."""
-    from adhere.studies.coverage.judgements import judge
+    from adhere.studies.coverage.judgements import judge, markdown
     from adhere.studies.coverage.page import coverage_page
-    from adhere.studies.coverage.summary import markdown
 
     write_tables(done.out / DATA, done.tables)
     run = {

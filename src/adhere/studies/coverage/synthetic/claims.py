@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from adhere.analysis.analysis import Analysis
-from adhere.studies.coverage.synthetic.patients import Trial
-from adhere.studies.coverage.synthetic.trials import AT_RANDOM, NO_DEFIERS
+from adhere.studies.coverage.synthetic.trials import AT_RANDOM, NO_DEFIERS, Trial
 
 _INTERVAL = re.compile(
     r"(?P<treatment>\w+) against (?P<control>\w+) (?:from )?[+-]?[\d.]+(?: to [+-]?[\d.]+)?"

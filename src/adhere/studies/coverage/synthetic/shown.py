@@ -23,8 +23,7 @@ from adhere.analysis.output.effect_rows import (
 from adhere.analysis.output.effect_rows import NO_DEFIERS as IF_NO_DEFIERS
 from adhere.analysis.output.texts import ASSUMPTIONS
 from adhere.analysis.view import View
-from adhere.studies.coverage.synthetic.patients import Trial
-from adhere.studies.coverage.synthetic.trials import ALWAYS, AT_RANDOM, COMPLIER, GIVEN_ARM, NEVER, NO_DEFIERS
+from adhere.studies.coverage.synthetic.trials import ALWAYS, AT_RANDOM, COMPLIER, GIVEN_ARM, NEVER, NO_DEFIERS, Trial
 
 WITHHELD = "withheld"
 PROMISED = (Validity.FIXED.value, Validity.ANY_TIME.value, Validity.ADAPTIVE.value)
