@@ -13,8 +13,9 @@ from benchmarks.service.subjects import THOMPSON, Driven, Where, prepare, servin
 from tests.store.postgres_server import fresh_database, shared_server
 
 from adhere.store import open_store
+from adhere.trial.domain import chain
 from adhere.trial.domain.events import Recommended, Reported, decode
-from adhere.trial.log import chain
+from adhere.trial.log.verify import verify
 
 SQLITE, POSTGRES = "SQLite, 1 process", "PostgreSQL, 4 processes"
 LOADS = {"one trial": 1, "4 trials": 4}
@@ -52,7 +53,7 @@ def check(where: Where, trials: list[str], pairs: int) -> None:
                 reported += isinstance(event, Reported)
                 if event.request_id:
                     requests.append(event.request_id)
-            if fault := chain.verify(view, numbers[trial]).fault:
+            if fault := verify(view, numbers[trial]).fault:
                 raise UnsoundLogError(f"{trial}: {fault}")
     if (recommended, reported) != (pairs, pairs):
         raise UnsoundLogError(f"{pairs} pairs acknowledged, but {recommended} recommendations, {reported} reports")

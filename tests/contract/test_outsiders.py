@@ -12,9 +12,9 @@ from adhere.policies import import_policies
 from adhere.populations import Population
 from adhere.trial.domain.commands import ChangeStatus, Reveal
 from adhere.trial.domain.events import EpochBegun, Recommended
-from adhere.trial.log.chain import Verdict, verify
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import ReplayResult, replay
+from adhere.trial.log.verify import Verdict, verify
 from adhere.trial.sources import one_trial
 from adhere.trial.writing.epochs import begin_epochs
 from evaluation.trials import compliers

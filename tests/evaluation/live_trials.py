@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from adhere import Population, Trial
 from adhere.design.design import Design
 from adhere.design.planned_looks import planned_looks
-from adhere.trial.looks.look_view import LookView
+from adhere.trial.log.look_view import LookView
 from oracle.design_world import World
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

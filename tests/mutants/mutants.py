@@ -99,7 +99,7 @@ MUTANTS = (
     Mutant(
         "look-one-outcome-late",
         "A look by number is due one outcome later than planned.",
-        "src/adhere/trial/looks/look_state.py",
+        "src/adhere/trial/domain/look_state.py",
         "looks.n_outcomes >= plan.counts[number - len(plan.days)]",
         "looks.n_outcomes > plan.counts[number - len(plan.days)]",
         ("tests/trial/test_look_state.py", "tests/trial/test_looks.py"),
@@ -215,7 +215,7 @@ MUTANTS = (
     Mutant(
         "chain-without-links",
         "A record's hash no longer covers the record before it, so that records can be exchanged unseen.",
-        "src/adhere/trial/log/chain.py",
+        "src/adhere/trial/domain/chain.py",
         "hashlib.sha256(before + body).digest()",
         "hashlib.sha256(body).digest()",
         ("tests/trial/log",),

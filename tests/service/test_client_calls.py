@@ -255,7 +255,7 @@ def test_answers_hold_what_the_service_sends() -> None:
     from adhere.design import look_thresholds
     from adhere.service.api import audit_views, design_views, follow_up_views, responses, simulation_views
     from adhere.trial.domain import commands
-    from adhere.trial.looks import look_view
+    from adhere.trial.log import look_view
     from adhere.trial.monitoring import monitor, results
 
     pairs: dict[type[Answer], type] = {

@@ -13,7 +13,7 @@ import pytest
 
 from adhere.store import StoreError, StoreUnavailableError, open_store, postgres
 from adhere.store.postgres import MIGRATING, PostgresStore
-from adhere.trial.log.chain import verify
+from adhere.trial.log.verify import verify
 from service.hammering import Hammer, n_acknowledged
 from service.serving import Reply, Service, in_thread, wait_until
 from store.postgres_proxy import PostgresProxy

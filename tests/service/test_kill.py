@@ -10,9 +10,10 @@ import pytest
 from msgspec import to_builtins
 
 from adhere.store import open_store
+from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import EpochBegun, Recommended, Reported, decode
-from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
+from adhere.trial.log.verify import verify
 
 from .crashing import ARMS, forking, free_port, new_trial, run_service, wait_until_ready
 from .hammering import Hammer, hammer_until_killed

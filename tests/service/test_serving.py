@@ -16,7 +16,7 @@ from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.starting import LATER
 from adhere.store import open_store
-from adhere.trial.log.chain import verify
+from adhere.trial.log.verify import verify
 from service.serving import ARMS, as_process, wait_until
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from adhere.client import Client
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
+from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.log.chain import verify, walk
 from adhere.trial.log.replay import replay
+from adhere.trial.log.verify import verify
 from service.pages.person import Person, sign_in
 from service.serving import ARMS, as_process, wait_until
 

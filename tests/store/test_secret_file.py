@@ -16,7 +16,7 @@ from adhere.errors import SecretUnknownError
 from adhere.store import Store, StoreError, open_store
 from adhere.store.secret_file import SecretFile
 from adhere.trial.domain.events import Created
-from adhere.trial.log.chain import verify
+from adhere.trial.log.verify import verify
 from adhere.trial.secret.trial_secret import commitment_to
 from trial.live import SECRET, Live, number_of
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from adhere.design.design import Design
 from adhere.design.make_design import make_design
 from adhere.store import Head, ReadTransaction, Record, Store, open_store
+from adhere.trial.domain.chain import START, link, walk
 from adhere.trial.domain.commands import (
     AnyCommand,
     Correct,
@@ -23,9 +24,9 @@ from adhere.trial.domain.commands import (
     Response,
 )
 from adhere.trial.domain.events import AnyEvent, Recommended, decode, encode, to_record
-from adhere.trial.log.chain import START, Verdict, link, verify, walk
-from adhere.trial.log.recommendation import index_of
+from adhere.trial.domain.recommendations import index_of
 from adhere.trial.log.replay import ReplayResult, replay
+from adhere.trial.log.verify import Verdict, verify
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.trial_secret import commitment_to
 from adhere.trial.writing.processor import CommandProcessor

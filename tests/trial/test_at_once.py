@@ -13,8 +13,8 @@ from typing import Any
 from adhere.design.make_design import make_design
 from adhere.store import open_store
 from adhere.trial.domain.commands import Recommend, Report
-from adhere.trial.log.chain import verify
 from adhere.trial.log.replay import replay
+from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import CommandProcessor
 
 N_REQUESTS = 60

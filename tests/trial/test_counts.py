@@ -10,8 +10,8 @@ from adhere.store import ReadTransaction
 from adhere.trial.domain.commands import MarkInError, Withdraw
 from adhere.trial.domain.counts import Counts
 from adhere.trial.log.replay import replay
-from adhere.trial.log.trial_summary import counts_of
 from adhere.trial.monitoring.results import results_of
+from adhere.trial.writing.snapshot import counts_of
 
 from .live import ARMS, Live, snapshot_in
 

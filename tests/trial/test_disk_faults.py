@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from adhere.store import open_store
-from adhere.trial.log.chain import verify
 from adhere.trial.log.replay import replay
+from adhere.trial.log.verify import verify
 from store.faulty_disk import FaultyDisk
 
 # In a process on the faulty disk: pairs of requests, with the n-th write failing, for every n until none fails.

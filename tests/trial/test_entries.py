@@ -15,8 +15,8 @@ from adhere.errors import ConflictError, InputError
 from adhere.store import open_store
 from adhere.trial.domain.commands import Correct, Erase, MarkInError, Recommend, RecommendationResponse, Withdraw
 from adhere.trial.domain.events import Recommended
-from adhere.trial.log.chain import verify
 from adhere.trial.log.log_file import import_log, write_log
+from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import utc_now
 
 from .live import ARMS, SECRET, Live, number_of, replay_of

@@ -9,10 +9,10 @@ from adhere.analysis.adaptive.randomisation_test import randomisation_tests
 from adhere.trial.domain.events import Created, Recommended
 from adhere.trial.domain.evolve import lessons_of
 from adhere.trial.domain.history import evolve_history
-from adhere.trial.domain.updates import CHOICE
 from adhere.trial.log.explain import _decided_by, explain
 from adhere.trial.log.replay import replay
 from adhere.trial.log.replay_schedule import logged_allocation
+from adhere.trial.policy.updates import CHOICE
 from oracle.permuted import PermutedBlocks
 
 from .live import Live, number_of

@@ -14,7 +14,7 @@ from adhere.design.parts import Looks, Stopping
 from adhere.looks.judge import ACTIVE, INFERIOR, SUPERIOR
 from adhere.trial.domain.events import Looked, Recommended
 from adhere.trial.domain.history import History, Part
-from adhere.trial.looks.look_state import (
+from adhere.trial.domain.look_state import (
     LookPlan,
     LookState,
     after_look,

@@ -19,11 +19,11 @@ from adhere.looks.judge import ACTIVE, GO_ON, INFERIOR, SUPERIOR
 from adhere.record_sources import records_of
 from adhere.trial.domain.commands import ChangeStatus, Look, Withdraw
 from adhere.trial.domain.events import Closed, Looked, Recommended
-from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
+from adhere.trial.log.look_view import logged_looks
 from adhere.trial.log.replay import replay
 from adhere.trial.log.replay_schedule import logged_allocation
-from adhere.trial.looks.look_view import logged_looks
+from adhere.trial.log.verify import verify
 from adhere.trial.policy.engine import Choice, Engine, engine_of
 from adhere.trial.secret.trial_keys import seeded_keys
 

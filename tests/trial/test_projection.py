@@ -11,8 +11,8 @@ from adhere.store import Store
 from adhere.trial.domain.events import AnyEvent, Reported
 from adhere.trial.domain.evolve import lessons_of
 from adhere.trial.domain.history import history_of
-from adhere.trial.domain.updates import Row, arrays, join, pack
 from adhere.trial.log.replay import replay
+from adhere.trial.policy.updates import Row, arrays, join, pack
 from adhere.trial.writing import projection
 from adhere.trial.writing.projection import project, scratch_cache
 from adhere.trial.writing.relearning import learn

@@ -16,9 +16,9 @@ from adhere.policies import import_policies
 from adhere.trial.domain.events import AnyEvent, Corrected, LessonRefused, Reported
 from adhere.trial.domain.evolve import evolve
 from adhere.trial.domain.state import initial_state
-from adhere.trial.log.chain import verify
 from adhere.trial.log.explain import explain
 from adhere.trial.log.replay import ReplayResult, replay
+from adhere.trial.log.verify import verify
 from adhere.trial.monitoring.results import results_of
 from adhere.trial.writing import projection
 from adhere.trial.writing.projection import project, scratch_cache

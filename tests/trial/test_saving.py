@@ -16,9 +16,9 @@ from adhere.errors import ConflictError
 from adhere.store import open_store
 from adhere.trial.domain.commands import ChangeStatus, Correct, Look, Recommend, Report, Reveal
 from adhere.trial.domain.events import Recommended
-from adhere.trial.log.chain import verify
 from adhere.trial.log.log_file import import_log
 from adhere.trial.log.replay import replay
+from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import CommandProcessor, utc_now
 from cli.running import in_this_process
 

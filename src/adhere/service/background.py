@@ -17,7 +17,7 @@ from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
 from adhere.trial.domain.commands import ImputeMissing, Look
-from adhere.trial.looks.look_view import stop_to_confirm
+from adhere.trial.log.look_view import stop_to_confirm
 from adhere.trial.writing.snapshot import decode_snapshot
 from adhere.trial.writing.transaction import LiveTrial
 

@@ -18,7 +18,7 @@ from adhere.service.context import Service
 from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
 from adhere.service.jobs.job_process import JobProcessError
 from adhere.store import StoreError
-from adhere.trial.log.chain import Verdict
+from adhere.trial.log.verify import Verdict
 from adhere.trial.writing.processor import utc_now
 
 log = logging.getLogger("adhere.service")

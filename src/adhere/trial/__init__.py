@@ -1,4 +1,4 @@
 """One trial, live."""
 
-from adhere.trial.recommendation import Recommendation as Recommendation
+from adhere.trial.trial import Recommendation as Recommendation
 from adhere.trial.trial import Trial as Trial

@@ -13,6 +13,7 @@ from adhere.errors import InputError
 from adhere.files import replacing
 from adhere.store import Head, Store, Subject
 from adhere.store.sqlite import SqliteStore
+from adhere.trial.domain.chain import START, commitment, link, walk
 from adhere.trial.domain.events import (
     AnyEvent,
     Closed,
@@ -25,7 +26,6 @@ from adhere.trial.domain.events import (
     encode,
     to_record,
 )
-from adhere.trial.log.chain import START, commitment, link, walk
 from adhere.trial.log.log_file import read_log, write_log
 
 Notes = Mapping[int, tuple[bytes, str]]  # the salt and the words of a record, by its position

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -18,15 +19,14 @@ from adhere.design.make_design import check_trial_name
 from adhere.errors import InputError, listed
 from adhere.policies import PolicyLike, as_policy
 from adhere.policies.guards.floor import ControlWarning, protected_control
+from adhere.trial.domain.chain import commitment
 from adhere.trial.domain.events import AnyEvent, Closed, Created, Looked, Reported
 from adhere.trial.domain.history import History
 from adhere.trial.domain.state import TrialState
-from adhere.trial.log.chain import commitment
+from adhere.trial.log.look_view import LookView, look_views, recommended_stop
 from adhere.trial.log.records import records_of_histories
 from adhere.trial.looks.due_looks import choose, stratum_number
-from adhere.trial.looks.look_view import LookView, look_views, recommended_stop
 from adhere.trial.policy.engine import Engine, engine_of
-from adhere.trial.recommendation import Recommendation
 from adhere.trial.saving import load_events, save_events
 from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
 from adhere.trial.secret.trial_keys import seeded_keys
@@ -35,6 +35,21 @@ from adhere.trial.verbs.context import named_history
 from adhere.trial.verbs.recommend import check_not_full, recommended
 from adhere.trial.verbs.report import check_not_contradicted
 from adhere.trial.writing.lookups import new_salt
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """An arm for the next patient, with everything needed to explain it and to learn from it later.
+
+    Reports name it by its `id`; `probabilities` are those of each arm when it was drawn, exact unless `estimated`;
+    `memo` is what the policy must remember until feedback comes.
+    """
+
+    id: str
+    arm: str
+    probabilities: dict[str, float]
+    memo: tuple[float, ...]
+    estimated: bool = False
 
 
 class Trial:

@@ -7,12 +7,20 @@ from datetime import UTC, datetime
 
 from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError
-from adhere.trial.domain.events import LOG_FORMAT, AnyEvent, Closed, Created, LessonRefused, Looked, Recommended
+from adhere.trial.domain.events import (
+    LOG_FORMAT,
+    SOFTWARE,
+    AnyEvent,
+    Closed,
+    Created,
+    LessonRefused,
+    Looked,
+    Recommended,
+)
 from adhere.trial.domain.evolve import evolve, refused_events
 from adhere.trial.domain.history import History
 from adhere.trial.domain.state import initial_state
 from adhere.trial.looks.due_looks import look_due, looked
-from adhere.trial.looks.looker import SOFTWARE
 from adhere.trial.policy.engine import Engine
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from adhere.store import open_store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.log.chain import Verdict, link, verify
+from adhere.trial.domain.chain import link
 from adhere.trial.log.export import write_log
 from adhere.trial.log.log_file import read_log
+from adhere.trial.log.verify import Verdict, verify
 
 from ..live import Live
 

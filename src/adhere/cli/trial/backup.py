@@ -61,7 +61,7 @@ def restore(
     """
     from adhere.store.restoring import restoring
     from adhere.store.secret_file import SecretFile
-    from adhere.trial.log import chain
+    from adhere.trial.log import verify as verifying
     from adhere.trial.writing.epochs import begin_epochs
     from adhere.trial.writing.processor import utc_now
 
@@ -74,7 +74,7 @@ def restore(
         with copy.reading() as view:
             for name, number in view.trials().items():
                 with bar("verified") as on_progress:
-                    verdict = chain.verify(view, number, None, on_progress)
+                    verdict = verifying.verify(view, number, None, on_progress)
                 if verdict.fault:
                     raise BrokenLogError(f"{source}: {name}, {verdict.fault}; nothing was changed")
                 lines.append(f"{name}: {counted(verdict.n_records, 'record')}\nhead {verdict.head}")

@@ -11,7 +11,7 @@ from adhere.cli.trial.sources import Source, TrialName, one_trial
 from adhere.report.numbers import counted
 
 if TYPE_CHECKING:
-    from adhere.trial.looks.look_view import ArmAtLook, LookView
+    from adhere.trial.log.look_view import ArmAtLook, LookView
 
 
 def looks(
@@ -33,8 +33,8 @@ def looks(
     from adhere.analysis.records import REHEARSAL
     from adhere.design.planned_looks import planned_looks
     from adhere.trial.domain.events import created_event
-    from adhere.trial.log.trial_summary import standing
-    from adhere.trial.looks.look_view import logged_looks, recommended_stop
+    from adhere.trial.log.look_view import logged_looks, recommended_stop
+    from adhere.trial.writing.snapshot import standing
 
     with one_trial(source, name) as found:
         design = created_event(found.view, found.number).design

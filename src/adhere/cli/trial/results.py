@@ -40,9 +40,9 @@ def results(
     import msgspec
 
     from adhere.trial.domain.events import created_event
-    from adhere.trial.log.trial_summary import standing
-    from adhere.trial.looks.look_view import stop_to_confirm
+    from adhere.trial.log.look_view import stop_to_confirm
     from adhere.trial.monitoring.results import results_of
+    from adhere.trial.writing.snapshot import standing
 
     to_file = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
     if to_file is not None:

@@ -62,8 +62,8 @@ def list_trials(source: Source) -> None:
     last record, policy.
     """
     from adhere.trial.domain.events import created_event, decode
-    from adhere.trial.log.trial_summary import standing
-    from adhere.trial.looks.look_view import stop_to_confirm
+    from adhere.trial.log.look_view import stop_to_confirm
+    from adhere.trial.writing.snapshot import standing
 
     with every_trial(source) as view:
         for name, number in view.trials().items():
@@ -107,7 +107,7 @@ def verify(
     from adhere.design.design_file import load_design
     from adhere.design.design_text import difference
     from adhere.trial.domain.events import created_event
-    from adhere.trial.log import chain
+    from adhere.trial.log import verify as verifying
 
     if head is not None and (len(head) != 64 or set(head.lower()) - set("0123456789abcdef")):
         raise InputError("--head", head, "the 64 hexadecimal digits that an export printed")
@@ -116,7 +116,7 @@ def verify(
     with each_trial(source, name, alone=alone, secret_file=secret_file) as trials:
         for found in trials:
             with bar("verified") as on_progress:
-                verdict = chain.verify(found.view, found.number, head and head.lower(), on_progress)
+                verdict = verifying.verify(found.view, found.number, head and head.lower(), on_progress)
             if verdict.fault:
                 raise BrokenLogError(f"{found.name}, {verdict.fault}")
             if planned is not None and (what := difference(created_event(found.view, found.number).design, planned)):
@@ -253,7 +253,7 @@ def export(
     from adhere.trial.domain.events import created_event
     from adhere.trial.log.export import FORMATS, write_log, write_table
     from adhere.trial.log.log_file import secrets_of
-    from adhere.trial.log.trial_summary import standing
+    from adhere.trial.writing.snapshot import standing
 
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:

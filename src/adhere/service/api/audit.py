@@ -11,10 +11,10 @@ from adhere.service.api.queries import query_number
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Record
 from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.log.chain import Verdict
+from adhere.trial.domain.recommendations import made_and_all
 from adhere.trial.log.derive import DerivedAgain
 from adhere.trial.log.describe import describe
-from adhere.trial.log.recommendation import made_and_all
+from adhere.trial.log.verify import Verdict
 from adhere.trial.writing.processor import utc_now
 
 _PAGE: Final = 100

@@ -22,6 +22,7 @@ from adhere.service.context import RequestContext
 from adhere.store import ReadTransaction
 from adhere.store.subjects import looking_alike, pseudonyms_of, sites_of, subject_of
 from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.domain.recommendations import index_of
 from adhere.trial.log.follow_up import (
     IN_ERROR,
     LOST,
@@ -33,9 +34,8 @@ from adhere.trial.log.follow_up import (
     is_waiting,
     missing,
 )
-from adhere.trial.log.recommendation import index_of
-from adhere.trial.log.trial_summary import standing
 from adhere.trial.verbs.context import unknown_recommendation
+from adhere.trial.writing.snapshot import standing
 from adhere.trial.writing.transaction import LiveTrial
 
 Result = TypeVar("Result")

@@ -13,7 +13,7 @@ from adhere.service.api.requests import EXAMPLES
 from adhere.service.api.responses import DESCRIPTION
 from adhere.service.api.route import HTML, JSON, Route
 from adhere.service.http.problems import KINDS, MEDIA_TYPE, Problem
-from adhere.trial.looks.looker import SOFTWARE
+from adhere.trial.domain.events import SOFTWARE
 from adhere.trial.secret.recommendation_ids import LETTERS
 
 _PARAMETERS: dict[str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ from adhere.store import ReadTransaction
 from adhere.trial.domain.commands import Correct, MarkInError, Recommend, Report, Response, Withdraw
 from adhere.trial.domain.events import AnyEvent, Recommended
 from adhere.trial.domain.history import History, history_of
-from adhere.trial.log.recommendation import events_about
+from adhere.trial.domain.recommendations import events_about
 from adhere.trial.verbs.context import unknown_recommendation
 
 

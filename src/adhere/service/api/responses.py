@@ -20,7 +20,7 @@ from adhere.design.parts import (
     Stopping,
     Update,
 )
-from adhere.trial.looks.look_view import LookView
+from adhere.trial.log.look_view import LookView
 
 DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
 

@@ -26,14 +26,13 @@ from adhere.service.context import RequestContext, reading
 from adhere.store import Head, ReadTransaction
 from adhere.trial.domain.commands import ChangeStatus, Erase, Response, Reveal, Unblind
 from adhere.trial.domain.events import Looked, created_event
-from adhere.trial.log.trial_summary import counts_of, standing
-from adhere.trial.looks.look_view import decision_of, logged_looks, look_events, stop_to_confirm
+from adhere.trial.log.look_view import decision_of, logged_looks, look_events, stop_to_confirm
 from adhere.trial.monitoring.results import Results
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
 from adhere.trial.writing.projection import read_state
-from adhere.trial.writing.snapshot import Snapshot, decode_snapshot, snapshot_of
+from adhere.trial.writing.snapshot import Snapshot, counts_of, decode_snapshot, snapshot_of, standing
 
 
 async def create_trial(context: RequestContext) -> TrialCreated:

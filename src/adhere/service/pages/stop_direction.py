@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adhere.trial.looks.look_view import LookView, recommended_stop
+from adhere.trial.log.look_view import LookView, recommended_stop
 from adhere.trial.monitoring.monitor import Effect, Monitor
 
 _ITT = "intention-to-treat"

@@ -8,6 +8,7 @@ outside the log, where they can be erased.
 from __future__ import annotations
 
 from datetime import datetime
+from importlib.metadata import version
 from typing import TypeAlias
 
 import msgspec
@@ -17,6 +18,7 @@ from adhere.store import ReadTransaction, Record
 from adhere.trial.policy.engine import Engine, recorded_engine_of
 from adhere.trial.secret.trial_keys import SecretFinder, TrialKeys
 
+SOFTWARE = version("adhere")
 LOG_FORMAT = 6  # raised by every change of what follows; logs of other formats are refused
 
 

@@ -30,10 +30,10 @@ from adhere.trial.domain.events import (
     Revealed,
 )
 from adhere.trial.domain.history import History, evolve_history
+from adhere.trial.domain.look_state import after_look, evolve_looks
 from adhere.trial.domain.state import ChangedLessons, Refusal, TrialState
-from adhere.trial.domain.updates import CHOICE, Row
-from adhere.trial.looks.look_state import after_look, evolve_looks
 from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.policy.updates import CHOICE, Row
 
 _UNCHANGED: ChangedLessons = {}
 

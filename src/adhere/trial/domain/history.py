@@ -25,7 +25,7 @@ from adhere.trial.domain.events import (
     Reported,
     Withdrawn,
 )
-from adhere.trial.domain.updates import Row
+from adhere.trial.policy.updates import Row
 
 
 class Part(NamedTuple):

@@ -11,10 +11,10 @@ from immutables import Map
 from adhere.design.design import Design
 from adhere.trial.domain.counts import Counts
 from adhere.trial.domain.history import History
-from adhere.trial.domain.updates import Row
-from adhere.trial.looks.look_state import LookState, first_look_state
-from adhere.trial.looks.looker import Looker, looker_of
+from adhere.trial.domain.look_state import LookState, first_look_state
+from adhere.trial.domain.looker import Looker, looker_of
 from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.policy.updates import Row
 
 
 class Refusal(NamedTuple):

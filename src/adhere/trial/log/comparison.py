@@ -11,8 +11,8 @@ import numpy as np
 from adhere.errors import UnavailableError
 from adhere.trial.domain.events import Recommended
 from adhere.trial.domain.state import TrialState
-from adhere.trial.log.look_check import TOLERANCE
 from adhere.trial.looks.due_looks import arms_left, choose, prescribed, stated_probabilities
+from adhere.trial.looks.look_check import TOLERANCE
 from adhere.trial.policy.engine import Choice
 
 

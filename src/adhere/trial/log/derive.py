@@ -13,15 +13,16 @@ from dataclasses import dataclass
 import msgspec
 
 from adhere.store import ReadTransaction
+from adhere.trial.domain.chain import START, walk
 from adhere.trial.domain.events import AnyEvent, Created, EpochBegun, Looked, Recommended
 from adhere.trial.domain.evolve import lessons_of
 from adhere.trial.domain.history import History, evolve_history
+from adhere.trial.domain.look_state import after_look, evolve_looks
+from adhere.trial.domain.recommendations import made_event
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
-from adhere.trial.domain.updates import pack
-from adhere.trial.log.chain import START, Fault, checked_event, walk
 from adhere.trial.log.comparison import Comparison, How, compare_recommendation
-from adhere.trial.log.recommendation import made_event
-from adhere.trial.looks.look_state import after_look, evolve_looks
+from adhere.trial.log.verify import Fault, checked_event
+from adhere.trial.policy.updates import pack
 from adhere.trial.writing.relearning import learn
 
 

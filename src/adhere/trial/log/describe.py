@@ -25,7 +25,7 @@ from adhere.trial.domain.events import (
     Unblinded,
     Withdrawn,
 )
-from adhere.trial.looks.look_view import decision_of
+from adhere.trial.log.look_view import decision_of
 
 _WITH_REASON = {
     Withdrawn: "lost to follow-up",

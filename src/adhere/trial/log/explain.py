@@ -12,9 +12,9 @@ from adhere.policies import as_policy
 from adhere.policies.base.policy import AnyLearner
 from adhere.store import ReadTransaction
 from adhere.trial.domain.events import AnyEvent, Created, Recommended, created_event
+from adhere.trial.domain.recommendations import made_and_all
 from adhere.trial.log.describe import describe
-from adhere.trial.log.recommendation import made_and_all
-from adhere.trial.looks.look_view import look_events
+from adhere.trial.log.look_view import look_events
 from adhere.trial.policy.engine import engine_of
 
 

@@ -16,11 +16,12 @@ import msgspec
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
 from adhere.store.erasing import erase_missing
+from adhere.trial.domain.chain import START, walk
 from adhere.trial.domain.events import LOG_FORMAT, Created, EpochBegun, Revealed, created_event, decode, to_record
-from adhere.trial.log.chain import START, Fault, checked_event, verify, walk
-from adhere.trial.log.trial_summary import standing
+from adhere.trial.log.verify import Fault, checked_event, verify
 from adhere.trial.secret.trial_secret import commitment_to
 from adhere.trial.writing.epochs import begin_epoch
+from adhere.trial.writing.snapshot import standing
 
 _AT_ONCE = 1000
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from adhere.store import ReadTransaction, WriteTransaction
+from adhere.trial.domain.chain import START, walk
 from adhere.trial.domain.events import AnyEvent, Created, LessonRefused, Looked, Recommended
 from adhere.trial.domain.history import History
+from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import initial_state
-from adhere.trial.log.chain import START, Fault, checked_event, walk
 from adhere.trial.log.comparison import How, compare_numbers, compare_recommendation
-from adhere.trial.log.look_check import compare_looks, missing_look, wrong_look
+from adhere.trial.log.verify import Fault, checked_event
 from adhere.trial.looks.due_looks import look_due, looked, needs_policy
-from adhere.trial.looks.look_wealth import read_patients
+from adhere.trial.looks.look_check import compare_looks, missing_look, wrong_look
 from adhere.trial.writing.projection import Projection, block_ends, scratch_cache
 from adhere.trial.writing.snapshot import decode_snapshot, floats_from
 

@@ -21,6 +21,7 @@ from adhere.errors import UnknownPolicyError
 from adhere.looks.judge import ACTIVE, GO_ON
 from adhere.randomness import Words, stream_keys
 from adhere.store import ReadTransaction
+from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import (
     AnyEvent,
     Corrected,
@@ -35,7 +36,6 @@ from adhere.trial.domain.events import (
     decode,
 )
 from adhere.trial.domain.history import History, evolve_history
-from adhere.trial.log.chain import walk
 
 _MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
 

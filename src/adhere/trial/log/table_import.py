@@ -20,8 +20,8 @@ from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.store import Store
+from adhere.trial.domain.chain import commitment
 from adhere.trial.domain.events import EnteredInError, Imputed, Recommended, Reported, Withdrawn
-from adhere.trial.log.chain import commitment
 from adhere.trial.log.table_reading import number_of, text_of
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.verbs.context import Change

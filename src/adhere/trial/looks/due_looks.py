@@ -8,9 +8,9 @@ from datetime import datetime
 from adhere.design.design import Design
 from adhere.errors import InputError, UnavailableError, listed
 from adhere.trial.domain.events import Looked
+from adhere.trial.domain.look_state import dropped, due_look, last_look
+from adhere.trial.domain.looker import Patients
 from adhere.trial.domain.state import TrialState
-from adhere.trial.looks.look_state import dropped, due_look, last_look
-from adhere.trial.looks.looker import Patients
 from adhere.trial.policy.engine import Choice
 from adhere.trial.policy.failures import OF_THE_MACHINE, unavailable
 

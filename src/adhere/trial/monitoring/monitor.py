@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from adhere.design.look_thresholds import LookThreshold
-from adhere.trial.looks.look_view import ArmAtLook, LookView
+from adhere.trial.log.look_view import ArmAtLook, LookView
 
 
 class Estimate(Struct, frozen=True, omit_defaults=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adhere.design.look_thresholds import LookNames
 from adhere.looks.judge import NAMES
 from adhere.trial.domain.state import TrialState
-from adhere.trial.looks.look_view import ArmAtLook
+from adhere.trial.log.look_view import ArmAtLook
 from adhere.trial.monitoring.monitor import PresentValues
 
 

@@ -20,9 +20,9 @@ from adhere.analysis.view import View
 from adhere.design.planned_looks import planned_looks
 from adhere.store import ReadTransaction
 from adhere.trial.domain.state import TrialState
+from adhere.trial.log.look_view import logged_looks
 from adhere.trial.log.running_records import RunningRecords
 from adhere.trial.looks.due_looks import next_probabilities
-from adhere.trial.looks.look_view import logged_looks
 from adhere.trial.monitoring.analysis_views import (
     allocation_check_view,
     assigned_rows,

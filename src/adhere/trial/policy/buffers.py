@@ -9,7 +9,7 @@ import numpy as np
 
 from adhere.compilation import memo_of, state_of
 from adhere.policies.base.policy import CompiledPolicy, probabilities_size
-from adhere.trial.domain.updates import LessonArrays
+from adhere.trial.policy.updates import LessonArrays
 
 
 class Buffers:

@@ -11,12 +11,12 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.errors import CompileError, InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
 from adhere.randomness import FALLBACK, uniforms
-from adhere.trial.domain.updates import LessonArrays, Row
 from adhere.trial.policy.failures import OF_THE_MACHINE, reason_of, unavailable
 from adhere.trial.policy.policy_steps import Choice as Choice
 from adhere.trial.policy.policy_steps import Floats as Floats
 from adhere.trial.policy.policy_steps import PolicySteps
 from adhere.trial.policy.steps import LEARN_LESSONS
+from adhere.trial.policy.updates import LessonArrays, Row
 from adhere.trial.secret.trial_keys import TrialKeys
 
 log = logging.getLogger("adhere.trial")

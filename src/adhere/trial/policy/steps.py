@@ -7,8 +7,8 @@ from typing import Any
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.policies.base.generic import choose, note_allocation, remember, replay_choice, update
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
-from adhere.trial.domain.updates import CHOICE
 from adhere.trial.policy.allocation import allocate
+from adhere.trial.policy.updates import CHOICE
 
 
 def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_index: int) -> int:

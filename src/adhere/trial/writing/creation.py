@@ -10,10 +10,9 @@ from adhere.design.design import Design
 from adhere.errors import InputError
 from adhere.randomness import check_seed
 from adhere.store import Fetched, Head, WriteTransaction
-from adhere.trial.domain.events import LOG_FORMAT, Created
+from adhere.trial.domain.chain import START
+from adhere.trial.domain.events import LOG_FORMAT, SOFTWARE, Created
 from adhere.trial.domain.state import initial_state
-from adhere.trial.log.chain import START
-from adhere.trial.looks.looker import SOFTWARE
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.trial_secret import check_secret, commitment_to, new_secret
 from adhere.trial.verbs.context import Change

@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from adhere.store import Head, Store, WriteTransaction
+from adhere.trial.domain.chain import link
 from adhere.trial.domain.events import EpochBegun, created_event, encode, to_record
-from adhere.trial.log.chain import link
-from adhere.trial.log.trial_summary import standing
 from adhere.trial.secret.trial_secret import commitment_to, new_secret
+from adhere.trial.writing.snapshot import standing
 
 _RESTORED = "the store was copied or restored: records after the copy may have been lost"
 

@@ -15,10 +15,10 @@ from adhere.checks import check_text
 from adhere.design.arms import TOOK_OTHER
 from adhere.errors import ConflictError, InputError, SecretUnknownError
 from adhere.store import ReadTransaction, Subject
+from adhere.trial.domain.chain import commitment
 from adhere.trial.domain.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
 from adhere.trial.domain.events import AnyEvent, Corrected, Reported
-from adhere.trial.log.chain import commitment
-from adhere.trial.log.recommendation import search_index
+from adhere.trial.domain.recommendations import search_index
 from adhere.trial.secret.random_bytes import random_bytes
 from adhere.trial.secret.trial_keys import TrialKeys
 from adhere.trial.verbs.context import find_history

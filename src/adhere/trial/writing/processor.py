@@ -36,7 +36,7 @@ from adhere.trial.domain.commands import (
     Withdraw,
 )
 from adhere.trial.domain.events import AnyEvent, Conflicted, created_event
-from adhere.trial.looks.looker import looker_of
+from adhere.trial.domain.looker import looker_of
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.verbs import DECIDE
 from adhere.trial.verbs.context import Change, Context, find_history, needed_recommendations

@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from adhere.design.design import Design
 from adhere.store import ReadTransaction, WriteTransaction
 from adhere.store.sqlite import SqliteStore
+from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import AnyEvent, Recommended, decode
 from adhere.trial.domain.evolve import evolve, lessons_of
 from adhere.trial.domain.history import history_of
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
-from adhere.trial.domain.updates import Row, join, pack
-from adhere.trial.log.chain import walk
 from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.policy.updates import Row, join, pack
 from adhere.trial.writing.relearning import Relearned, Stretch, learn, learn_blocks
 from adhere.trial.writing.snapshot import floats_from, restored_state, usable_snapshot
 from adhere.trial.writing.update_table import LessonTable

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from adhere.trial.domain.state import Refusal
-from adhere.trial.domain.updates import Row, arrays, split
 from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.policy.updates import Row, arrays, split
 from adhere.trial.writing.update_table import LessonTable
 
 _MAX_CHECKPOINTS = 16  # on one way: writing more takes longer than learning between two of them

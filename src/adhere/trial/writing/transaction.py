@@ -14,6 +14,7 @@ from adhere.errors import UnavailableError
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.store.erasing import erase, is_erased
 from adhere.store.subjects import is_made_for, latest_of, looking_alike
+from adhere.trial.domain.chain import link
 from adhere.trial.domain.events import (
     AnyEvent,
     Closed,
@@ -27,10 +28,9 @@ from adhere.trial.domain.events import (
 )
 from adhere.trial.domain.evolve import refused_events
 from adhere.trial.domain.history import History
+from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import TrialState
-from adhere.trial.log.chain import link
 from adhere.trial.looks.due_looks import look_due, looked, needs_policy
-from adhere.trial.looks.look_wealth import read_patients
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.trial_secret import commitment_to, new_secret

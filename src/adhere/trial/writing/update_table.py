@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
-from adhere.trial.domain.updates import Row, changed, count, join
+from adhere.trial.policy.updates import Row, changed, count, join
 
 _END = 2**62
 

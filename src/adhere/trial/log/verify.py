@@ -1,15 +1,14 @@
-"""The hash chain: each record's hash covers its body and the hash before it, so that every change is detected."""
+"""Verify a log: every record against the hash chain, and what is kept beside the log against its digests."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
 from adhere.store import ReadTransaction, Record
+from adhere.trial.domain.chain import START, commitment, link, walk
 from adhere.trial.domain.events import (
     LOG_FORMAT,
     AnyEvent,
@@ -24,22 +23,10 @@ from adhere.trial.domain.events import (
     decode,
     lookup_keys,
 )
-from adhere.trial.log.look_check import LookCheck
+from adhere.trial.looks.look_check import LookCheck
 from adhere.trial.secret.trial_secret import commitment_to, opens
 
-START: Final = bytes(32)
 REVEALED, KEPT, UNKNOWN, SEED = "revealed", "kept", "unknown", "seed"  # what is known of the secret of a log
-_BEFORE_ALL: Final = -(2**62)
-
-
-def link(before: bytes, body: bytes) -> bytes:
-    """The hash of a record, from that of the record before it."""
-    return hashlib.sha256(before + body).digest()
-
-
-def commitment(salt: bytes, text: str) -> str:
-    """A digest that replaces a text; it reveals nothing once the salt is deleted."""
-    return hashlib.sha256(salt + text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -68,15 +55,6 @@ class Verdict:
     n_looks: int = 0
     n_derived: int = 0
     secret: str = UNKNOWN
-
-
-def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
-    """All records of a trial, in order."""
-    after = _BEFORE_ALL  # not 0: a record inserted before the first must be found
-    while some := view.records(trial, after):
-        yield from some
-        after = some[-1].position
-        on_progress(len(some))
 
 
 def verify(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from adhere.errors import SecretUnknownError, UnknownError
 from adhere.store import ReadTransaction
+from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
-from adhere.trial.log.chain import walk
 from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.trial.domain.events import AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
 from adhere.trial.domain.history import History, evolve_history
-from adhere.trial.looks.look_state import (
+from adhere.trial.domain.look_state import (
     LookPlan,
     LookState,
     after_look,
@@ -21,7 +21,7 @@ from adhere.trial.looks.look_state import (
     has_looks,
     last_look,
 )
-from adhere.trial.looks.looker import Looker
+from adhere.trial.domain.looker import Looker
 
 # What is recorded only after the looks that are due. Refusals stand before them, and the rest needs no policy.
 _AFTER_LOOKS = (Recommended, Reported, Imputed, Corrected, Closed)

@@ -11,10 +11,9 @@ from adhere.design.design import Design
 from adhere.design.look_thresholds import LookNames, LookThreshold
 from adhere.looks.judge import GO_ON, NAMES
 from adhere.store import ReadTransaction
+from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Looked, decode
-from adhere.trial.log.chain import walk
-from adhere.trial.log.trial_summary import standing
-from adhere.trial.writing.snapshot import decode_snapshot
+from adhere.trial.writing.snapshot import decode_snapshot, standing
 
 CONTINUE = "go on"
 
