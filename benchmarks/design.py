@@ -20,7 +20,7 @@ from adhere.design.design import Design
 from adhere.design.parts import Delay, Looks, Stopping
 from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.kernels.trial_runner import TrialRunner
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.processors import usable_processors
 
 BAR = Design(
@@ -46,13 +46,15 @@ MEANS = {BAR.name: (0.5, 0.5), ADAPTR.name: (0.75, 0.75, 0.75)}
 _PER_LAUNCH, _PER_TURN = 1 << 18, 250
 
 
-def compliers(design: Design) -> Strata:
+def compliers(design: Design) -> ComplianceTypes:
     """A population in which everybody takes what is recommended."""
     means = MEANS[design.name]
-    return Strata("compliers", design.arms, [Stratum("as told", 1.0, takes=tuple(range(len(means))), reward=means)])
+    return ComplianceTypes(
+        "compliers", design.arms, [ComplianceType("as told", 1.0, takes=tuple(range(len(means))), reward=means)]
+    )
 
 
-def play(runner: TrialRunner, population: Strata, runs: range, seed: int = 1) -> TrialOutcomes:
+def play(runner: TrialRunner, population: ComplianceTypes, runs: range, seed: int = 1) -> TrialOutcomes:
     """Some trials."""
     done, stop = np.zeros((2, 1), np.int64)
     return runner.start(seed, runs, population.tables(seed, runs.start, len(runs)), done, stop)()

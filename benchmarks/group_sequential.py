@@ -19,7 +19,7 @@ from statistics import NormalDist
 import numpy as np
 from scipy import stats
 
-from adhere import Strata, Stratum
+from adhere import ComplianceType, ComplianceTypes
 from adhere.design.design import Design
 from adhere.design.parts import Boundary, Looks, Stopping
 from adhere.evaluation.kernels.trial_runner import TrialRunner
@@ -55,7 +55,7 @@ def difference_for(power: float, inflation: float, per_arm: int = PER_ARM) -> fl
 def found(design: Design, difference: float, n_trials: int, seed: int) -> tuple[float, float]:
     """How often the arms were found to differ, in either direction, and the mean number of patients."""
     means = (MEAN - difference / 2, MEAN + difference / 2)
-    population = Strata("compliers", ARMS, [Stratum("complier", 1.0, takes=(0, 1), reward=means)])
+    population = ComplianceTypes("compliers", ARMS, [ComplianceType("complier", 1.0, takes=(0, 1), reward=means)])
     runner = TrialRunner(design, population, np.array([design.n_patients]), None)
     runner.prepare(lambda message: None)
     tables = population.tables(seed, 0, 1)

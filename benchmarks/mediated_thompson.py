@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere import Counts, Strata, Stratum, simulate
+from adhere import ComplianceType, ComplianceTypes, Counts, simulate
 from adhere.intervals import Z95
 from adhere.populations.counts import Count
 from adhere.studies.arena.families import family
@@ -53,10 +53,10 @@ GUARDED = (
 # Populations in which what was taken points to the wrong arm. In the first, well-off always-takers make a harmful
 # treatment look good; the others are the worst of 4,000 that were searched: little confounding, and rewards that
 # are rare under one arm. Cells: P(second arm taken) by arm chosen, then the mean reward by arm chosen and taken.
-ALWAYS_TAKERS = Strata(
+ALWAYS_TAKERS = ComplianceTypes(
     "well-off always-takers",
     ("control", "treatment"),
-    [Stratum("always-taker", 0.5, reward=(None, 0.75)), Stratum("complier", 0.5, reward=(0.5, 0.3))],
+    [ComplianceType("always-taker", 0.5, reward=(None, 0.75)), ComplianceType("complier", 0.5, reward=(0.5, 0.3))],
 )
 CELLS = {
     "little confounding": ((0.24, 0.38), ((0.62, 0.44), (0.67, 0.49))),

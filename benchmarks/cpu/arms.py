@@ -6,26 +6,28 @@ from benchmarks.cpu.growth import trial_of
 from benchmarks.cpu.measuring import Narrator, alternate, growth_exponent
 from benchmarks.cpu.ours import subject
 
-from adhere.populations import Population, Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes, Population
 
 LEARNERS = ("uniform", "epsilon-greedy", "ucb1", "thompson", "exp3")
 SIZES = (4, 8, 16, 32, 64, 100)
 N_ROUNDS, SECONDS, MOST = 5, 0.5, 1.1
 
 
-def as_told(n_arms: int) -> Strata:
+def as_told(n_arms: int) -> ComplianceTypes:
     """Everyone takes what they are told."""
-    return Strata("as told", _names(n_arms), [_told(n_arms, 1.0)])
+    return ComplianceTypes("as told", _names(n_arms), [_told(n_arms, 1.0)])
 
 
-def anything(n_arms: int) -> Strata:
+def anything(n_arms: int) -> ComplianceTypes:
     """One in five takes the same arm whatever they are told: each of k arms has 2k cells."""
-    others = [Stratum(f"arm {arm} anyway", 0.2 / n_arms, (arm,) * n_arms, _means(n_arms)) for arm in range(n_arms)]
-    return Strata("anything", _names(n_arms), [_told(n_arms, 0.8), *others])
+    others = [
+        ComplianceType(f"arm {arm} anyway", 0.2 / n_arms, (arm,) * n_arms, _means(n_arms)) for arm in range(n_arms)
+    ]
+    return ComplianceTypes("anything", _names(n_arms), [_told(n_arms, 0.8), *others])
 
 
-def _told(n_arms: int, probability: float) -> Stratum:
-    return Stratum("as told", probability, tuple(range(n_arms)), _means(n_arms))
+def _told(n_arms: int, probability: float) -> ComplianceType:
+    return ComplianceType("as told", probability, tuple(range(n_arms)), _means(n_arms))
 
 
 def _means(n_arms: int) -> tuple[float, ...]:

@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from adhere.policies import import_policies as import_policies
     from adhere.policies import optimal_surplus as optimal_surplus
     from adhere.policies import parse_policy as parse_policy
+    from adhere.populations import ComplianceType as ComplianceType
+    from adhere.populations import ComplianceTypes as ComplianceTypes
     from adhere.populations import Counts as Counts
     from adhere.populations import Population as Population
-    from adhere.populations import Strata as Strata
-    from adhere.populations import Stratum as Stratum
     from adhere.populations import as_population as as_population
     from adhere.populations import describe as describe
     from adhere.protocols import Protocol as Protocol
@@ -86,7 +86,7 @@ _PUBLIC = {
     " Gittins HacUcb HierarchicalBandit HierarchicalExp3 KlUcb Learner MediatedThompson Policy Thompson"
     " ThompsonBounded TopTwoThompson Ucb1 Uniform hedge hierarchical_hedge import_policies optimal_surplus"
     " parse_policy",
-    "adhere.populations": "Counts Population Strata Stratum as_population describe",
+    "adhere.populations": "Counts Population ComplianceTypes ComplianceType as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.record_sources": "analyse",
     "adhere.simulation": "SimulationResult simulate",

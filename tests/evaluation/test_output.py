@@ -17,7 +17,7 @@ from adhere.evaluation.output.grid_figures import power_figure
 from adhere.evaluation.output.page import design_sections
 from adhere.evaluation.output.rows import rows_of
 from adhere.intervals import Estimate
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.report.section import Section
 from evaluation.made_evaluation import made, made_design
 from report.html_reader import Reader
@@ -152,7 +152,7 @@ def test_of_very_many_scenarios_and_arms_figures_show_some_and_tables_all() -> N
 
 
 def test_claims_in_the_wrong_direction_are_told_where_no_type_one_error_is_possible() -> None:
-    people = Strata("people", ("ward", "stroke unit"), [Stratum("complier", 1.0, reward=(0.4, 0.6))])
+    people = ComplianceTypes("people", ("ward", "stroke unit"), [ComplianceType("complier", 1.0, reward=(0.4, 0.6))])
     evaluation = made(scenarios=people, n_trials=50)
     wrong = evaluation["people"].find("wrong_claim").estimate
     assert wrong is not None

@@ -16,28 +16,28 @@ from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.scenarios.scenario_grid import ScenarioGrid
 from adhere.evaluation.scenarios.scenarios import note_on_nulls, read_scenarios
 from adhere.evaluation.scenarios.truth import truth_of
-from adhere.populations import Count, Counts, Strata, corrective, rich_and_poor, uniform_any
+from adhere.populations import ComplianceTypes, Count, Counts, corrective, rich_and_poor, uniform_any
 
 
 def _design(*arms: str) -> Design:
     return make_design("a trial", "thompson", arms or ("control", "treatment"))
 
 
-def _strata(scenario: Scenario) -> dict[str, tuple[Any, ...]]:
+def _types(scenario: Scenario) -> dict[str, tuple[Any, ...]]:
     population = scenario.population
-    assert isinstance(population, Strata)
-    return {one.name: (one.probability, one.takes, one.reward) for one in population.strata}
+    assert isinstance(population, ComplianceTypes)
+    return {one.name: (one.probability, one.takes, one.reward) for one in population.types}
 
 
 def test_a_grid_of_two_arms_has_always_takers_never_takers_and_compliers() -> None:
     table = {"baseline": 0.4, "effect": [0.1], "compliance": [0.6], "confounding": [0.3], "average_null": 0.25}
     sharp, average, effect = read_scenarios(table, _design())
-    assert _strata(effect) == {
+    assert _types(effect) == {
         "complier": (0.6, (0, 1), (0.4, 0.5)),
         "never-taker": (0.2, (0, 0), (pytest.approx(0.1), pytest.approx(0.2))),
         "always-taker": (0.2, (1, 1), (0.7, pytest.approx(0.8))),
     }
-    assert _strata(average) == {
+    assert _types(average) == {
         "gaining complier": (0.3, (0, 1), (0.4, 0.65)),
         "losing complier": (0.3, (0, 1), (0.4, pytest.approx(0.15))),
         "never-taker": (0.2, (0, 0), (pytest.approx(0.1),) * 2),
@@ -59,7 +59,7 @@ def test_a_grid_of_two_arms_has_always_takers_never_takers_and_compliers() -> No
 def test_more_arms_have_people_who_always_take_each_of_them() -> None:
     grid = ScenarioGrid(effect=(0.2,), compliance=(0.4,), confounding=(0.1,))
     (*_, effect) = grid.scenarios(("a", "b", "c"), control=2)
-    found = _strata(effect)
+    found = _types(effect)
     assert {name: takes for name, (_, takes, _) in found.items()} == {
         "complier": (0, 1, 2),
         "always a": (0, 0, 0),
@@ -152,7 +152,7 @@ def test_nobody_who_complies_leaves_an_average_null() -> None:
 
 
 def test_scenarios_come_from_names_values_and_files(tmp_path: Path) -> None:
-    people = '[[stratum]]\nname = "complier"\nprobability = 1.0\nreward = [0.5, 0.5]\n'
+    people = '[[compliance_type]]\nname = "complier"\nprobability = 1.0\nreward = [0.5, 0.5]\n'
     (tmp_path / "people.toml").write_text(f'arms = ["control", "treatment"]\n{people}')
     (tmp_path / "design.toml").write_text(
         'name = "x"\n[scenarios]\neffect = 0.1\ncompliance = 0.8\nconfounding = 0\npopulations = ["people.toml"]\n'
@@ -233,11 +233,11 @@ def test_effects_by_arm_in_a_grid() -> None:
         "effect 0.1, compliance 70%, confounding 0.1",
         "effect high 0.2 and low 0.1, compliance 70%, confounding 0.1",
     ]
-    assert _strata(found[3])["complier"][2] == (0.5, 0.6, 0.7)
-    assert _strata(found[3])["always high"][2] == (0.6, pytest.approx(0.7), pytest.approx(0.8))
+    assert _types(found[3])["complier"][2] == (0.5, 0.6, 0.7)
+    assert _types(found[3])["always high"][2] == (0.6, pytest.approx(0.7), pytest.approx(0.8))
     assert (found[3].effect, found[3].null, found[3].compliance) == (None, None, 0.7)
     (*_, alone) = read_scenarios({"effect": {"low": 0.3}}, _design("none", "low", "high"))
-    assert _strata(alone)["complier"][2] == (0.5, 0.8, 0.5)
+    assert _types(alone)["complier"][2] == (0.5, 0.8, 0.5)
     for effect, says in (
         ({"hihg": 0.2}, "did you mean 'high'"),
         ({"high": 2}, "scenarios.effect: got 2, expected numbers from -1 to 1, or tables of them by arm"),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from adhere import Population, Strata, Stratum
+from adhere import ComplianceType, ComplianceTypes, Population
 from adhere.design.design import Design
 from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.kernels.trial_runner import TrialRunner
 
 
-def compliers(*means: float) -> Strata:
+def compliers(*means: float) -> ComplianceTypes:
     """Everybody takes what is recommended."""
     arms = tuple(f"arm-{number}" for number in range(len(means)))
-    return Strata("compliers", arms, [Stratum("as told", 1.0, takes=tuple(range(len(means))), reward=means)])
+    return ComplianceTypes(
+        "compliers", arms, [ComplianceType("as told", 1.0, takes=tuple(range(len(means))), reward=means)]
+    )
 
 
 def play(

@@ -1,4 +1,4 @@
-"""Populations of four strata for tests."""
+"""Populations of four compliance types for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = tuple[float, float, float]
 
 
 def groups(never: Row, always: Row, compliers: Row, defiers: Row) -> tuple[Group, ...]:
-    """Each stratum's share, and its mean rewards on control and treatment."""
+    """Each compliance type's share, and its mean rewards on control and treatment."""
     rows = (never, always, compliers, defiers)
     return tuple(Group(name, *row) for name, row in zip(NAMES, rows, strict=True))
 

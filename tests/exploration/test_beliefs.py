@@ -44,7 +44,7 @@ def test_rich_and_poor_are_those_of_the_paper() -> None:
     assert truth_of(found).mean_if_taken == (0.75, 0.5)
 
 
-def test_the_strata_of_the_stroke_trial_are_seen_as_its_counts_are() -> None:
+def test_the_compliance_types_of_the_stroke_trial_are_seen_as_its_counts_are() -> None:
     ours, counts = population_of(preset_groups("stroke-aspirin")), stroke_aspirin()
     np.testing.assert_allclose(ours.compliance(), counts.compliance())
     np.testing.assert_allclose(ours.reward_mass(), counts.reward_mass())

@@ -12,6 +12,7 @@ RENAMED: dict[str, str] = {}
 RENAMED_ENDS: dict[str, str] = {"lo": "low", "hi": "high"}  # of columns: alone, or after an underscore
 RENAMED_COLUMNS: dict[str, dict[str, str]] = {  # of some tables, by study and table
     "propositions/regret": {"runs": "n_runs"},
+    "regret-growth/populations": {"stratum": "compliance_type"},
     "regret-growth/regret": {"patients": "n_patients", "runs": "n_runs"},
     "regret-growth/stuck": {"patients": "n_patients", "runs": "n_runs"},
 }

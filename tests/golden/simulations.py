@@ -6,7 +6,7 @@ from typing import Any
 
 from adhere import simulate
 from adhere.intervals import Z95
-from adhere.populations import Population, Strata, Stratum, homogeneous, uniform_corrective
+from adhere.populations import ComplianceType, ComplianceTypes, Population, homogeneous, uniform_corrective
 from adhere.simulation.measures.measure import MEASURES, SHARES
 from adhere.simulation.results.outcome import QUANTILES
 from contract.policies_under_test import is_compiled, variants
@@ -17,23 +17,23 @@ from .digests import fingerprint
 N_PATIENTS, N_RUNS, SEED = 70, 9, 4
 
 
-def three_arm_strata() -> Strata:
+def three_arm_types() -> ComplianceTypes:
     """Three arms, and one draw for a whole patient."""
-    strata = [
-        Stratum("compliers", 0.5, (0, 1, 2), (0.3, 0.5, 0.6)),
-        Stratum("never-takers", 0.3, (0, 0, 0), (0.7, None, None)),
-        Stratum("rotating", 0.2, (1, 2, 0), (0.2, 0.4, 0.9)),
+    types = [
+        ComplianceType("compliers", 0.5, (0, 1, 2), (0.3, 0.5, 0.6)),
+        ComplianceType("never-takers", 0.3, (0, 0, 0), (0.7, None, None)),
+        ComplianceType("rotating", 0.2, (1, 2, 0), (0.2, 0.4, 0.9)),
     ]
-    return Strata("three-arm-strata", ("none", "low", "high"), strata)
+    return ComplianceTypes("three-arm-strata", ("none", "low", "high"), types)
 
 
 def populations_for(subject: str) -> list[Population]:
-    """Two and three arms, made of counts and of strata, and one drawn afresh for each run.
+    """Two and three arms, made of counts and of compliance types, and one drawn afresh for each run.
 
     Their compiled code is that of the tests of the contract.
     """
     rewards = graded_rewards(subject)
-    every = [mixed(2, rewards), mixed(3, rewards), homogeneous(), three_arm_strata(), uniform_corrective()]
+    every = [mixed(2, rewards), mixed(3, rewards), homogeneous(), three_arm_types(), uniform_corrective()]
     return [one for one in every if is_compiled(subject, one.n_arms) and variants(subject, one.n_arms)]
 
 

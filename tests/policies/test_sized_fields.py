@@ -10,7 +10,7 @@ import adhere
 from adhere.errors import SourceError
 from adhere.policies import parse_policy
 from adhere.policies.base.policy import TrialShape
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 
 WINDOW = '''"""UCB over the last patients."""
 
@@ -102,7 +102,7 @@ def test_it_is_simulated_with_few_and_many_entries_and_arms(tmp_path: Path) -> N
     small, large = adhere.simulate(["sized-there(window=3)", "sized-there(window=600)"], "defiers", 300, 20, seed=1)
     assert small.allocation != large.allocation
     arms, takes = tuple(f"arm {number}" for number in range(20)), tuple(range(20))
-    people = Strata("many", arms, [Stratum("compliers", 1.0, takes, (0.5,) * 20)])
+    people = ComplianceTypes("many", arms, [ComplianceType("compliers", 1.0, takes, (0.5,) * 20)])
     (of_many,) = adhere.simulate("sized-there", people, 300, 5)
     assert len(of_many.allocation) == 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from adhere.populations import Count, Counts, Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes, Count, Counts
 
 UNIT = st.integers(0, 20).map(lambda twentieths: twentieths / 20)
 NAMES = st.text("abcxyzäß Ω-'\"", min_size=1, max_size=6).map(str.strip).filter(bool)
@@ -16,16 +16,16 @@ def arm_lists(draw: st.DrawFn, most: int = 4) -> tuple[str, ...]:
 
 
 @st.composite
-def strata_populations(draw: st.DrawFn) -> Strata:
+def types_populations(draw: st.DrawFn) -> ComplianceTypes:
     arms = draw(arm_lists())
     arm = st.integers(0, len(arms) - 1)
     weights = draw(st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any))
-    strata = []
+    types = []
     for number, weight in enumerate(weights):
         takes = tuple(draw(arm) for _ in arms)
         reward = tuple(draw(UNIT) if a in takes or draw(st.booleans()) else None for a in range(len(arms)))
-        strata.append(Stratum(f"s{number}", weight / sum(weights), takes, reward))
-    return Strata("random strata", arms, strata)
+        types.append(ComplianceType(f"s{number}", weight / sum(weights), takes, reward))
+    return ComplianceTypes("random compliance types", arms, types)
 
 
 @st.composite

@@ -40,12 +40,12 @@ def test_files(tmp_path: Path) -> None:
     table = tmp_path / "Trial.CSV"
     table.write_text("chosen,actual,reward\na,a,1\nb,a,0\n", encoding="utf-8")
     assert as_population(table).arms == as_population(str(table)).arms == ("a", "b")
-    strata = tmp_path / "mine.toml"
-    strata.write_text(
-        'arms = ["a", "b"]\n[[stratum]]\nname = "defier"\nprobability = 1\nreward = { a = 0, b = 1 }\n',
+    types = tmp_path / "mine.toml"
+    types.write_text(
+        'arms = ["a", "b"]\n[[compliance_type]]\nname = "defier"\nprobability = 1\nreward = { a = 0, b = 1 }\n',
         encoding="utf-8",
     )
-    assert as_population(strata).name == as_population(f" {strata} ").name == "mine"
+    assert as_population(types).name == as_population(f" {types} ").name == "mine"
 
 
 def test_the_published_stroke_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.errors import InputError
-from adhere.populations import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER, Strata, Stratum
+from adhere.populations import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER, ComplianceType, ComplianceTypes
 
 from .strategies import UNIT
 
@@ -20,13 +20,13 @@ ARMS = ("control", "treatment")
 def test_proposition_2(weights: tuple[int, int, int], r0: float, r1: float, q: int) -> None:
     """Rewards that depend on the arm taken only, and no defiers: Actual sees r_0 and r_1 undiluted."""
     p_always, p_never, p_complier = (weight / sum(weights) for weight in weights)
-    population = Strata(
+    population = ComplianceTypes(
         "proposition 2",
         ARMS,
         [
-            Stratum("always-taker", p_always, reward=(None, r1)),
-            Stratum("never-taker", p_never, reward=(r0, None)),
-            Stratum("complier", p_complier, reward=(r0, r1)),
+            ComplianceType("always-taker", p_always, reward=(None, r1)),
+            ComplianceType("never-taker", p_never, reward=(r0, None)),
+            ComplianceType("complier", p_complier, reward=(r0, r1)),
         ],
     )
     np.testing.assert_allclose(
@@ -46,13 +46,13 @@ def test_proposition_3(
     p_always, p_never, p_complier = (weight / sum(weights) for weight in weights)
     r_never, r_always, r_0, r_1 = rewards
     q0, q1 = tenths / 10, 1 - tenths / 10
-    population = Strata(
+    population = ComplianceTypes(
         "proposition 3",
         ARMS,
         [
-            Stratum("healthy", p_never, NEVER_TAKER, (r_never, None)),
-            Stratum("ill", p_always, ALWAYS_TAKER, (None, r_always)),
-            Stratum("complier", p_complier, COMPLIER, (r_0, r_1)),
+            ComplianceType("healthy", p_never, NEVER_TAKER, (r_never, None)),
+            ComplianceType("ill", p_always, ALWAYS_TAKER, (None, r_always)),
+            ComplianceType("complier", p_complier, COMPLIER, (r_0, r_1)),
         ],
     )
     actual = [
@@ -68,13 +68,13 @@ def test_proposition_3(
 
 
 def test_the_proof_of_proposition_3_orders_the_protocols() -> None:
-    population = Strata(
+    population = ComplianceTypes(
         "healthy never-takers, ill always-takers",
         ARMS,
         [
-            Stratum("never-taker", 0.25, reward=(0.9, None)),
-            Stratum("always-taker", 0.25, reward=(None, 0.1)),
-            Stratum("complier", 0.5, reward=(0.4, 0.6)),
+            ComplianceType("never-taker", 0.25, reward=(0.9, None)),
+            ComplianceType("always-taker", 0.25, reward=(None, 0.1)),
+            ComplianceType("complier", 0.5, reward=(0.4, 0.6)),
         ],
     )
     comply, actual = np.diag(population.mean_given_both()), population.mean_given_actual()
@@ -85,13 +85,13 @@ def test_the_proof_of_proposition_3_orders_the_protocols() -> None:
 
 
 def test_a_patient_who_ignores_advice_gains_the_same_whatever_is_chosen() -> None:
-    population = Strata(
+    population = ComplianceTypes(
         "mixed",
         ARMS,
         [
-            Stratum("never-taker", 0.3, reward=(0.5, None)),
-            Stratum("always-taker", 0.3, reward=(None, 0.4)),
-            Stratum("complier", 0.4, reward=(0.3, 0.7)),
+            ComplianceType("never-taker", 0.3, reward=(0.5, None)),
+            ComplianceType("always-taker", 0.3, reward=(None, 0.4)),
+            ComplianceType("complier", 0.4, reward=(0.3, 0.7)),
         ],
     )
     patients = population.patients(0, 0, 5000)
@@ -105,10 +105,10 @@ def test_a_patient_who_ignores_advice_gains_the_same_whatever_is_chosen() -> Non
 
 
 def test_types_are_enumerated_up_to_1024() -> None:
-    def compliers(k: int) -> Strata:
+    def compliers(k: int) -> ComplianceTypes:
         arms = tuple(f"arm {arm}" for arm in range(k))
         means = tuple((arm + 1) / (k + 1) for arm in range(k))
-        return Strata("compliers", arms, [Stratum("comply", 1.0, tuple(range(k)), means)])
+        return ComplianceTypes("compliers", arms, [ComplianceType("comply", 1.0, tuple(range(k)), means)])
 
     ten, eleven = compliers(10), compliers(11)
     assert ten.tables(0, 0, 1).cumulative.shape == (1, 1, 1024)
@@ -124,12 +124,12 @@ def test_types_are_enumerated_up_to_1024() -> None:
 
 
 def test_three_arms_by_hand() -> None:
-    population = Strata(
+    population = ComplianceTypes(
         "three",
         ("none", "low", "high"),
         [
-            Stratum("obliging", 0.6, (0, 1, 2), (0.1, 0.5, 0.9)),
-            Stratum("timid", 0.4, (0, 0, 1), (0.2, 0.4, None)),
+            ComplianceType("obliging", 0.6, (0, 1, 2), (0.1, 0.5, 0.9)),
+            ComplianceType("timid", 0.4, (0, 0, 1), (0.2, 0.4, None)),
         ],
     )
     np.testing.assert_allclose(population.compliance(), [[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.0, 0.4, 0.6]])
@@ -153,14 +153,14 @@ def test_three_arms_by_hand() -> None:
     ],
 )
 def test_named_behaviours(name: str, takes: tuple[int, int]) -> None:
-    assert Stratum(name, 1.0, reward=(0.5, 0.5)).takes == takes
+    assert ComplianceType(name, 1.0, reward=(0.5, 0.5)).takes == takes
 
 
 def test_rewards_of_arms_never_taken_may_be_left_out() -> None:
     dash: Any = "-"
-    stratum = Stratum("always-taker", 1.0, reward=(dash, 1))
-    assert stratum == Stratum("always-taker", 1.0, reward=(None, 1.0))
-    population = Strata("all", ARMS, [stratum, Stratum("defier", 0.0, reward=(0.5, 0.5))])
+    compliance_type = ComplianceType("always-taker", 1.0, reward=(dash, 1))
+    assert compliance_type == ComplianceType("always-taker", 1.0, reward=(None, 1.0))
+    population = ComplianceTypes("all", ARMS, [compliance_type, ComplianceType("defier", 0.0, reward=(0.5, 0.5))])
     assert population.reward_values == (1.0,)
     assert population.tables(0, 0, 1).cumulative.shape == (1, 1, 1)
 
@@ -168,39 +168,47 @@ def test_rewards_of_arms_never_taken_may_be_left_out() -> None:
 def test_arrays_will_do() -> None:
     takes: Any = np.array([1, 0])
     reward: Any = np.array([0.25, 0.5])
-    assert Stratum("other", 1.0, takes, reward) == Stratum("other", 1.0, DEFIER, (0.25, 0.5))
+    assert ComplianceType("other", 1.0, takes, reward) == ComplianceType("other", 1.0, DEFIER, (0.25, 0.5))
 
 
 def test_arms_may_be_named_in_any_order() -> None:
     arms = ("none", "walk", "class")
-    named = Strata(
+    named = ComplianceTypes(
         "exercise",
         arms,
         [
-            Stratum("obliging", 0.5, "As told", {"class": 0.6, "none": 0.4, "walk": 0.5}),
-            Stratum("no time", 0.3, {"walk": "walk", "none": "none", "class": "walk"}, {"none": 0.3, "walk": True}),
-            Stratum("walks anyway", 0.2, dict.fromkeys(arms, "walk"), 0.7),
+            ComplianceType("obliging", 0.5, "As told", {"class": 0.6, "none": 0.4, "walk": 0.5}),
+            ComplianceType(
+                "no time", 0.3, {"walk": "walk", "none": "none", "class": "walk"}, {"none": 0.3, "walk": True}
+            ),
+            ComplianceType("walks anyway", 0.2, dict.fromkeys(arms, "walk"), 0.7),
         ],
     )
-    numbered = Strata(
+    numbered = ComplianceTypes(
         "exercise",
         arms,
         [
-            Stratum("obliging", 0.5, (0, 1, 2), (0.4, 0.5, 0.6)),
-            Stratum("no time", 0.3, (0, 1, 1), (0.3, 1.0, None)),
-            Stratum("walks anyway", 0.2, (1, 1, 1), (0.7, 0.7, 0.7)),
+            ComplianceType("obliging", 0.5, (0, 1, 2), (0.4, 0.5, 0.6)),
+            ComplianceType("no time", 0.3, (0, 1, 1), (0.3, 1.0, None)),
+            ComplianceType("walks anyway", 0.2, (1, 1, 1), (0.7, 0.7, 0.7)),
         ],
     )
     assert named == numbered
-    assert named.strata[1].takes == (0, 1, 1)
-    # The same strata fit another order of the arms.
-    other = Strata("exercise", arms[::-1], [Stratum("all", 1, "as told", {"none": 0, "walk": 0.5, "class": 1})])
-    assert other.strata[0].reward == (1.0, 0.5, 0.0)
-    with_words = Strata("two", ARMS, [Stratum("x", 0.5, "Always-taker", 0.5), Stratum("complier", 0.5, reward=0.25)])
-    assert [(one.takes, one.reward) for one in with_words.strata] == [((1, 1), (0.5, 0.5)), ((0, 1), (0.25, 0.25))]
-    assert Stratum("three", 1.0, "as told", (0, 0.5, 1)).takes == (0, 1, 2)
-    always = Strata("always", ARMS, [Stratum("one", 1.0, "treatment", 0.5)])  # an arm's name: always that arm
-    assert always.strata[0] == Stratum("one", 1.0, (1, 1), (0.5, 0.5))
+    assert named.types[1].takes == (0, 1, 1)
+    # The same compliance types fit another order of the arms.
+    other = ComplianceTypes(
+        "exercise", arms[::-1], [ComplianceType("all", 1, "as told", {"none": 0, "walk": 0.5, "class": 1})]
+    )
+    assert other.types[0].reward == (1.0, 0.5, 0.0)
+    with_words = ComplianceTypes(
+        "two", ARMS, [ComplianceType("x", 0.5, "Always-taker", 0.5), ComplianceType("complier", 0.5, reward=0.25)]
+    )
+    assert [(one.takes, one.reward) for one in with_words.types] == [((1, 1), (0.5, 0.5)), ((0, 1), (0.25, 0.25))]
+    assert ComplianceType("three", 1.0, "as told", (0, 0.5, 1)).takes == (0, 1, 2)
+    always = ComplianceTypes(
+        "always", ARMS, [ComplianceType("one", 1.0, "treatment", 0.5)]
+    )  # an arm's name: always that arm
+    assert always.types[0] == ComplianceType("one", 1.0, (1, 1), (0.5, 0.5))
 
 
 NAMED = "the arm taken for each chosen arm, e.g. {'control': 'treatment', …}, or 'as told'"
@@ -238,61 +246,61 @@ NAMED = "the arm taken for each chosen arm, e.g. {'control': 'treatment', …}, 
 )
 def test_bad_names(takes: Any, reward: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        Strata("bad", ARMS, [Stratum("one", 1.0, takes, reward)])
-    assert f"stratum 'one', {message}" in str(caught.value)
+        ComplianceTypes("bad", ARMS, [ComplianceType("one", 1.0, takes, reward)])
+    assert f"compliance type 'one', {message}" in str(caught.value)
 
 
-BAD_STRATA: list[tuple[dict[str, Any], str]] = [
-    ({"name": ""}, "stratum name: got ''"),
-    ({"probability": 1.5}, "stratum 'defier', probability: got 1.5, expected a number from 0 to 1"),
-    ({"probability": float("nan")}, "stratum 'defier', probability: got nan"),
-    ({"probability": -0.1}, "stratum 'defier', probability: got -0.1"),
-    ({"probability": True}, "stratum 'defier', probability: got True"),
-    ({"probability": "half"}, "stratum 'defier', probability: got 'half'"),
-    ({"probability": 10**400}, "stratum 'defier', probability: got 1000"),
-    ({"reward": (0.5, 1.2)}, "stratum 'defier', reward of arm 1: got 1.2, expected a number from 0 to 1"),
-    ({"reward": (float("nan"), 1)}, "stratum 'defier', reward of arm 0: got nan"),
-    ({"reward": (None, 1)}, "stratum 'defier', reward of arm 0: got None"),
-    ({"reward": (1,)}, "stratum 'defier', reward: got (1,), expected 2 mean rewards"),
-    ({"reward": 1.5}, "stratum 'defier', reward: got 1.5, expected a number from 0 to 1"),
-    ({"reward": ()}, "stratum 'defier', reward: got (), expected 2 mean rewards"),
-    ({"takes": (0, 2)}, "stratum 'defier', takes: got 2, expected arms numbered from 0 to 1"),
-    ({"takes": (0, -1)}, "stratum 'defier', takes: got -1"),
-    ({"takes": (0, "b")}, "stratum 'defier', takes: got 'b'"),
+BAD_TYPES: list[tuple[dict[str, Any], str]] = [
+    ({"name": ""}, "compliance type name: got ''"),
+    ({"probability": 1.5}, "compliance type 'defier', probability: got 1.5, expected a number from 0 to 1"),
+    ({"probability": float("nan")}, "compliance type 'defier', probability: got nan"),
+    ({"probability": -0.1}, "compliance type 'defier', probability: got -0.1"),
+    ({"probability": True}, "compliance type 'defier', probability: got True"),
+    ({"probability": "half"}, "compliance type 'defier', probability: got 'half'"),
+    ({"probability": 10**400}, "compliance type 'defier', probability: got 1000"),
+    ({"reward": (0.5, 1.2)}, "compliance type 'defier', reward of arm 1: got 1.2, expected a number from 0 to 1"),
+    ({"reward": (float("nan"), 1)}, "compliance type 'defier', reward of arm 0: got nan"),
+    ({"reward": (None, 1)}, "compliance type 'defier', reward of arm 0: got None"),
+    ({"reward": (1,)}, "compliance type 'defier', reward: got (1,), expected 2 mean rewards"),
+    ({"reward": 1.5}, "compliance type 'defier', reward: got 1.5, expected a number from 0 to 1"),
+    ({"reward": ()}, "compliance type 'defier', reward: got (), expected 2 mean rewards"),
+    ({"takes": (0, 2)}, "compliance type 'defier', takes: got 2, expected arms numbered from 0 to 1"),
+    ({"takes": (0, -1)}, "compliance type 'defier', takes: got -1"),
+    ({"takes": (0, "b")}, "compliance type 'defier', takes: got 'b'"),
     ({"name": "compliers"}, "did you mean 'complier'?"),
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), BAD_STRATA)
-def test_bad_stratum(change: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("change", "message"), BAD_TYPES)
+def test_bad_compliance_type(change: dict[str, Any], message: str) -> None:
     fine: dict[str, Any] = {"name": "defier", "probability": 1.0, "reward": (0, 1)}
     with pytest.raises(InputError) as caught:
-        Stratum(**(fine | change))
+        ComplianceType(**(fine | change))
     assert message in str(caught.value)
 
 
 def test_bad_mixtures() -> None:
-    half = Stratum("half", 0.5, COMPLIER, (0, 1))
-    not_a_stratum: Any = "defier"
-    for strata, message in [
+    half = ComplianceType("half", 0.5, COMPLIER, (0, 1))
+    not_a_compliance_type: Any = "defier"
+    for types, message in [
         (
             [half],
-            "probabilities of the strata: got [0.5], expected probabilities that sum to one, not to 0.5",
+            "probabilities of the compliance types: got [0.5], expected probabilities that sum to one, not to 0.5",
         ),
-        ([], "strata: got (), expected at least one stratum"),
-        ([half, half], "strata: got 'half', expected each name once"),
+        ([], "types: got (), expected at least one compliance type"),
+        ([half, half], "types: got 'half', expected each name once"),
         (
-            [Stratum("three", 1.0, (0, 1, 2), (0, 0, 0))],
-            "stratum 'three', takes: got (0, 1, 2), expected 2 arms",
+            [ComplianceType("three", 1.0, (0, 1, 2), (0, 0, 0))],
+            "compliance type 'three', takes: got (0, 1, 2), expected 2 arms",
         ),
-        ([not_a_stratum], "strata: got 'defier'"),
+        ([not_a_compliance_type], "types: got 'defier'"),
     ]:
         with pytest.raises(InputError) as caught:
-            Strata("bad", ARMS, strata)
+            ComplianceTypes("bad", ARMS, types)
         assert message in str(caught.value)
 
 
 def test_probabilities_that_round_to_one_are_fine() -> None:
-    tenth = [Stratum(f"s{number}", 0.1, DEFIER, (0.0, 1.0)) for number in range(10)]
-    population = Strata("tenths", ARMS, tenth)
+    tenth = [ComplianceType(f"s{number}", 0.1, DEFIER, (0.0, 1.0)) for number in range(10)]
+    population = ComplianceTypes("tenths", ARMS, tenth)
     np.testing.assert_allclose(population.mean_given_chosen(), [1, 0], rtol=1e-15)

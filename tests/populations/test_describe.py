@@ -4,17 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.populations import (
+    ComplianceTypes,
     Count,
     Counts,
     Population,
-    Strata,
     describe,
     rich_and_poor,
     stroke_heparin,
     uniform_corrective,
 )
 
-from .strategies import counts_populations, strata_populations
+from .strategies import counts_populations, types_populations
 
 
 def test_rich_and_poor() -> None:
@@ -34,9 +34,9 @@ def test_rich_and_poor() -> None:
         "chosen treatment       nobody   0.5000",
         "the diagonal is what Comply (per-protocol) learns; all arms equally often chosen",
         "",
-        "stratum  probability  control: takes, mean reward  treatment: takes, mean reward",
-        "rich     0.5          treatment, 0.75              treatment, 0.75",
-        "poor     0.5          control, 0.5                 treatment, 0.25",
+        "compliance type  probability  control: takes, mean reward  treatment: takes, mean reward",
+        "rich             0.5          treatment, 0.75              treatment, 0.75",
+        "poor             0.5          control, 0.5                 treatment, 0.25",
         "",
         "arm credited  Chosen (intention-to-treat)  Actual (as-treated)  Comply (per-protocol)",
         "control       r(rich, treatment)",
@@ -46,10 +46,10 @@ def test_rich_and_poor() -> None:
     ]
 
 
-def test_the_stroke_trial_credits_its_source_and_has_no_strata() -> None:
+def test_the_stroke_trial_credits_its_source_and_has_no_compliance_types() -> None:
     text = describe(stroke_heparin())
     assert text.splitlines()[-1].startswith("data: Sandercock, Niewada, Członkowska (2011)")
-    assert "stratum" not in text
+    assert "compliance_type" not in text
     assert "Chosen (intention-to-treat)  none     9,711  0.9069 [0.9010, 0.9125]" in text
 
 
@@ -65,9 +65,9 @@ def test_many_rewards_are_cut_short() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.one_of(strata_populations(), counts_populations()))
+@given(st.one_of(types_populations(), counts_populations()))
 def test_every_population_can_be_described(population: Population) -> None:
     text = describe(population)
     assert all(arm in text for arm in population.arms)
     assert "nan" not in text
-    assert ("arm credited" in text) == isinstance(population, Strata)
+    assert ("arm credited" in text) == isinstance(population, ComplianceTypes)

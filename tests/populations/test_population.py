@@ -13,12 +13,12 @@ from numba import njit
 import adhere.populations
 from adhere.errors import InputError
 from adhere.populations import (
+    ComplianceType,
+    ComplianceTypes,
     Count,
     Counts,
     PatientTables,
     Population,
-    Strata,
-    Stratum,
     built_in_populations,
     homogeneous,
     rich_and_poor,
@@ -26,9 +26,9 @@ from adhere.populations import (
 from adhere.populations.population import Floats
 from adhere.randomness import PATIENT, point, stream, uniform
 
-from .strategies import counts_populations, strata_populations
+from .strategies import counts_populations, types_populations
 
-ANY_POPULATION = st.one_of(strata_populations(), counts_populations())
+ANY_POPULATION = st.one_of(types_populations(), counts_populations())
 
 
 def probabilities(tables: PatientTables, run: int = 0) -> Floats:
@@ -232,5 +232,5 @@ def test_bad_arms(arms: tuple[str, ...], message: str) -> None:
         Counts("x", arms, [Count("a", "a", 1.0)])
     assert message in str(caught.value)
     with pytest.raises(InputError) as caught:
-        Strata("x", arms, [Stratum("defier", 1.0, reward=(0, 1))])
+        ComplianceTypes("x", arms, [ComplianceType("defier", 1.0, reward=(0, 1))])
     assert message in str(caught.value)

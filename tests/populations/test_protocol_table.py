@@ -6,20 +6,20 @@ import pytest
 from hypothesis import given, settings
 
 from adhere.errors import InputError
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.compliance_types import Reach
 from adhere.populations.describe import protocol_table_text
 
-from .strategies import strata_populations
+from .strategies import types_populations
 
-ALL_FOUR = Strata(
+ALL_FOUR = ComplianceTypes(
     "all four",
     ("0", "1"),
     [
-        Stratum("N", 0.25, (0, 0), (0.5, 0.5)),
-        Stratum("C", 0.25, (0, 1), (0.5, 0.5)),
-        Stratum("A", 0.25, (1, 1), (0.5, 0.5)),
-        Stratum("D", 0.25, (1, 0), (0.5, 0.5)),
+        ComplianceType("N", 0.25, (0, 0), (0.5, 0.5)),
+        ComplianceType("C", 0.25, (0, 1), (0.5, 0.5)),
+        ComplianceType("A", 0.25, (1, 1), (0.5, 0.5)),
+        ComplianceType("D", 0.25, (1, 0), (0.5, 0.5)),
     ],
 )
 
@@ -33,7 +33,7 @@ PAPER = {
 
 def test_the_paper_s_table() -> None:
     ours = {
-        protocol: {arm: {reach.stratum + reach.taken for reach in reaches} for arm, reaches in by_arm.items()}
+        protocol: {arm: {reach.compliance_type + reach.taken for reach in reaches} for arm, reaches in by_arm.items()}
         for protocol, by_arm in ALL_FOUR.protocol_table().items()
     }
     assert ours == PAPER
@@ -54,16 +54,16 @@ def test_the_paper_s_table_as_text() -> None:
 
 
 @settings(deadline=None)
-@given(strata_populations())
-def test_any_number_of_arms(population: Strata) -> None:
+@given(types_populations())
+def test_any_number_of_arms(population: ComplianceTypes) -> None:
     table = population.protocol_table()
     for i, arm in enumerate(population.arms):
-        for stratum in population.strata:
-            own = Reach(stratum.name, arm)
-            assert (own in table["actual"][arm]) == (i in stratum.takes)
-            assert (own in table["comply"][arm]) == (stratum.takes[i] == i)
-            assert Reach(stratum.name, population.arms[stratum.takes[i]]) in table["chosen"][arm]
-        assert len(table["chosen"][arm]) == len(population.strata)
+        for compliance_type in population.types:
+            own = Reach(compliance_type.name, arm)
+            assert (own in table["actual"][arm]) == (i in compliance_type.takes)
+            assert (own in table["comply"][arm]) == (compliance_type.takes[i] == i)
+            assert Reach(compliance_type.name, population.arms[compliance_type.takes[i]]) in table["chosen"][arm]
+        assert len(table["chosen"][arm]) == len(population.types)
         assert set(table["comply"][arm]) <= set(table["actual"][arm])
 
 

@@ -72,8 +72,8 @@ def test_what_cannot_be_explored_is_refused_in_a_sentence(service: Service, quer
 def test_clients_explore(service: Service, make: MakeClient) -> None:
     with make(service.url, service.token("coordinator")) as client:
         options: dict[str, Any] = {"policies": ["thompson"], "runs": 20, "patients": 40}
-        strata = {"always-takers": (0.0, 0.5, 0.5), "compliers": (1.0, 0.2, 0.8)}
-        found = client.explore(strata=strata, **options)
+        types = {"always-takers": (0.0, 0.5, 0.5), "compliers": (1.0, 0.2, 0.8)}
+        found = client.explore(compliance_types=types, **options)
         assert found.sentence.startswith("Nobody is fooled: recommending the treatment is better by 0.6 per patient")
         assert (
             found.to_dict()
@@ -84,7 +84,7 @@ def test_clients_explore(service: Service, make: MakeClient) -> None:
             ).json
         )
         with pytest.raises(adhere.InputError, match="three numbers"):
-            client.explore(strata={"compliers": (1.0,)})
+            client.explore(compliance_types={"compliers": (1.0,)})
 
 
 def test_a_newer_one_of_the_same_user_takes_the_place_of_one_that_waits() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adhere import simulate
-from adhere.populations import PatientTables, Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes, PatientTables
 from adhere.randomness import Floats, steps_to
 from adhere.simulation.kernels.cell_search import FEW_CELLS, fill_guide, find_among_few, find_among_many, guide_for
 
@@ -53,7 +53,7 @@ def test_it_is_the_cell_that_numpy_finds(n_cells: int) -> None:
 
 
 @dataclass(frozen=True)
-class AnewEachRun(Strata):
+class AnewEachRun(ComplianceTypes):
     """Bounds among many cells that every run has for itself."""
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
@@ -65,7 +65,7 @@ class AnewEachRun(Strata):
 
 
 def test_every_run_has_its_own_bounds() -> None:
-    population = AnewEachRun("anew", ("no", "yes"), [Stratum("complier", 1.0, (0, 1), (0.4, 0.6))])
+    population = AnewEachRun("anew", ("no", "yes"), [ComplianceType("complier", 1.0, (0, 1), (0.4, 0.6))])
     runs = simulate("thompson", population, 600, 5, seed=3, keep_runs=True, progress=False).runs.to_polars()
     baselines = runs["reward"] - runs["realised_surplus"]
     expected = [population.patients(3, run, 600).reward.mean(axis=1).sum() for run in range(5)]

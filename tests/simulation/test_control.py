@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from adhere import InputError, SimulationResult, Trial, simulate
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from cli.running import in_this_process
 
 FLOOR = "floor(thompson, control=0.6)"
@@ -20,8 +20,10 @@ def a_table(arms: tuple[str, ...] = ("placebo", "drug")) -> polars.DataFrame:
     return polars.DataFrame({"chosen": labels, "actual": labels, "reward": [0, 1] * (len(labels) // 2)})
 
 
-def some_strata(*arms: str) -> Strata:
-    return Strata("mine", arms, [Stratum("all", 1.0, "as told", dict(zip(arms, (0.2, 0.6), strict=True)))])
+def some_types(*arms: str) -> ComplianceTypes:
+    return ComplianceTypes(
+        "mine", arms, [ComplianceType("all", 1.0, "as told", dict(zip(arms, (0.2, 0.6), strict=True)))]
+    )
 
 
 def test_a_result_says_what_decided_the_order(tmp_path: Path) -> None:
@@ -36,15 +38,15 @@ def test_a_result_says_what_decided_the_order(tmp_path: Path) -> None:
 
 
 def test_a_listed_first_arm_is_named_where_a_policy_protects_it() -> None:
-    assert simulate("uniform", some_strata("none", "drug"), 10, 5, progress=False)[0].arm_order == ""
-    found = simulate(FLOOR, some_strata("none", "drug"), 10, 5, progress=False)
+    assert simulate("uniform", some_types("none", "drug"), 10, 5, progress=False)[0].arm_order == ""
+    found = simulate(FLOOR, some_types("none", "drug"), 10, 5, progress=False)
     assert found[0].arm_order == "control: none (the first arm listed)"
 
 
 def test_a_floor_for_the_first_arm_beside_a_placebo_is_warned_of() -> None:
     warning = r"floor\(control=0.6\) protects 'drug', the first arm, not 'Placebo'; list the control first"
     with pytest.warns(UserWarning, match=warning):
-        result = simulate(FLOOR, some_strata("drug", "Placebo"), 10, 5, progress=False)
+        result = simulate(FLOOR, some_types("drug", "Placebo"), 10, 5, progress=False)
     assert "protects 'drug', the first arm, not 'Placebo'" in " ".join(result.summary().split())
     with pytest.warns(UserWarning, match=warning):
         Trial(FLOOR, ["drug", "Placebo"])
@@ -53,8 +55,8 @@ def test_a_floor_for_the_first_arm_beside_a_placebo_is_warned_of() -> None:
 
 def test_the_command_says_so_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.toml"
-    strata = '[[stratum]]\nname = "all"\nprobability = 1.0\ntakes = "as told"\nreward = 0.5\n'
-    file.write_text(f'name = "mine"\narms = ["drug", "placebo"]\n{strata}')
+    types = '[[compliance_type]]\nname = "all"\nprobability = 1.0\ntakes = "as told"\nreward = 0.5\n'
+    file.write_text(f'name = "mine"\narms = ["drug", "placebo"]\n{types}')
     command = ("simulate", "--population", str(file), "--policy", FLOOR, "--runs", "5", "--patients", "10")
     found = in_this_process(capsys, *command)
     assert " ".join(found.out.split()).count("protects 'drug', the first arm, not 'placebo'") == 1
@@ -90,5 +92,5 @@ def test_tables_apart_have_blank_lines_between_and_no_empty_rows() -> None:
     assert "%\n\nalways the best arm" in text
     assert "allocation" in text.partition("\npooled\n")[0]
     assert "allocation" not in text.partition("\npooled\n")[2]
-    comma = simulate("uniform", some_strata("gum, mint", "none"), 10, 5, progress=False)
+    comma = simulate("uniform", some_types("gum, mint", "none"), 10, 5, progress=False)
     assert "'gum, mint'" in comma.summary(200)

@@ -65,7 +65,9 @@ def many_arms(n_arms: int) -> str:
     arms = [f"arm-{arm}" for arm in range(n_arms)]
     takes = ", ".join(f'{arm} = "{arm}"' for arm in arms)
     reward = ", ".join(f"{arm} = {number / n_arms}" for number, arm in enumerate(arms))
-    told = f'[[stratum]]\nname = "as told"\nprobability = 1.0\ntakes = {{ {takes} }}\nreward = {{ {reward} }}\n'
+    told = (
+        f'[[compliance_type]]\nname = "as told"\nprobability = 1.0\ntakes = {{ {takes} }}\nreward = {{ {reward} }}\n'
+    )
     return f'name = "many arms"\narms = {arms}\n{told}'
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from adhere import simulate
 from adhere.compilation import Kernel
-from adhere.populations import Count, Counts, Population, Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes, Count, Counts, Population
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 from adhere.simulation.kernels.kernel import run_block
 from adhere.simulation.measures.measure import MEASURES
@@ -31,20 +31,20 @@ def counted(n_arms: int) -> Counts:
     return Counts("counted", arms, rows)
 
 
-def as_told(n_arms: int) -> Strata:
+def as_told(n_arms: int) -> ComplianceTypes:
     """A draw for each arm, which lands in one of two cells."""
     means = tuple(0.2 + 0.6 * arm / n_arms for arm in range(n_arms))
-    return Strata("as told", names(n_arms), [Stratum("as told", 1.0, tuple(range(n_arms)), means)])
+    return ComplianceTypes("as told", names(n_arms), [ComplianceType("as told", 1.0, tuple(range(n_arms)), means)])
 
 
-def shifting(n_arms: int) -> Strata:
+def shifting(n_arms: int) -> ComplianceTypes:
     """One draw for the whole patient."""
-    strata = [
-        Stratum(f"by {by}", 1 / n_arms, tuple((arm // 4 * 4 + by) % n_arms for arm in range(n_arms)),
+    types = [
+        ComplianceType(f"by {by}", 1 / n_arms, tuple((arm // 4 * 4 + by) % n_arms for arm in range(n_arms)),
                 tuple(float((arm * by) % 3 == 0) for arm in range(n_arms)))
         for by in range(n_arms)
     ]  # fmt: skip
-    return Strata("shifting", names(n_arms), strata)
+    return ComplianceTypes("shifting", names(n_arms), types)
 
 
 def found(population: Population, policy: str) -> str:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adhere import Strata, Stratum, simulate
+from adhere import ComplianceType, ComplianceTypes, simulate
 
 from .estimates import z_of
 
 
 def mixture(
     p: tuple[float, float, float], never: float, always: float, complier: tuple[float, float], name: str
-) -> Strata:
+) -> ComplianceTypes:
     """Never-takers, always-takers and compliers, with r_{N,0}, r_{A,1} and (r_{C,0}, r_{C,1})."""
-    return Strata(
+    return ComplianceTypes(
         name,
         ("control", "treatment"),
         [
-            Stratum("never-taker", p[0], reward=(never, None)),
-            Stratum("always-taker", p[1], reward=(None, always)),
-            Stratum("complier", p[2], reward=complier),
+            ComplianceType("never-taker", p[0], reward=(never, None)),
+            ComplianceType("always-taker", p[1], reward=(None, always)),
+            ComplianceType("complier", p[2], reward=complier),
         ],
     )
 
@@ -89,7 +89,7 @@ def test_comply_can_be_best_of_all() -> None:
 
 @pytest.mark.parametrize("population", [ALIKE, UNLIKE], ids=["alike", "unlike"])
 @pytest.mark.parametrize("protocol", ["chosen", "actual", "comply"])
-def test_learners_see_the_means_of_their_protocol(population: Strata, protocol: str) -> None:
+def test_learners_see_the_means_of_their_protocol(population: ComplianceTypes, protocol: str) -> None:
     """A credit table and patients met by uniform allocation give the population's own expectations."""
     n = 200_000
     patients = population.patients(seed=4, run=0, n_patients=n)

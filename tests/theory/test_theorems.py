@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adhere import Strata, Stratum, simulate
+from adhere import ComplianceType, ComplianceTypes, simulate
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.policies import as_policy
 from adhere.policies.base.generic import choose, remember, update
@@ -20,10 +20,10 @@ Floats = NDArray[np.float64]
 
 # The treatment harms the compliers by 0.2, so the arms differ by 0.1; but Actual prefers it, for most who take it
 # are well-off always-takers. A hybrid's inner policy is misled here, which makes its guarantee worth something.
-CONFOUNDED = Strata(
+CONFOUNDED = ComplianceTypes(
     "confounded",
     ("control", "treatment"),
-    [Stratum("always-taker", 0.5, reward=(None, 0.75)), Stratum("complier", 0.5, reward=(0.5, 0.3))],
+    [ComplianceType("always-taker", 0.5, reward=(None, 0.75)), ComplianceType("complier", 0.5, reward=(0.5, 0.3))],
 )
 
 
@@ -97,8 +97,8 @@ def test_theorem_1_does_not_hold_for_annealed_epsilon_greedy() -> None:
     assert mean[-1] / 10**3 > 3 * mean[0] / 10**2
 
 
-def compliers(*rewards: float) -> Strata:
-    return Strata("compliers", ("a", "b"), [Stratum("complier", 1.0, reward=rewards)])
+def compliers(*rewards: float) -> ComplianceTypes:
+    return ComplianceTypes("compliers", ("a", "b"), [ComplianceType("complier", 1.0, reward=rewards)])
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,9 @@ def _list() -> None:
     width = max(len(name) for name in known)
     for name, description in known.items():
         typer.echo(f"{name:{width}s}  {description}")
-    typer.echo("\nOr a file of your own: strata in .toml, counts or single patients in .csv, .tsv or .parquet.")
+    typer.echo(
+        "\nOr a file of your own: compliance types in .toml, counts or single patients in .csv, .tsv or .parquet."
+    )
 
 
 def _describe(given: str, columns: dict[str, Any], as_json: bool) -> None:

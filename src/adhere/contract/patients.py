@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from adhere.populations import Count, Counts, Population, Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes, Count, Counts, Population
 
 GRADED = (0.0, 0.3, 1.0)
 _REWARDS = (0.0, 1.0, 1.0, 0.3)
@@ -35,11 +35,11 @@ ALIKE: dict[str, Answer] = {
 def populations() -> list[Population]:
     """Populations of two arms, which one compiled loop serves: a mixed one, and some of a single kind."""
     alike = {
-        "defiers": Stratum("defiers", 1.0, (1, 0), (0.3, 0.6)),
-        "never-takers without success": Stratum("never-takers", 1.0, (0, 0), (0.0, None)),
-        "compliers with success": Stratum("compliers", 1.0, (0, 1), (1.0, 1.0)),
+        "defiers": ComplianceType("defiers", 1.0, (1, 0), (0.3, 0.6)),
+        "never-takers without success": ComplianceType("never-takers", 1.0, (0, 0), (0.0, None)),
+        "compliers with success": ComplianceType("compliers", 1.0, (0, 1), (1.0, 1.0)),
     }
-    return [mixed(2), *(Strata(name, _ARMS, [stratum]) for name, stratum in alike.items())]
+    return [mixed(2), *(ComplianceTypes(name, _ARMS, [compliance_type]) for name, compliance_type in alike.items())]
 
 
 @cache

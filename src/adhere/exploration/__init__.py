@@ -1,1 +1,1 @@
-"""The paper's idea to play with: four strata, their rewards, a few policies; who is fooled, and why."""
+"""The paper's idea to play with: four compliance types, their rewards, a few policies; who is fooled, and why."""

@@ -1,4 +1,4 @@
-"""The four strata of two arms, each with its share of the patients and its mean rewards."""
+"""The four compliance types of two arms, each with its share of the patients and its mean rewards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from adhere.checks import check_sums_to_one, check_unit_number
 from adhere.errors import InputError
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.compliance_type import BEHAVIOURS
 from adhere.populations.examples import ARMS
 
@@ -21,7 +21,7 @@ UnitNumber = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Group(Struct, frozen=True):
-    """A stratum: its share of the patients, and its mean reward if it takes the control or the treatment."""
+    """A compliance type: its share of the patients, and its mean reward if it takes the control or the treatment."""
 
     name: Annotated[str, Meta(description="never-takers, always-takers, compliers or defiers")]
     share: UnitNumber
@@ -55,12 +55,12 @@ def check_groups(groups: Sequence[Group]) -> None:
 
 
 def fields_of(name: str) -> tuple[str, str, str]:
-    """What a stratum's share and its two mean rewards are called in an address."""
+    """What a compliance type's share and its two mean rewards are called in an address."""
     word = name.replace("-", "_")
     return word, f"{word}_control", f"{word}_treatment"
 
 
-def population_of(groups: Sequence[Group]) -> Strata:
+def population_of(groups: Sequence[Group]) -> ComplianceTypes:
     """The groups as a population, which `adhere.simulate` takes."""
-    strata = [Stratum(group.name, group.share, group.takes, group.rewards) for group in groups]
-    return Strata("explored", ARMS, strata)
+    types = [ComplianceType(group.name, group.share, group.takes, group.rewards) for group in groups]
+    return ComplianceTypes("explored", ARMS, types)

@@ -1,4 +1,4 @@
-"""Where to start from: the paper's examples and the stroke trial, as shares and rewards of four strata."""
+"""Where to start from: the paper's examples and the stroke trial, as shares and rewards of four compliance types."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import Final, NamedTuple
 
 from adhere.errors import InputError, nearest
 from adhere.exploration.groups import ALWAYS, COMPLIERS, DEFIERS, NAMES, NEVER, Group
-from adhere.populations import Counts, Strata, corrective, defiers, homogeneous, rich_and_poor, stroke_aspirin
+from adhere.populations import (
+    ComplianceTypes,
+    Counts,
+    corrective,
+    defiers,
+    homogeneous,
+    rich_and_poor,
+    stroke_aspirin,
+)
 
-_DECIMALS = 2  # of the rewards that an empty stratum starts with
+_DECIMALS = 2  # of the rewards that an empty compliance type starts with
 
 
 class Preset(NamedTuple):
-    """A named setting of the strata, and what it shows."""
+    """A named setting of the compliance types, and what it shows."""
 
     name: str
     title: str
@@ -22,13 +30,13 @@ class Preset(NamedTuple):
     make: Callable[[], tuple[Group, ...]]
 
 
-def _of_strata(population: Strata) -> tuple[Group, ...]:
-    """A population's strata by behaviour; one that is empty starts with the others' average rewards."""
+def _of_types(population: ComplianceTypes) -> tuple[Group, ...]:
+    """A population's compliance types by behaviour; one that is empty starts with the others' average rewards."""
     total = [0.0, 0.0]
-    for stratum in population.strata:
-        for arm, mean in enumerate(stratum.reward):
-            total[arm] += stratum.probability * (mean or 0.0)
-    found = {stratum.takes: stratum for stratum in population.strata}
+    for one in population.types:
+        for arm, mean in enumerate(one.reward):
+            total[arm] += one.probability * (mean or 0.0)
+    found = {one.takes: one for one in population.types}
     groups = []
     for name, takes in NAMES.items():
         if takes in found:
@@ -40,7 +48,7 @@ def _of_strata(population: Strata) -> tuple[Group, ...]:
 
 
 def _of_counts(population: Counts) -> tuple[Group, ...]:
-    """The strata that fit the counts if nobody defies (Angrist, Imbens and Rubin 1996).
+    """The compliance types that fit the counts if nobody defies (Angrist, Imbens and Rubin 1996).
 
     For each arm recommended they give the same probabilities of (arm taken, reward) as the counts, so policies learn
     and earn the same. What never-takers would gain by the treatment and always-takers without it is never seen; here
@@ -63,31 +71,31 @@ PRESETS: Final = (
         "rich-and-poor",
         "Rich and poor",
         "The paper's Example 2: a harmful treatment that the healthy rich take anyway.",
-        lambda: _of_strata(rich_and_poor()),
+        lambda: _of_types(rich_and_poor()),
     ),
     Preset(
         "defiers",
         "Defiers",
         "The paper's Example 1: everybody does the opposite of what they are told, and the treatment always helps.",
-        lambda: _of_strata(defiers()),
+        lambda: _of_types(defiers()),
     ),
     Preset(
         "corrective",
         "Those who know better",
         "Section 2 of the paper, with our numbers: those who gain by the treatment take it, those it harms do not.",
-        lambda: _of_strata(corrective()),
+        lambda: _of_types(corrective()),
     ),
     Preset(
         "homogeneous",
         "Everybody alike",
         "Section 2 of the paper: everybody responds alike and complies with probability 0.7.",
-        lambda: _of_strata(homogeneous()),
+        lambda: _of_types(homogeneous()),
     ),
     Preset(
         "stroke-aspirin",
         "Stroke trial, aspirin",
-        "The International Stroke Trial, alive at 14 days, treatment: aspirin. These strata fit its counts if nobody"
-        " defies; what aspirin would do for those who never take it was not seen, and is set to nothing.",
+        "The International Stroke Trial, alive at 14 days, treatment: aspirin. These compliance types fit its counts"
+        " if nobody defies; what aspirin would do for those who never take it was not seen, and is set to nothing.",
         lambda: _of_counts(stroke_aspirin()),
     ),
 )
@@ -96,7 +104,7 @@ DEFAULT: Final = PRESETS[0].name
 
 @cache
 def preset_groups(name: str) -> tuple[Group, ...]:
-    """The strata of a preset.
+    """The compliance types of a preset.
 
     >>> [round(group.share, 3) for group in preset_groups("stroke-aspirin")]
     [0.081, 0.015, 0.905, 0.0]

@@ -39,7 +39,7 @@ def _why_selected(groups: Sequence[Group], protocol: str, truth: int) -> str:
 
 
 def _shift(groups: Sequence[Group], protocol: str, name: str) -> float:
-    """How far leaving a stratum out moves the difference."""
+    """How far leaving a compliance type out moves the difference."""
     with_it, without = (credited(some, protocol) for some in (groups, _without(groups, name)))
     if None in without:
         return float("inf")

@@ -1,4 +1,4 @@
-"""What is explored: the strata, the policies, the size of the trials and the seed."""
+"""What is explored: the compliance types, the policies, the size of the trials and the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who answers a recommendation: strata, tables of counts, the paper's examples and the stroke trial."""
+"""Who answers a recommendation: compliance types, tables of counts, the paper's examples and the stroke trial."""
 
 from adhere.populations.catalogue import PopulationLike as PopulationLike
 from adhere.populations.catalogue import as_population as as_population
@@ -8,8 +8,8 @@ from adhere.populations.compliance_type import ALWAYS_TAKER as ALWAYS_TAKER
 from adhere.populations.compliance_type import COMPLIER as COMPLIER
 from adhere.populations.compliance_type import DEFIER as DEFIER
 from adhere.populations.compliance_type import NEVER_TAKER as NEVER_TAKER
-from adhere.populations.compliance_type import Stratum as Stratum
-from adhere.populations.compliance_types import Strata as Strata
+from adhere.populations.compliance_type import ComplianceType as ComplianceType
+from adhere.populations.compliance_types import ComplianceTypes as ComplianceTypes
 from adhere.populations.counts import Count as Count
 from adhere.populations.counts import Counts as Counts
 from adhere.populations.describe import describe as describe

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from adhere.errors import InputError, nearest
 from adhere.frames import FrameLike
-from adhere.populations.compliance_types_file import read_strata
+from adhere.populations.compliance_types_file import read_compliance_types
 from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
 from adhere.populations.population import Population
 from adhere.populations.priors import uniform_any, uniform_corrective, uniform_other
@@ -65,8 +65,8 @@ def as_population(
     Parameters
     ----------
     given
-        A population, or the name of a built-in one, in any case; a path that ends in `.toml` (strata) or in `.csv`,
-        `.csv.gz`, `.tsv` or `.parquet` (counts or records); or a frame. `stroke-aspirin:PATH` and
+        A population, or the name of a built-in one, in any case; a path that ends in `.toml` (compliance types) or in
+        `.csv`, `.csv.gz`, `.tsv` or `.parquet` (counts or records); or a frame. `stroke-aspirin:PATH` and
         `stroke-heparin:PATH` read the full published file.
     name
         The name of the population in results, if it comes from a table (a frame or a file of records).
@@ -110,7 +110,7 @@ def as_population(
     if text.lower() in _BUILT_IN:
         return _BUILT_IN[text.lower()][0]()
     if text.lower().endswith(".toml"):
-        return read_strata(Path(text))
+        return read_compliance_types(Path(text))
     expected = f"a file ending in .toml, {', '.join(SUFFIXES)}, or {nearest(text, _BUILT_IN)}"
     raise InputError("population", text, expected)
 

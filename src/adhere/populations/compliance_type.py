@@ -1,4 +1,4 @@
-"""A stratum: patients who share one compliance behaviour ν and its rewards, with arms by number or by name."""
+"""Compliance type: patients who share one behaviour ν and its rewards, with arms by number or by name."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ Rewards: TypeAlias = Sequence[float | None] | Mapping[str, float] | float
 
 
 @dataclass(frozen=True, init=False)
-class Stratum:
+class ComplianceType:
     """One compliance behaviour: `takes[c]` is ν(c), the arm taken when c is chosen.
 
     `reward[a]` is r_{s,a}, the mean reward when arm a is taken; None (or "-") for an arm that is never taken.
     `takes` may also map the names of arms, or be "as told", the name of the arm that is always taken or, with two
-    arms, one of the paper's four behaviours; left out, the stratum's name must be one of these four. `reward` may
+    arms, one of the paper's four behaviours; left out, the type's name must be one of these four. `reward` may
     also map the names of arms to their mean rewards, or be one mean reward for all. What was given by name is
-    numbered by the `Strata` it becomes part of.
+    numbered by the `ComplianceTypes` it becomes part of.
 
-    >>> Stratum("defier", 1.0, reward=(0, 1)).takes
+    >>> ComplianceType("defier", 1.0, reward=(0, 1)).takes
     (1, 0)
-    >>> walks = Stratum("walks anyway", 1.0, {"none": "walk", "walk": "walk"}, {"walk": 0.7})
+    >>> walks = ComplianceType("walks anyway", 1.0, {"none": "walk", "walk": "walk"}, {"walk": 0.7})
     >>> walks.numbered(["none", "walk"])
-    Stratum(name='walks anyway', probability=1.0, takes=(1, 1), reward=(None, 0.7))
+    ComplianceType(name='walks anyway', probability=1.0, takes=(1, 1), reward=(None, 0.7))
     """
 
     name: str
@@ -52,8 +52,8 @@ class Stratum:
 
     def __init__(self, name: str, probability: float, takes: Takes = (), reward: Rewards = ()) -> None:
         if not isinstance(name, str) or not name.strip():
-            raise InputError("stratum name", name, "a name that is not empty")
-        where = f"stratum {name!r}, "
+            raise InputError("compliance type name", name, "a name that is not empty")
+        where = f"compliance type {name!r}, "
         taken, means = _checked_takes(where, name, takes), _checked_reward(where, reward)
         if isinstance(taken, str) and isinstance(means, tuple):
             taken = _behaviour(taken, len(means)) or taken
@@ -69,9 +69,9 @@ class Stratum:
         for field, value in zip(("name", "probability", "takes", "reward"), values, strict=True):
             object.__setattr__(self, field, value)
 
-    def numbered(self, arms: Sequence[str]) -> Stratum:
-        """The same stratum with these arms by number."""
-        where = f"stratum {self.name!r}, "
+    def numbered(self, arms: Sequence[str]) -> ComplianceType:
+        """The same compliance type with these arms by number."""
+        where = f"compliance type {self.name!r}, "
         takes: Any = self.takes
         if isinstance(takes, str):
             takes = _taken_by_word(where, takes, arms)
@@ -95,12 +95,12 @@ class Stratum:
                     expected = f"also the mean reward of {arm!r}, which it takes"
                     raise InputError(where + "reward", ", ".join(reward), expected)
             reward = tuple(reward.get(arm) for arm in arms)
-        return Stratum(self.name, self.probability, takes, reward)
+        return ComplianceType(self.name, self.probability, takes, reward)
 
     def reward_when_chosen(self, arm: int) -> float:
         """r_{s,ν(c)}, the mean reward when this arm is chosen."""
         mean = self.reward[self.takes[arm]]
-        assert mean is not None, "a stratum holds the reward of every arm it takes"
+        assert mean is not None, "a compliance type holds the reward of every arm it takes"
         return mean
 
     def outcomes(self) -> dict[int, list[tuple[float, float]]]:
@@ -112,7 +112,7 @@ class Stratum:
 def _checked_takes(where: str, name: str, takes: object) -> Any:
     """Arms by number as a tuple, by name as a dictionary, or a word."""
     if isinstance(takes, str):
-        return takes.strip()  # perhaps an arm's name, which a stratum alone does not know
+        return takes.strip()  # perhaps an arm's name, which a compliance type alone does not know
     if isinstance(takes, Mapping):
         return dict(takes)
     if not isinstance(takes, (tuple, list, np.ndarray)):
@@ -120,7 +120,9 @@ def _checked_takes(where: str, name: str, takes: object) -> Any:
         raise InputError(where + "takes", takes, expected)
     arms = tuple(takes) or BEHAVIOURS.get(name.strip().lower(), ())
     if not arms:
-        expected = f"the arm taken for each chosen arm, or a stratum name that says so, {nearest(name, BEHAVIOURS)}"
+        expected = (
+            f"the arm taken for each chosen arm, or a compliance type name that says so, {nearest(name, BEHAVIOURS)}"
+        )
         raise InputError(where + "takes", takes, expected)
     for arm in arms:
         if not is_integer(arm) or not 0 <= arm < len(arms):

@@ -1,4 +1,4 @@
-"""Populations made from strata: groups of patients who share one compliance behaviour ν and its rewards."""
+"""Populations made from compliance types: groups of patients who share one compliance behaviour ν and its rewards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from adhere.checks import check_sums_to_one, check_unique
 from adhere.errors import InputError
-from adhere.populations.compliance_type import Stratum
+from adhere.populations.compliance_type import ComplianceType
 from adhere.populations.population import Floats, PatientTables, Population
 from adhere.protocols import NAMED, NONE, ProtocolLike, as_protocol
 
@@ -20,39 +20,39 @@ MAX_PATIENT_TYPES = 1024
 
 
 class Reach(NamedTuple):
-    """The reward r_{s,j} of one stratum s when it takes arm j."""
+    """The reward r_{s,j} of one compliance type s when it takes arm j."""
 
-    stratum: str
+    compliance_type: str
     taken: str
 
 
 @dataclass(frozen=True, repr=False)
-class Strata(Population):
-    """A mixture of strata; each patient has one stratum and, per arm it can take, one Bernoulli reward.
+class ComplianceTypes(Population):
+    """A mixture of compliance types; each patient has one of them and, per arm it can take, one Bernoulli reward.
 
     The reward belongs to the patient and the taken arm (Definition 2 of the paper), so a never-taker gains
     the same whatever is chosen. Patients are drawn whole (D = 1) as long as there are at most 1024 types of
     them; beyond that each chosen arm has a draw of its own (D = k). Every policy learns and earns with the same
     distribution either way; only the spread of the realised surplus, which compares the arms of one patient, differs.
 
-    >>> all_defiers = Strata("defiers", ("no", "yes"), [Stratum("defier", 1.0, reward=(0, 1))])
+    >>> all_defiers = ComplianceTypes("defiers", ("no", "yes"), [ComplianceType("defier", 1.0, reward=(0, 1))])
     >>> all_defiers.mean_given_chosen().tolist(), all_defiers.mean_given_actual().tolist()
     ([1.0, 0.0], [0.0, 1.0])
     """
 
-    strata: Sequence[Stratum]
+    types: Sequence[ComplianceType]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "strata", tuple(self.strata))
-        if not self.strata:
-            raise InputError("strata", self.strata, "at least one stratum")
-        for stratum in self.strata:
-            if not isinstance(stratum, Stratum):
-                raise InputError("strata", stratum, "strata, each of them a Stratum")
-        object.__setattr__(self, "strata", tuple(stratum.numbered(self.arms) for stratum in self.strata))
-        check_unique("strata", [stratum.name for stratum in self.strata])
-        check_sums_to_one("probabilities of the strata", [stratum.probability for stratum in self.strata])
+        object.__setattr__(self, "types", tuple(self.types))
+        if not self.types:
+            raise InputError("types", self.types, "at least one compliance type")
+        for one in self.types:
+            if not isinstance(one, ComplianceType):
+                raise InputError("types", one, "compliance types, each of them a ComplianceType")
+        object.__setattr__(self, "types", tuple(one.numbered(self.arms) for one in self.types))
+        check_unique("types", [one.name for one in self.types])
+        check_sums_to_one("probabilities of the compliance types", [one.probability for one in self.types])
 
     @property
     def reward_values(self) -> tuple[float, ...]:
@@ -96,18 +96,18 @@ class Strata(Population):
 
         Examples
         --------
-        >>> compliers = Strata("compliers", ("no", "yes"), [Stratum("complier", 1.0, reward=(0, 1))])
+        >>> compliers = ComplianceTypes("compliers", ("no", "yes"), [ComplianceType("complier", 1.0, reward=(0, 1))])
         >>> compliers.reached_by("comply")["no"]
-        (Reach(stratum='complier', taken='no'),)
+        (Reach(compliance_type='complier', taken='no'),)
 
         """
         credit = as_protocol(protocol).credits(self.n_arms)
         found: dict[str, dict[Reach, None]] = {arm: {} for arm in self.arms}  # a dict keeps order and drops repeats
-        for stratum in self.strata:
-            for chosen, actual in enumerate(stratum.takes):
+        for one in self.types:
+            for chosen, actual in enumerate(one.takes):
                 credited = credit[chosen, actual]
                 if credited != NONE:
-                    found[self.arms[credited]][Reach(stratum.name, self.arms[actual])] = None
+                    found[self.arms[credited]][Reach(one.name, self.arms[actual])] = None
         return {arm: tuple(reaches) for arm, reaches in found.items()}
 
     def protocol_table(self) -> dict[str, dict[str, tuple[Reach, ...]]]:
@@ -117,28 +117,28 @@ class Strata(Population):
     def _cell_weights(self) -> Floats:
         """P(actual a, reward r | chosen c), as [c, a, r]."""
         weights = np.zeros((self.n_arms, self.n_arms, 2))
-        total = fsum(stratum.probability for stratum in self.strata)
+        total = fsum(one.probability for one in self.types)
         every_arm = np.arange(self.n_arms)
-        for stratum in self.strata:
-            mean = np.array(stratum.reward, dtype=np.float64)[list(stratum.takes)]
-            weights[every_arm, stratum.takes] += np.stack([1 - mean, mean], axis=1) * (stratum.probability / total)
+        for one in self.types:
+            mean = np.array(one.reward, dtype=np.float64)[list(one.takes)]
+            weights[every_arm, one.takes] += np.stack([1 - mean, mean], axis=1) * (one.probability / total)
         return weights
 
-    def _present(self) -> list[Stratum]:
-        return [stratum for stratum in self.strata if stratum.probability > 0]
+    def _present(self) -> list[ComplianceType]:
+        return [one for one in self.types if one.probability > 0]
 
     def _n_patient_types(self) -> int:
-        return sum(prod(len(outcomes) for outcomes in stratum.outcomes().values()) for stratum in self._present())
+        return sum(prod(len(outcomes) for outcomes in one.outcomes().values()) for one in self._present())
 
     def _patient_types(self) -> Iterator[tuple[float, tuple[int, ...], tuple[float, ...]]]:
         """Each type's probability, what it takes and what it gains for each chosen arm."""
-        for stratum in self._present():
-            outcomes = stratum.outcomes()
+        for one in self._present():
+            outcomes = one.outcomes()
             for combination in product(*outcomes.values()):
                 gain = dict(zip(outcomes, combination, strict=True))
                 outcome = prod(probability for _, probability in combination)
                 yield (
-                    stratum.probability * outcome,
-                    stratum.takes,
-                    tuple(gain[arm][0] for arm in stratum.takes),
+                    one.probability * outcome,
+                    one.takes,
+                    tuple(gain[arm][0] for arm in one.takes),
                 )

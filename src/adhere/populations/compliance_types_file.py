@@ -1,21 +1,21 @@
-"""Read a population of strata from a TOML file.
+"""Read a population of compliance types from a TOML file.
 
-`arms` names the arms. Each `[[stratum]]` has a `name`, a `probability`, what it `takes` and its mean `reward`
+`arms` names the arms. Each `[[compliance_type]]` has a `name`, a `probability`, what it `takes` and its mean `reward`
 for each arm that it takes, or one for all. `takes` maps every chosen arm to the arm then taken, or is "as told";
 with two arms it may instead be the word never-taker, always-taker, complier or defier, and is optional if it is the
-stratum's name.
+compliance type's name.
 `data/example.toml` beside this module has three arms. ::
 
     name = "rich and poor"      # optional; by default the file's name
     arms = ["control", "treatment"]
 
-    [[stratum]]
+    [[compliance_type]]
     name = "rich"
     probability = 0.5
     takes = "always-taker"
     reward = { treatment = 0.75 }
 
-    [[stratum]]
+    [[compliance_type]]
     name = "poor"
     probability = 0.5
     takes = { control = "control", treatment = "treatment" }
@@ -32,11 +32,11 @@ from typing import Any
 from adhere.checks import check_arms
 from adhere.errors import InputError, nearest
 from adhere.files import unreadable
-from adhere.populations.compliance_type import Stratum
-from adhere.populations.compliance_types import Strata
+from adhere.populations.compliance_type import ComplianceType
+from adhere.populations.compliance_types import ComplianceTypes
 
 
-def read_strata(path: str | Path) -> Strata:
+def read_compliance_types(path: str | Path) -> ComplianceTypes:
     """The population that a TOML file describes."""
     path = Path(path)
     try:
@@ -48,28 +48,32 @@ def read_strata(path: str | Path) -> Strata:
     except (ValueError, RecursionError) as error:  # invalid TOML, a number too long or a list too deep
         raise InputError(str(path), str(error), "valid TOML") from None
     try:
-        return _strata(document, path.stem)
+        return _types(document, path.stem)
     except InputError as error:
         raise InputError(f"{path}, {error.field}", error.value, error.expected) from None
 
 
-def _strata(document: Mapping[str, Any], default_name: str) -> Strata:
-    _check_keys("top level", document, required=("arms", "stratum"), optional=("name",))
+def _types(document: Mapping[str, Any], default_name: str) -> ComplianceTypes:
+    _check_keys("top level", document, required=("arms", "compliance_type"), optional=("name",))
     arms = check_arms(_of_type("arms", document["arms"], list, 'a list of names, like ["control", "treatment"]'))
-    tables = _of_type("stratum", document["stratum"], list, "one [[stratum]] table for each stratum")
+    tables = _of_type(
+        "compliance_type", document["compliance_type"], list, "one [[compliance_type]] table for each compliance type"
+    )
     name = _of_type("name", document.get("name", default_name), str, "a name in quotes")
-    return Strata(name, arms, [_stratum(number, table, arms) for number, table in enumerate(tables, start=1)])
+    return ComplianceTypes(
+        name, arms, [_compliance_type(number, table, arms) for number, table in enumerate(tables, start=1)]
+    )
 
 
-def _stratum(number: int, given: object, arms: tuple[str, ...]) -> Stratum:
-    where = f"stratum {number}"
-    table = _of_type(where, given, dict, "a [[stratum]] table")
+def _compliance_type(number: int, given: object, arms: tuple[str, ...]) -> ComplianceType:
+    where = f"compliance type {number}"
+    table = _of_type(where, given, dict, "a [[compliance_type]] table")
     always = ("name", "probability", "reward")
     if len(arms) == 2:
         _check_keys(where, table, required=always, optional=("takes",))
     else:  # the four behaviours have names only when there are two arms
         _check_keys(where, table, required=(*always, "takes"))
-    return Stratum(table["name"], table["probability"], table.get("takes", ()), table["reward"])
+    return ComplianceType(table["name"], table["probability"], table.get("takes", ()), table["reward"])
 
 
 def _check_keys(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adhere.populations.catalogue import PopulationLike, as_population, records_of
-from adhere.populations.compliance_types import Strata
+from adhere.populations.compliance_types import ComplianceTypes
 from adhere.populations.counts import Counts
 from adhere.populations.describe_records import PROTOCOL_TITLES, describe_records, grid
 from adhere.populations.population import Floats, Population, headline
@@ -64,22 +64,24 @@ def describe(
         _grid([["E[R | chosen, actual]", *arms], *_rows(chosen, population.mean_given_both())])
         + f"\nthe diagonal is what {PROTOCOL_TITLES['comply']} learns; all arms equally often chosen",
     ]
-    if isinstance(population, Strata):
-        parts += [_strata(population), protocol_table_text(population)]
+    if isinstance(population, ComplianceTypes):
+        parts += [_types(population), protocol_table_text(population)]
     if population.source:
         parts.append(f"data: {population.source}")
     return "\n\n".join(parts)
 
 
-def protocol_table_text(strata: Strata) -> str:
-    """The table of which stratum's reward r(stratum, arm taken) each protocol credits to which arm."""
-    table = strata.protocol_table()
+def protocol_table_text(types: ComplianceTypes) -> str:
+    """The table of which rewards r(compliance type, arm taken) each protocol credits to which arm."""
+    table = types.protocol_table()
     rows = [["arm credited", *(PROTOCOL_TITLES[protocol] for protocol in table)]]
-    for arm in strata.arms:
-        for number, stratum in enumerate(strata.strata):
+    for arm in types.arms:
+        for number, one in enumerate(types.types):
             cells = [
                 ", ".join(
-                    f"r({reach.stratum}, {reach.taken})" for reach in by_arm[arm] if reach.stratum == stratum.name
+                    f"r({reach.compliance_type}, {reach.taken})"
+                    for reach in by_arm[arm]
+                    if reach.compliance_type == one.name
                 )
                 for by_arm in table.values()
             ]
@@ -94,13 +96,11 @@ def _headline(population: Population) -> str:
     return "\n".join(lines)
 
 
-def _strata(strata: Strata) -> str:
-    rows = [["stratum", "probability", *(f"{arm}: takes, mean reward" for arm in strata.arms)]]
-    for stratum in strata.strata:
-        answers = [
-            f"{strata.arms[taken]}, {stratum.reward_when_chosen(arm):.4g}" for arm, taken in enumerate(stratum.takes)
-        ]
-        rows.append([stratum.name, f"{stratum.probability:.4g}", *answers])
+def _types(types: ComplianceTypes) -> str:
+    rows = [["compliance type", "probability", *(f"{arm}: takes, mean reward" for arm in types.arms)]]
+    for one in types.types:
+        answers = [f"{types.arms[taken]}, {one.reward_when_chosen(arm):.4g}" for arm, taken in enumerate(one.takes)]
+        rows.append([one.name, f"{one.probability:.4g}", *answers])
     return _grid(rows)
 
 

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from adhere.checks import check_reward, check_unit_number
 from adhere.errors import InputError
-from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, Stratum
-from adhere.populations.compliance_types import Strata
+from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, ComplianceType
+from adhere.populations.compliance_types import ComplianceTypes
 
 ARMS = ("control", "treatment")
 
 
-def defiers() -> Strata:
+def defiers() -> ComplianceTypes:
     """Everybody does the opposite, and the treatment always helps (Example 1): Actual loses all it can.
 
     >>> defiers().mean_given_chosen().tolist()
     [1.0, 0.0]
     """
-    return Strata("defiers", ARMS, [Stratum("defier", 1.0, reward=(0, 1))])
+    return ComplianceTypes("defiers", ARMS, [ComplianceType("defier", 1.0, reward=(0, 1))])
 
 
-def rich_and_poor() -> Strata:
+def rich_and_poor() -> ComplianceTypes:
     """A harmful treatment that the healthy rich take anyway (Example 2, with the numbers of section 5).
 
     The treatment costs everybody 0.25. Actual prefers it all the same, because most who take it are rich, and
@@ -30,12 +30,12 @@ def rich_and_poor() -> Strata:
     >>> rich_and_poor().mean_given_chosen().tolist()
     [0.625, 0.5]
     """
-    rich = Stratum("rich", 0.5, ALWAYS_TAKER, (1.0, 0.75))
-    poor = Stratum("poor", 0.5, COMPLIER, (0.5, 0.25))
-    return Strata("rich-and-poor", ARMS, [rich, poor])
+    rich = ComplianceType("rich", 0.5, ALWAYS_TAKER, (1.0, 0.75))
+    poor = ComplianceType("poor", 0.5, COMPLIER, (0.5, 0.25))
+    return ComplianceTypes("rich-and-poor", ARMS, [rich, poor])
 
 
-def corrective() -> Strata:
+def corrective() -> ComplianceTypes:
     """Those who gain most from the treatment take it anyway, and those it would harm never do (section 2).
 
     The paper gives no numbers. Ours: 30 % always take it, for they gain by it (0.4 without, 0.8 with); 20 %
@@ -47,18 +47,18 @@ def corrective() -> Strata:
     >>> corrective().mean_given_chosen().round(3).tolist()
     [0.61, 0.66]
     """
-    return Strata(
+    return ComplianceTypes(
         "corrective",
         ARMS,
         [
-            Stratum("always-taker", 0.3, reward=(0.4, 0.8)),
-            Stratum("never-taker", 0.2, reward=(0.6, 0.2)),
-            Stratum("complier", 0.5, reward=(0.5, 0.6)),
+            ComplianceType("always-taker", 0.3, reward=(0.4, 0.8)),
+            ComplianceType("never-taker", 0.2, reward=(0.6, 0.2)),
+            ComplianceType("complier", 0.5, reward=(0.5, 0.6)),
         ],
     )
 
 
-def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) -> Strata:
+def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) -> ComplianceTypes:
     """Everybody responds alike, and follows each recommendation with the same probability (section 2).
 
     Whether a patient would follow one recommendation says nothing about the other, so the four behaviours
@@ -77,5 +77,7 @@ def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) 
         "never-taker": p * (1 - p),
         "always-taker": p * (1 - p),
     }
-    strata = [Stratum(name, probability, reward=(control, treatment)) for name, probability in probabilities.items()]
-    return Strata("homogeneous", ARMS, strata)
+    types = [
+        ComplianceType(name, probability, reward=(control, treatment)) for name, probability in probabilities.items()
+    ]
+    return ComplianceTypes("homogeneous", ARMS, types)

@@ -44,7 +44,7 @@ GLOSSARY = {
     "certified": "The part of a hybrid whose guarantee the whole inherits: it runs under Chosen.",
     "recycling": "The certified part also learns from stored outcomes of rounds it did not decide.",
     "policy": "A rule that recommends an arm to each patient: a learner under a protocol, or a hybrid.",
-    "population": "What answers a recommendation with the arm taken and a reward; real counts, or strata made up.",
+    "population": "What answers a recommendation with the arm taken and a reward; real counts, or invented patients.",
     "defiers": "Patients who take the opposite of what is recommended; compliers take it, always-takers take the "
     "treatment and never-takers the control whatever is recommended.",
     "run": "One simulated trial. Run number r of every policy meets the same patients, so differences are paired.",

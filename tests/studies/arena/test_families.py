@@ -75,7 +75,7 @@ def _spread_over_recommendations(name: str) -> Floats:
     return spread
 
 
-def test_mildly_confounded_strata_share_the_effect() -> None:
+def test_mildly_confounded_compliance_types_share_the_effect() -> None:
     rewards = family("mildly-confounded").people.rewards
     effects = rewards[:, :, 1] - rewards[:, :, 0]
     assert np.ptp(effects, axis=1).max() < 1e-12
@@ -126,7 +126,7 @@ def test_run_r_plays_population_r_modulo_their_number() -> None:
     assert np.array_equal(one.tables(1, 3, 6).means, tables.means)  # the simulation's seed does not matter
 
 
-def test_what_is_true_of_people_is_computed_from_their_strata() -> None:
+def test_what_is_true_of_people_is_computed_from_their_compliance_types() -> None:
     """A quarter comply, half always take the second arm, a quarter defy."""
     people = People(np.array([[0.25, 0.0, 0.5, 0.25]]), np.array([[[0.2, 0.6], [0.5, 0.5], [0.9, 0.4], [0.1, 0.7]]]))
     assert responses(3).tolist() == [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [1, 2, 0]]

@@ -9,7 +9,7 @@ from adhere.evaluation.output.rows import Row, rows_of_design
 from adhere.evaluation.output.tables import MAX_ARMS, MAX_OPEN
 from adhere.evaluation.output.texts import UNKNOWN, short_percent
 from adhere.evaluation.scenarios.scenario import Scenario
-from adhere.populations import Strata
+from adhere.populations import ComplianceTypes
 from adhere.report.section import Listing
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def people_table(evaluation: Evaluation) -> Listing:
             *(f"{arms[taken]}, {one.reward_when_chosen(arm):.4g}" for arm, taken in enumerate(one.takes)),
         ]
         for scenario in evaluation.scenarios
-        if scenario.compliance is None and isinstance(scenario.population, Strata)
-        for one in scenario.population.strata
+        if scenario.compliance is None and isinstance(scenario.population, ComplianceTypes)
+        for one in scenario.population.types
     ]
     header = ["scenario", "people", "share", *(f"if recommended {arm}" for arm in arms)]
     caption = f"Who is in the scenarios that are none of a grid: what they take, and their mean outcome{' y' * lower}"

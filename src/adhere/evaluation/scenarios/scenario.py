@@ -14,11 +14,11 @@ Null: TypeAlias = Literal["sharp", "average"]
 class Scenario:
     """A population, and what is known of it from how it was made.
 
-    `null` says which null hypothesis holds, if one does: "sharp", where the reward is the same in each stratum
-    whatever is taken, or "average", where effects differ but the mean reward is the same whichever arm is chosen.
-    `effect`, `compliance` and `confounding` are its place in a grid, `baseline` is the mean outcome of those who
-    comply without an effect; None where it is none of a grid. `average_null` is what half of those who comply gain
-    and the others lose, where it is the average null of a grid.
+    `null` says which null hypothesis holds, if one does: "sharp", where the reward is the same in each
+    compliance type whatever is taken, or "average", where effects differ but the mean reward is the same whichever
+    arm is chosen. `effect`, `compliance` and `confounding` are its place in a grid, `baseline` is the mean outcome
+    of those who comply without an effect; None where it is none of a grid. `average_null` is what half of those who
+    comply gain and the others lose, where it is the average null of a grid.
     """
 
     name: str

@@ -12,7 +12,7 @@ from adhere.decoding import not_supported
 from adhere.errors import InputError, nearest
 from adhere.evaluation.scenarios.scenario import Null, Scenario
 from adhere.evaluation.scenarios.truth import null_of
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 
 # Of the treatment, or of each arm named.
 Effect: TypeAlias = float | Mapping[str, float]
@@ -153,15 +153,15 @@ class ScenarioGrid:
             gaining, losing = (_by_arm(gain, arms, treatment) for gain in (average, -average))
             gains = {"gaining complier": gaining, "losing complier": losing}
         people = [
-            Stratum(kind, compliance / len(gains), as_told, _rewards(name, kind, baseline, 0.0, by_arm))
+            ComplianceType(kind, compliance / len(gains), as_told, _rewards(name, kind, baseline, 0.0, by_arm))
             for kind, by_arm in gains.items()
         ]
         for arm in range(k if compliance < 1.0 else 0):
             kind = "never-taker" if arm == control else "always-taker" if k == 2 else f"always {arms[arm]}"
             own = -shift if arm == control else shift
             rewards = _rewards(name, kind, baseline, own, everybody)
-            people.append(Stratum(kind, (1.0 - compliance) / k, (arm,) * k, rewards))
-        population = Strata(name, arms, people)
+            people.append(ComplianceType(kind, (1.0 - compliance) / k, (arm,) * k, rewards))
+        population = ComplianceTypes(name, arms, people)
         one = None if isinstance(effect, Mapping) else effect
         return Scenario(name, population, null or null_of(population), one, compliance, shift, baseline, average)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adhere.evaluation.characteristics.outcomes import VIEWS, Floats
 from adhere.evaluation.scenarios.scenario import Null, Scenario
-from adhere.populations import Population, Strata
+from adhere.populations import ComplianceTypes, Population
 
 SAME = 1e-9  # mean outcomes closer than this are the same: they are sums of products of floats
 Bools = NDArray[np.bool_]
@@ -24,8 +24,8 @@ class Truth:
     means
         E[R | chosen], by arm: what recommending an arm leads to (intention-to-treat).
     if_taken
-        The mean outcome if everybody took the arm; NaN where the scenario does not say (a stratum without a reward
-        for an arm that it never takes, or a population that is a table of records).
+        The mean outcome if everybody took the arm; NaN where the scenario does not say (a compliance type without
+        a reward for an arm that it never takes, or a population that is a table of records).
     complier_effects
         For each arm but the one it is compared with, the mean effect of taking it rather than that one on those who
         take either when it is recommended; NaN where there are none, or nobody knows who they are.
@@ -83,7 +83,7 @@ def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bo
     population = scenario.population
     n_arms = population.n_arms
     nothing = np.full(n_arms, np.nan)
-    if isinstance(population, Strata):
+    if isinstance(population, ComplianceTypes):
         compared_with = 0 if control is None else control
         effects = [_complier_effect(population, arm, compared_with) for arm in range(n_arms)]
         if_taken, complier_effects = _if_taken(population), np.array(effects)
@@ -98,34 +98,32 @@ def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bo
 def null_of(population: Population) -> Null | None:
     """Which null hypothesis holds in a population.
 
-    Of a population that is not made of strata it is not known whether a null is sharp.
+    Of a population that is not made of compliance types it is not known whether a null is sharp.
     """
     if population.tables(0, 0, 2).means.shape[0] > 1 or np.ptp(population.mean_given_chosen()) > SAME:
         return None
-    return "sharp" if isinstance(population, Strata) and _is_sharp(population) else "average"
+    return "sharp" if isinstance(population, ComplianceTypes) and _is_sharp(population) else "average"
 
 
-def _is_sharp(population: Strata) -> bool:
-    """Whether the rewards of each stratum, as far as they are given, are the same whatever is taken."""
-    means = [[mean for mean in one.reward if mean is not None] for one in population.strata if one.probability > 0]
+def _is_sharp(population: ComplianceTypes) -> bool:
+    """Whether the rewards of each compliance type, as far as they are given, are the same whatever is taken."""
+    means = [[mean for mean in one.reward if mean is not None] for one in population.types if one.probability > 0]
     return all(max(given) - min(given) <= SAME for given in means)
 
 
-def _if_taken(population: Strata) -> Floats:
-    """The mean reward if everybody took an arm; NaN where a stratum's is not given."""
-    rewards = np.array([one.reward for one in population.strata], dtype=np.float64)  # None becomes NaN
-    weights = np.array([one.probability for one in population.strata])
+def _if_taken(population: ComplianceTypes) -> Floats:
+    """The mean reward if everybody took an arm; NaN where a compliance type's is not given."""
+    rewards = np.array([one.reward for one in population.types], dtype=np.float64)  # None becomes NaN
+    weights = np.array([one.probability for one in population.types])
     present = weights > 0
     means: Floats = weights[present] @ rewards[present] / weights.sum()
     return means
 
 
-def _complier_effect(population: Strata, arm: int, other: int) -> float:
+def _complier_effect(population: ComplianceTypes, arm: int, other: int) -> float:
     """The mean effect of an arm against another on those who take each of the two when it is chosen."""
     compliers = [
-        one
-        for one in population.strata
-        if one.probability > 0 and one.takes[arm] == arm and one.takes[other] == other
+        one for one in population.types if one.probability > 0 and one.takes[arm] == arm and one.takes[other] == other
     ]
     if arm == other or not compliers:
         return float("nan")

@@ -32,7 +32,7 @@ QUERY: Final[tuple[tuple[str, Number | Text], ...]] = (
 
 
 async def explore(context: RequestContext) -> Exploration:
-    """Show who is fooled in a population of four strata, and how policies fare there."""
+    """Show who is fooled in a population of four compliance types, and how policies fare there."""
     return await context.service.explorer.explore(context.holder.id, settings_of(context.query))
 
 

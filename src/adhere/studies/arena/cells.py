@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from adhere.errors import InputError, nearest
-from adhere.populations import Population, Strata, as_population, built_in_populations
+from adhere.populations import ComplianceTypes, Population, as_population, built_in_populations
 from adhere.populations.population import Floats
 from adhere.studies.arena.families import FAMILIES, N_POPULATIONS, Family, family
 
@@ -56,16 +56,16 @@ def mean_rewards_of(population: Population, n_groups: int = N_POPULATIONS) -> Me
         means = people.recommendation_means(), people.treatment_means(), people.complier_means()
         return MeanRewards(population.n_populations, *means)
     unknown = np.full(population.n_arms, np.nan)
-    treatment, compliers = _of_strata(population) if isinstance(population, Strata) else (unknown, unknown)
+    treatment, compliers = _of_types(population) if isinstance(population, ComplianceTypes) else (unknown, unknown)
     every = population.mean_given_chosen(), treatment, compliers
     return MeanRewards(1, *(np.tile(means, (n_groups, 1)) for means in every))
 
 
-def _of_strata(population: Strata) -> tuple[Floats, Floats]:
-    """Means of everybody and of compliers, if they took an arm; NaN where a stratum's reward is not known."""
-    shares = np.array([stratum.probability for stratum in population.strata])
-    rewards = np.array([[np.nan if r is None else r for r in stratum.reward] for stratum in population.strata])
-    comply = np.array([stratum.takes == tuple(range(population.n_arms)) for stratum in population.strata])
+def _of_types(population: ComplianceTypes) -> tuple[Floats, Floats]:
+    """Means of everybody and of compliers, if they took an arm; NaN where a compliance type's reward is not known."""
+    shares = np.array([one.probability for one in population.types])
+    rewards = np.array([[np.nan if r is None else r for r in one.reward] for one in population.types])
+    comply = np.array([one.takes == tuple(range(population.n_arms)) for one in population.types])
     compliers = shares * comply
     if not compliers.any():
         return shares @ rewards, np.full(population.n_arms, np.nan)

@@ -40,7 +40,7 @@ class FamilyKind(NamedTuple):
 
 
 _SHARES = "compliers U(0, 1), the rest always take one arm, their shares Dirichlet(1)"
-_APART = "in each of these strata rewards U(0, 1) by arm"
+_APART = "in each of these compliance types rewards U(0, 1) by arm"
 _UNCONFOUNDED = FamilyKind(
     recipes.unconfounded, 2, "Reward depends on the arm taken alone", f"{_SHARES}; rewards U(0, 1) by arm, for all"
 )
@@ -55,7 +55,7 @@ FAMILIES: dict[str, FamilyKind] = {
         recipes.mildly_confounded,
         2,
         "A common effect of each arm; prognosis differs by behaviour",
-        f"{_SHARES}; rewards: prognosis U(0.2, 0.8) by stratum plus effect U(-0.2, 0.2) by arm",
+        f"{_SHARES}; rewards: prognosis U(0.2, 0.8) by compliance type plus effect U(-0.2, 0.2) by arm",
     ),
     "corrective": FamilyKind(
         recipes.corrective,

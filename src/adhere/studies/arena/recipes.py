@@ -60,14 +60,14 @@ def responses(n_arms: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Populations of strata, one for each behaviour.
+    """Populations of compliance types, one for each behaviour.
 
     Attributes
     ----------
     shares
-        float64[population, behaviour], the strata's shares of the people, in the order of `responses`.
+        float64[population, behaviour], the compliance types' shares of the people, in the order of `responses`.
     rewards
-        float64[population, behaviour, arm], P(reward 1) in a stratum of whoever takes an arm.
+        float64[population, behaviour, arm], P(reward 1) in a compliance type of whoever takes an arm.
 
     """
 
@@ -183,7 +183,7 @@ def _alike(rewards: Floats) -> Floats:
 
 
 def _rewards(draws: Draws, n_arms: int) -> Floats:
-    """The reward of every arm in every stratum, uniform on [0, 1]."""
+    """The reward of every arm in every compliance type, uniform on [0, 1]."""
     return draws.uniform(n_behaviours(n_arms) * n_arms).reshape(-1, n_behaviours(n_arms), n_arms)
 
 

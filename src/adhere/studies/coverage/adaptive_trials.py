@@ -88,10 +88,10 @@ class AdaptiveTrials:
     def _patients(self, rng: np.random.Generator, n_trials: int) -> tuple[Ints, Floats]:
         """What each patient would take and gain under each arm, by [trial, patient, arm]."""
         ((_, population),) = self.who.groups
-        strata = population.strata
-        which = rng.choice(len(strata), (n_trials, self.n_patients), p=[one.probability for one in strata])
-        takes = np.array([one.takes for one in strata])[which]
-        means = np.array([one.reward for one in strata], dtype=np.float64)[which]
+        types = population.types
+        which = rng.choice(len(types), (n_trials, self.n_patients), p=[one.probability for one in types])
+        takes = np.array([one.takes for one in types])[which]
+        means = np.array([one.reward for one in types], dtype=np.float64)[which]
         # One draw for both arms: where their means are equal, nobody's outcome depends on what is taken.
         gains = (rng.random((*means.shape[:2], 1)) < means).astype(np.float64)
         return takes, np.take_along_axis(gains, takes, axis=2)

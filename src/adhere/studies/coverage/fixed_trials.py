@@ -132,7 +132,7 @@ def comparison_truths(view: View, truth: Truth) -> Mapping[str, float | None]:
 def true_means(view: View, truth: Truth) -> tuple[float, float] | None:
     """The mean rewards that a view is about; None where it is about nobody."""
     if view is View.COMPLIERS:
-        return truth.strata.get("compliers")
+        return truth.types.get("compliers")
     return truth.chosen if view is View.INTENTION_TO_TREAT else truth.taken
 
 
@@ -155,7 +155,7 @@ def _of_strata(records: Records, truth: Truth, is_whole: bool) -> Iterator[Repor
         yield from of_quantity(STRATA, f"share of {name}", given, truth.shares[name], assumed)
     for name, given in found.means.items():
         who, _, how = name.partition(", ")
-        means = truth.strata.get(who)
+        means = truth.types.get(who)
         if means is not None:
             arm = 1 if who == "always-takers" or how == "treated" else 0
             yield from of_quantity(STRATA, f"mean of {name}", given, means[arm], assumed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
 
 _BEHAVIOURS = {
@@ -22,13 +22,13 @@ class Truth:
     """What intervals should cover; differences are treatment − control, `means` hold control's first.
 
     `chosen` are the mean rewards by the arm chosen (intention-to-treat), `taken` those if everybody took an arm.
-    `shares` and `strata` are the shares and mean rewards of people by what they do, where there are such.
+    `shares` and `types` are the shares and mean rewards of people by what they do, where there are such.
     """
 
     chosen: tuple[float, float]
     taken: tuple[float, float]
     shares: dict[str, float]
-    strata: dict[str, tuple[float, float]]
+    types: dict[str, tuple[float, float]]
     is_mediated: bool
 
     @property
@@ -44,22 +44,22 @@ class Truth:
     @property
     def complier_effect(self) -> float | None:
         """The effect among those who do as they are told; None where there are none."""
-        means = self.strata.get("compliers")
+        means = self.types.get("compliers")
         return means[1] - means[0] if means else None
 
 
-def truth_of(groups: Sequence[tuple[float, Strata]]) -> Truth:
+def truth_of(groups: Sequence[tuple[float, ComplianceTypes]]) -> Truth:
     """What is true of a mixture of populations of the arms control and treatment, given their shares.
 
-    Every stratum must say the rewards of both arms, also of one that it never takes.
+    Every compliance type must say the rewards of both arms, also of one that it never takes.
     """
-    people = [(share * one.probability, one) for share, population in groups for one in population.strata]
+    people = [(share * one.probability, one) for share, population in groups for one in population.types]
     chosen = tuple(sum(weight * one.reward_when_chosen(arm) for weight, one in people) for arm in (0, 1))
     taken = tuple(sum(weight * _mean(one.reward[arm]) for weight, one in people) for arm in (0, 1))
     shares = {
         name: sum(weight for weight, one in people if one.takes == takes) for name, takes in _BEHAVIOURS.items()
     }
-    strata = {
+    types = {
         name: tuple(
             sum(weight * _mean(one.reward[arm]) for weight, one in people if one.takes == takes) / shares[name]
             for arm in (0, 1)
@@ -67,18 +67,18 @@ def truth_of(groups: Sequence[tuple[float, Strata]]) -> Truth:
         for name, takes in _BEHAVIOURS.items()
         if shares[name] > 0
     }
-    return Truth(_pair(chosen), _pair(taken), shares, {name: _pair(means) for name, means in strata.items()},
+    return Truth(_pair(chosen), _pair(taken), shares, {name: _pair(means) for name, means in types.items()},
                  all(_is_mediated(population) for _, population in groups))  # fmt: skip
 
 
-def _is_mediated(population: Strata) -> bool:
+def _is_mediated(population: ComplianceTypes) -> bool:
     """Whether, given the arm taken, the mean reward does not depend on the arm chosen."""
     both = population.mean_given_both()
     return all(not abs(both[0, actual] - both[1, actual]) > 1e-12 for actual in (0, 1))  # NaN: nobody is there
 
 
 def _mean(reward: float | None) -> float:
-    assert reward is not None, "every stratum says the rewards of both arms"
+    assert reward is not None, "every compliance type says the rewards of both arms"
     return reward
 
 
@@ -100,7 +100,7 @@ class People:
 
     name: str
     words: str
-    groups: tuple[tuple[float, Strata], ...]
+    groups: tuple[tuple[float, ComplianceTypes], ...]
     missing: tuple[float, float] | None = None
     lost: float = 0.0
 
@@ -117,13 +117,13 @@ def people(
     missing: tuple[float, float] | None = None,
     lost: float = 0.0,
 ) -> People:
-    """People in one group; `shares` gives a stratum's probability and its mean rewards of control and treatment."""
+    """People in one group; `shares` gives each type's probability and mean rewards of control and treatment."""
     return People(name, words, ((1.0, _population(name, shares)),), missing, lost)
 
 
-def _population(name: str, shares: Mapping[str, tuple[float, float, float]]) -> Strata:
-    strata = [Stratum(who, part, _TAKES[who], (low, high)) for who, (part, low, high) in shares.items()]
-    return Strata(name, ARMS, strata)
+def _population(name: str, shares: Mapping[str, tuple[float, float, float]]) -> ComplianceTypes:
+    types = [ComplianceType(who, part, _TAKES[who], (low, high)) for who, (part, low, high) in shares.items()]
+    return ComplianceTypes(name, ARMS, types)
 
 
 def _centres(name: str, words: str, rewards: Sequence[tuple[float, float, float]]) -> People:

@@ -1,4 +1,4 @@
-"""How the studies put lists, intervals, shares and strata into words."""
+"""How the studies put lists, intervals, shares and compliance types into words."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def share(value: float) -> str:
     return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
 
 
-def strata_listing(strata: Iterable[tuple[str, str, Sequence[float | None]]]) -> Listing:
-    """A line for each stratum: its population, name, probability and mean rewards; a dash for an arm never taken."""
+def compliance_type_listing(types: Iterable[tuple[str, str, Sequence[float | None]]]) -> Listing:
+    """A line for each compliance type: population, name, probability, mean rewards; a dash for an arm never taken."""
     return Listing(
-        "The populations: their strata and the mean rewards of the arms that these take.",
-        ("population", "stratum", "probability", "reward of control", "reward of treatment"),
+        "The populations: their compliance types and the mean rewards of the arms that these take.",
+        ("population", "compliance type", "probability", "reward of control", "reward of treatment"),
         [
-            [population, stratum, *("–" if number is None else f"{number:.2f}" for number in numbers)]
-            for population, stratum, numbers in strata
+            [population, compliance_type, *("–" if number is None else f"{number:.2f}" for number in numbers)]
+            for population, compliance_type, numbers in types
         ],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.studies.framework.study import Experiment
 
 ARMS = ("control", "treatment")
@@ -25,14 +25,14 @@ class Mixture(NamedTuple):
     r_c0: float
     r_c1: float
 
-    def population(self) -> Strata:
+    def population(self) -> ComplianceTypes:
         """The same as a population to draw patients from."""
-        strata = [
-            Stratum("never-taker", self.p_n, reward=(self.r_n0, None)),
-            Stratum("always-taker", self.p_a, reward=(None, self.r_a1)),
-            Stratum("complier", self.p_c, reward=(self.r_c0, self.r_c1)),
+        types = [
+            ComplianceType("never-taker", self.p_n, reward=(self.r_n0, None)),
+            ComplianceType("always-taker", self.p_a, reward=(None, self.r_a1)),
+            ComplianceType("complier", self.p_c, reward=(self.r_c0, self.r_c1)),
         ]
-        return Strata(self.name, ARMS, strata)
+        return ComplianceTypes(self.name, ARMS, types)
 
     def expected(self, q_0: float) -> dict[tuple[str, int], float]:
         """The rewards credited to each arm, in expectation, as the proof of Proposition 3 has them."""

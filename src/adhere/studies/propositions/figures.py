@@ -11,7 +11,7 @@ from adhere.report.dots import dots
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
 from adhere.simulation import Estimate
-from adhere.studies.framework.words import strata_listing
+from adhere.studies.framework.words import compliance_type_listing
 from adhere.studies.propositions.experiments import ARMS, N_PATIENTS
 from adhere.studies.propositions.tables import CONTROL_SHARES, N_DRAWN, Facts
 
@@ -68,7 +68,7 @@ def _expectations_chart(expectations: polars.DataFrame) -> Figure:
 def make_listings(facts: Facts) -> list[Listing]:
     """Who is in the populations, and every figure of both charts."""
     return [
-        strata_listing(row for one in facts.mixtures.values() for row in _strata(one)),
+        compliance_type_listing(row for one in facts.mixtures.values() for row in _types(one)),
         Listing(
             f"Regret after {N_PATIENTS} patients, and its difference, on the same patients, from that of the "
             "protocol that the proposition favours, with 95% intervals.",
@@ -96,7 +96,7 @@ def make_listings(facts: Facts) -> list[Listing]:
     ]
 
 
-def _strata(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, ...]]]:
+def _types(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, ...]]]:
     return [
         (one["name"], "never-taker", (one["p_n"], one["r_n0"], None)),
         (one["name"], "always-taker", (one["p_a"], None, one["r_a1"])),

@@ -6,7 +6,7 @@ content with few. Each T is run anew, for EXP3's γ follows from it.
 
 from __future__ import annotations
 
-from adhere.populations import Strata, Stratum
+from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.examples import defiers
 from adhere.studies.framework.study import Experiment
 from adhere.studies.regret_growth.slopes import LOGARITHMIC, ROOT
@@ -14,13 +14,16 @@ from adhere.studies.regret_growth.slopes import LOGARITHMIC, ROOT
 N_PATIENTS = tuple(round(10 ** (half / 2)) for half in range(4, 13))
 
 
-def confounded(name: str, always: float, complier: tuple[float, float]) -> Strata:
+def confounded(name: str, always: float, complier: tuple[float, float]) -> ComplianceTypes:
     """Half always take the treatment and do well; the other half comply and are harmed by it.
 
     Actual and Comply both prefer the treatment, however often it is chosen: what a hybrid listens to misleads it.
     """
-    strata = [Stratum("always-taker", 0.5, reward=(None, always)), Stratum("complier", 0.5, reward=complier)]
-    return Strata(name, ("control", "treatment"), strata)
+    types = [
+        ComplianceType("always-taker", 0.5, reward=(None, always)),
+        ComplianceType("complier", 0.5, reward=complier),
+    ]
+    return ComplianceTypes(name, ("control", "treatment"), types)
 
 
 CONFOUNDED = confounded("confounded", 0.95, (0.45, 0.05))

@@ -13,7 +13,7 @@ from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.headline_chart import headline_growth
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.report.section import Listing, ReportFigure
-from adhere.studies.framework.words import strata_listing
+from adhere.studies.framework.words import compliance_type_listing
 from adhere.studies.regret_growth.experiments import (
     CONFOUNDED,
     DEFIERS,
@@ -140,7 +140,7 @@ def make_listings(facts: Facts) -> list[Listing]:
             [[_cell(row, name) for name in _COSTS] for row in rows],
             folded=True,
         ),
-        strata_listing((row[0], row[1], row[2:]) for row in facts.populations.rows()),
+        compliance_type_listing((row[0], row[1], row[2:]) for row in facts.populations.rows()),
     ]
 
 

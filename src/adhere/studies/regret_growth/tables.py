@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars
 
-from adhere.populations import Strata
+from adhere.populations import ComplianceTypes
 from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.config import Config
@@ -56,7 +56,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
             [{**row, **share(row["ended_wrong"], row["n_runs"]).columns("share")} for row in stuck]
         ),
         "gaps": polars.DataFrame([_gaps(one) for one in POPULATIONS]),
-        "populations": polars.DataFrame([row for one in POPULATIONS for row in _strata(one)]),
+        "populations": polars.DataFrame([row for one in POPULATIONS for row in _types(one)]),
     }
 
 
@@ -95,16 +95,16 @@ def _means(rows: polars.DataFrame) -> tuple[list[float], list[float], list[int]]
     return rows["mean"].to_list(), rows["se"].to_list(), rows["n_runs"].to_list()
 
 
-def _strata(population: Strata) -> list[dict[str, Any]]:
+def _types(population: ComplianceTypes) -> list[dict[str, Any]]:
     """Who is in a population, and their mean rewards, so that a reader can build it again."""
     return [
-        {"population": population.name, "stratum": one.name, "probability": one.probability}
+        {"population": population.name, "compliance_type": one.name, "probability": one.probability}
         | dict(zip(population.arms, one.reward, strict=True))
-        for one in population.strata
+        for one in population.types
     ]
 
 
-def _gaps(population: Strata) -> dict[str, Any]:
+def _gaps(population: ComplianceTypes) -> dict[str, Any]:
     """By how much the control looks better than the treatment to each protocol, both equally often chosen."""
     views = {
         "chosen": population.mean_given_chosen(),

@@ -1,4 +1,4 @@
-"""What `explore` returns: who is fooled in a population of four strata, and how policies fare there."""
+"""What `explore` returns: who is fooled in a population of four compliance types, and how policies fare there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Pair = tuple[float | None, float | None]  # of control and treatment
 
 
 class ExploredGroup(Answer, frozen=True):
-    """A stratum: its share of the patients, and its mean reward if it takes the control or the treatment."""
+    """A compliance type: its share of the patients, and its mean reward if it takes the control or the treatment."""
 
     name: str
     share: float

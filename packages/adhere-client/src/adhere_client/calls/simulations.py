@@ -21,7 +21,7 @@ class _SimulationList(msgspec.Struct):
     simulations: list[SimulationLine]
 
 
-_STRATUM = "three numbers: share, mean reward on control, mean reward on treatment"
+_COMPLIANCE_TYPE = "three numbers: share, mean reward on control, mean reward on treatment"
 
 
 def start_simulation(
@@ -60,23 +60,23 @@ def simulation_report(id: int, path: str | Path) -> Steps[None]:  # noqa: A002
 def explore(
     preset: str = "rich-and-poor",
     *,
-    strata: Mapping[str, Sequence[float]] | None = None,
+    compliance_types: Mapping[str, Sequence[float]] | None = None,
     policies: Sequence[str] = (),
     patients: int = 1_000,
     runs: int = 1_000,
     seed: int = 0,
 ) -> Steps[Exploration]:
-    """Who is fooled in a population of four strata, and how policies fare there, by simulated trials.
+    """Who is fooled in a population of four compliance types, and how policies fare there, by simulated trials.
 
-    `strata` replaces the preset's: {"compliers": (share, mean reward on control, on treatment), …}, of never-takers,
-    always-takers, compliers and defiers.
+    `compliance_types` replaces the preset's: {"compliers": (share, mean reward on control, on treatment), …},
+    of never-takers, always-takers, compliers and defiers.
     """
     query: dict[str, Any] = {"preset": preset, "patients": patients, "runs": runs, "seed": seed}
-    for name, numbers in (strata or {}).items():
+    for name, numbers in (compliance_types or {}).items():
         word = name.replace("-", "_")
-        values = list_of("strata", numbers, _STRATUM)
+        values = list_of("compliance_types", numbers, _COMPLIANCE_TYPE)
         if len(values) != 3:
-            raise InputError(f"strata, {name}", values, _STRATUM)
+            raise InputError(f"compliance_types, {name}", values, _COMPLIANCE_TYPE)
         query |= dict(zip((word, f"{word}_control", f"{word}_treatment"), values, strict=True))
     if policies:
         query["policies"] = ",".join(list_of("policies", policies, 'policies, such as ["thompson"]'))

@@ -45,7 +45,7 @@ async def explore_page(page: PageRequest) -> Response:
     done, _ = await asyncio.wait({call}, timeout=_PATIENCE)
     return page.render(
         "explore.html",
-        strata=_strata(settings),
+        types=_types(settings),
         settings=settings,
         presets=presets.PRESETS,
         preset=_preset(settings),
@@ -78,7 +78,7 @@ def _shown(found: Exploration | None) -> Mapping[str, Any]:
 
 
 def _preset(settings: Settings) -> str:
-    """The preset that has just these strata, if there is one."""
+    """The preset that has just these compliance types, if there is one."""
     return next((one.name for one in presets.PRESETS if presets.preset_groups(one.name) == settings.groups), "")
 
 
@@ -94,8 +94,8 @@ def _numbers(settings: Settings) -> dict[str, str]:
     return found
 
 
-def _strata(settings: Settings) -> list[dict[str, Any]]:
-    """A row of sliders for each stratum: what it does, and which of its rewards nobody ever sees."""
+def _types(settings: Settings) -> list[dict[str, Any]]:
+    """A row of sliders for each compliance type: what it does, and which of its rewards nobody ever sees."""
     numbers = _numbers(settings)
     rows = []
     for group in settings.groups:

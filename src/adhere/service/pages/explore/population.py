@@ -1,4 +1,4 @@
-"""Who the patients are: a picture of the strata, of what they take and how they fare."""
+"""Who the patients are: a picture of the compliance types, of what they take and how they fare."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from adhere.exploration.results import Exploration
 from adhere.service.pages.explore.chart import ARM_COLOUR, ARMS, ExploreChart, Rows, plain
 
-_LABELLED: Final = 0.17  # a stratum with a smaller share is too narrow for its name
+_LABELLED: Final = 0.17  # a compliance type with a smaller share is too narrow for its name
 
 
 def population(found: Exploration | None) -> ExploreChart:
-    """A column for each stratum, as wide as its share; told control above, told treatment below."""
+    """A column for each compliance type, as wide as its share; told control above, told treatment below."""
     groups = found.settings.groups if found else ()
     values: Rows = []
     left = 0.0
@@ -21,7 +21,7 @@ def population(found: Exploration | None) -> ExploreChart:
             reward = group.rewards[taken]
             values.append(
                 {
-                    "stratum": group.name,
+                    "compliance_type": group.name,
                     "share": round(group.share, 4),
                     "told": ARMS[told],
                     "takes": ARMS[taken],
@@ -71,7 +71,14 @@ def population(found: Exploration | None) -> ExploreChart:
     }
     shares = ", ".join(f"{group.share:.0%} {group.name}" for group in groups if group.share)
     label = (
-        f"Who the patients are: {shares}. A column is a stratum; its colour is the arm taken, its height the reward."
+        f"Who the patients are: {shares}. A column is a compliance type; its colour is the arm taken, its height the"
+        " reward."
     )
-    columns = {"stratum": "stratum", "share": "share", "told": "told", "takes": "takes", "reward": "mean reward"}
+    columns = {
+        "compliance_type": "compliance type",
+        "share": "share",
+        "told": "told",
+        "takes": "takes",
+        "reward": "mean reward",
+    }
     return ExploreChart(spec, values, label, columns)
