@@ -17,7 +17,7 @@ from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.kept_trials import KeptTrials
 from adhere.populations import records_json, records_of
 from adhere.service.api.openapi import document
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from adhere.studies.arena.tables import SCHEMAS
 from adhere.studies.coverage.tables import INTERVALS, TESTS
 from analysis.made_analysis import made as made_analysis

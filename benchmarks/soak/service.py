@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from adhere.service import context
-from adhere.service.addresses import is_postgres
 from adhere.service.serve import serve
-from adhere.service.settings import ServiceSettings
+from adhere.service.settings import ServiceSettings, is_postgres
 from adhere.trial.writing.processor import CommandProcessor
 
 

@@ -239,7 +239,7 @@ MUTANTS = (
     Mutant(
         "first-head-instead-of-last",
         "A log is compared with the first verified head of its trial instead of the latest.",
-        "src/adhere/service/heads_file.py",
+        "src/adhere/service/verification.py",
         "        found[head.trial] = head\n",
         "        found.setdefault(head.trial, head)\n",
         ("tests/service/test_verification.py",),
@@ -271,10 +271,10 @@ MUTANTS = (
     Mutant(
         "rate-limit-by-seconds",
         "The burst of a rate limit is taken for seconds, which allows too many requests at rates above one.",
-        "src/adhere/service/http/rate_limits.py",
+        "src/adhere/service/http/limits.py",
         "late = full_at - now - self._burst / self._rate",
         "late = full_at - now - self._burst",
-        ("src/adhere/service/http/rate_limits.py", "tests/service/test_tokens.py", "tests/service/test_http.py"),
+        ("src/adhere/service/http/limits.py", "tests/service/test_tokens.py", "tests/service/test_http.py"),
     ),
     Mutant(
         "cookie-not-secure-behind-a-proxy",

@@ -17,7 +17,7 @@ from adhere.errors import ConflictError
 from adhere.service.api import accesses
 from adhere.service.api.requests import NewTrial
 from adhere.service.api.route import Route
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from adhere.store import StoreError, open_store
 from cli.running import check_complaint, in_this_process
 from service.pages.person import sign_in

@@ -8,7 +8,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.service.api.route import SITE
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from service.serving import Service, path_of
 from service.test_roles import BODIES
 

@@ -57,7 +57,7 @@ def test_hangup_ends_it(tmp_path: Path) -> None:
 
 
 def test_nohup_keeps_it() -> None:
-    code = "from adhere.service.http.signals import ENDING_SIGNALS; print(len(ENDING_SIGNALS))"
+    code = "from adhere.service.http.http_server import ENDING_SIGNALS; print(len(ENDING_SIGNALS))"
     for how, expected in (("--default-signal=HUP", "3"), ("--ignore-signal=HUP", "2")):
         command = ["env", how, sys.executable, "-c", code]
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == expected

@@ -13,7 +13,7 @@ import pytest
 
 from adhere.access.tokens import Tokens
 from adhere.errors import InputError
-from adhere.service.first_token import announce_first_token
+from adhere.service.starting import announce_first_token
 from adhere.store import open_store
 
 

@@ -14,7 +14,7 @@ from adhere.errors import InputError
 from adhere.service import context
 from adhere.service.api import follow_up
 from adhere.service.api.route import COORDINATOR, SITE
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from adhere.store import open_store
 from adhere.trial.domain.events import decode
 from adhere.trial.domain.history import history_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from adhere.service.api.requests import EXAMPLES
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from service.serving import Service
 from trial.live import UNKNOWN_ID
 

@@ -15,9 +15,8 @@ from adhere.design.make_design import make_design
 from adhere.policies import import_policies
 from adhere.policies.base.registry import registry
 from adhere.service.jobs import job_functions
-from adhere.service.jobs.child_process import ChildProcess
+from adhere.service.jobs.child_process import ChildProcess, JobProcessError
 from adhere.service.jobs.job_functions import FUNCTIONS
-from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.jobs.jobs import Jobs
 from adhere.store import open_store
 from adhere.trial.writing.processor import CommandProcessor
@@ -40,7 +39,7 @@ def fail(*arguments):
     raise ERROR("a thread could not be started")
 
 
-if "job_process" in " ".join(sys.orig_argv) and not first.exists():
+if "child_process" in " ".join(sys.orig_argv) and not first.exists():
     from adhere.service.jobs.job_functions import FUNCTIONS
 
     first.touch()

@@ -18,7 +18,7 @@ from adhere.policies import import_policies
 from adhere.policies.base.registry import registry
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs import jobs
-from adhere.service.jobs.job_process import NICENESS
+from adhere.service.jobs.child_process import NICENESS
 from adhere.service.jobs.jobs import Jobs
 from adhere.store import open_store
 from adhere.trial.domain.commands import Recommend
@@ -38,7 +38,7 @@ def processes_of(parent: int) -> list[int]:
     found = [
         int(number) for file in Path(f"/proc/{parent}/task").glob("*/children") for number in file.read_text().split()
     ]
-    return [number for number in found if b"job_process" in Path(f"/proc/{number}/cmdline").read_bytes()]
+    return [number for number in found if b"child_process" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 class Asked:

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from adhere.design.make_design import make_design
-from adhere.service.jobs.monitoring import RunningMonitors
-from adhere.service.jobs.monitors import Monitors
+from adhere.service.jobs.monitors import Monitors, RunningMonitors
 from adhere.service.pages import monitor as monitor_page
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store

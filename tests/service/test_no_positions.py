@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from adhere.service.api.route import SITE
-from adhere.service.pages.routes import PAGES
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import PAGES, ROUTES
 from service.pages.person import sign_in
 from service.serving import Reply, Service, path_of
 from service.test_roles import BODIES

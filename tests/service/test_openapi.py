@@ -24,8 +24,8 @@ from schemathesis.specs.openapi.checks import (
 
 from adhere.service.api.openapi import document
 from adhere.service.http.problems import KINDS
+from adhere.service.pages.routes import ROUTES
 from adhere.service.settings import ServiceSettings
-from adhere.service.table import ROUTES
 from service.serving import Service, in_file
 
 DOCUMENT = json.loads(document(ROUTES))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from report.browser import executable
 from service.serving import Service
 

@@ -9,7 +9,7 @@ import pytest
 
 from adhere.access.tokens import Tokens
 from adhere.errors import InputError
-from adhere.service.addresses import TrustedProxies
+from adhere.service.http.addresses import TrustedProxies
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store

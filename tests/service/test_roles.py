@@ -25,7 +25,7 @@ from adhere.service.api.requests import (
     Withdrawal,
 )
 from adhere.service.api.route import ALL_ROLES, Route
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import ROUTES
 from service.serving import ARMS, Service, path_of
 from trial.live import UNKNOWN_ID
 

@@ -12,8 +12,7 @@ import pytest
 from adhere.errors import ConflictError
 from adhere.service.api.requests import Body, NewReport, NewUnblinding
 from adhere.service.api.route import ADMIN, ALL_ROLES, METRICS, STATISTICIAN
-from adhere.service.pages.routes import PAGES
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import PAGES, ROUTES
 from adhere.trial.secret.trial_secret import commitment_to, id_key, kit_key
 from cli.running import in_this_process
 from service.pages.forms import forms_of

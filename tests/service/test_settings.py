@@ -10,8 +10,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.service.settings import SETTINGS, ServiceSettings
-from adhere.service.settings_sources import check_settings, check_value, read_settings
-from adhere.service.settings_text import settings_table, settings_toml
+from adhere.service.settings_sources import check_settings, check_value, read_settings, settings_table, settings_toml
 from adhere.store import DEADLINE
 from cli.running import check_complaint, in_this_process
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 
 import adhere
 from adhere.service.http.problems import ProblemError
+from adhere.service.jobs.child_process import reap, spawn
 from adhere.service.jobs.simulations import Simulations
 from service.both_clients import BOTH, MakeClient
 from service.holding import files_of, hold, release, release_until_more_are_done, simulations_of
@@ -156,6 +155,9 @@ def test_it_leaves_nothing_behind_where_the_service_is_killed_before_it_has_said
     folder = tmp_path / "simulations" / "7"
     folder.mkdir(parents=True)
     (folder / "state").write_text("{}")
-    code = f"from adhere.service.jobs.simulation_process import main; main({str(folder)!r})"
-    subprocess.run([sys.executable, "-c", code], input=b"", check=True, timeout=60)
+    process = spawn("adhere.service.jobs.simulation_process", str(folder), is_shared=True)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(60) == 0
+    reap(process)
     assert not folder.parent.exists()

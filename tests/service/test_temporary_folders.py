@@ -16,7 +16,7 @@ import pytest
 
 from adhere.service.jobs.simulation_files import SimulationFiles
 from adhere.service.jobs.simulations import Simulations
-from adhere.service.jobs.turns import turn
+from adhere.service.temporary_folders import turn
 from service.serving import as_process, in_file, wait_until
 from service.test_ending import workers
 
@@ -70,7 +70,7 @@ def test_turns_are_taken_after_a_cleaner(tmp_path: Path) -> None:
 
 def test_a_simulation_whose_files_are_gone_before_it_begins_is_forgotten(tmp_path: Path) -> None:
     simulations = Simulations(str(tmp_path))
-    simulations._look_after(SimulationFiles(tmp_path / "1"), b"")
+    simulations._look_after(SimulationFiles(tmp_path / "1"), ())
     assert simulations.of_token(1) == []
 
 

@@ -14,11 +14,11 @@ import pytest
 
 from adhere.design.make_design import make_design
 from adhere.errors import InputError
-from adhere.service.heads_file import HeadsFileError, VerifiedHead, append_head, read_heads
 from adhere.service.jobs.job_functions import FUNCTIONS
 from adhere.service.serve import serve
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import read_settings
+from adhere.service.verification import HeadsFileError, VerifiedHead, append_head, read_heads
 from adhere.store import open_store
 from adhere.trial.writing.processor import CommandProcessor
 from service.serving import Service, in_file, wait_until

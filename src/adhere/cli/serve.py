@@ -11,8 +11,7 @@ import typer
 from adhere.cli.options import EndedError
 from adhere.cli.serve_options import GroupedCommand, with_settings
 from adhere.errors import InputError, StoreError, UnavailableError
-from adhere.service.settings_sources import check_settings, read_settings
-from adhere.service.settings_text import settings_toml
+from adhere.service.settings_sources import check_settings, read_settings, settings_toml
 from adhere.service.starting import LATER, REFUSED, StartError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from adhere.service.setting import Setting
-from adhere.service.settings import SETTINGS
+from adhere.service.settings import SETTINGS, Setting
 
 
 class GroupedCommand(TyperCommand):

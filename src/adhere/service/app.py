@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -34,15 +35,13 @@ from adhere.service.api.router import Router
 from adhere.service.background import background_tasks
 from adhere.service.context import RequestContext, Service
 from adhere.service.group_commit import ShutdownError
-from adhere.service.http.cors import with_cors
 from adhere.service.http.problems import MEDIA_TYPE, ProblemError, input_problem
-from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.jobs.child_process import JobProcessError
 from adhere.service.logs import Seldom, log_request
 from adhere.service.pages.dispatch import Pages
 from adhere.service.pages.page_route import PageRoute
-from adhere.service.pages.routes import PAGES
+from adhere.service.pages.routes import PAGES, routes
 from adhere.service.settings import ServiceSettings
-from adhere.service.table import routes
 from adhere.store import OutcomeUnknownError, Store, StoreError
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -222,3 +221,17 @@ def _messages(status: int, response: Any) -> tuple[dict[str, Any], dict[str, Any
 
 # Made in advance: when it is needed, there may be no memory to make it.
 _NO_MEMORY: Final = _messages(503, ProblemError("unavailable", _NO_RESOURCES, headers={"retry-after": "1"}))
+
+
+def with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+    """Let web pages of these origins use an application.
+
+    Tokens are sent by the page itself, never by the browser: cookies and the like ("credentials") are not allowed.
+    """
+    return CORSMiddleware(
+        app,
+        allow_origins=origins,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+        expose_headers=["Retry-After", "X-Adhere-Head"],
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from adhere.errors import SecretUnknownError, UnavailableError, UnknownPolicyError
 from adhere.service.context import Service
-from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.jobs.child_process import JobProcessError
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
 from adhere.trial.domain.commands import ImputeMissing, Look

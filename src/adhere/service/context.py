@@ -10,13 +10,11 @@ from typing import Any, TypeVar
 
 from adhere.access.sessions import Sessions
 from adhere.access.tokens import Tokens
-from adhere.service.access_log import AccessLog
 from adhere.service.changes import Changes
-from adhere.service.group_commit import GroupCommit
-from adhere.service.http.in_flight import Admission
+from adhere.service.group_commit import AccessLog, GroupCommit
+from adhere.service.http.limits import Admission
 from adhere.service.jobs.exploring import Explorer
-from adhere.service.jobs.follow_ups import FollowUps
-from adhere.service.jobs.jobs import Jobs
+from adhere.service.jobs.jobs import FollowUps, Jobs
 from adhere.service.jobs.monitors import Monitors
 from adhere.service.jobs.simulations import Simulations
 from adhere.service.metrics import Metrics

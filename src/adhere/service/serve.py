@@ -26,18 +26,15 @@ from adhere.files import may_pass
 from adhere.policies import import_policies
 from adhere.service.api.router import Router
 from adhere.service.app import make_app
-from adhere.service.first_token import announce_first_token
-from adhere.service.heads_file import check_heads_file
-from adhere.service.http.http_server import HttpServer
-from adhere.service.http.signals import end_by
-from adhere.service.http.tls import check_certificate
+from adhere.service.http.http_server import HttpServer, check_certificate, end_by
 from adhere.service.http.workers import Workers
 from adhere.service.logs import set_up_logging
 from adhere.service.metrics import FOLDER_VARIABLE
+from adhere.service.pages.routes import ROUTES
 from adhere.service.settings import ServiceSettings
 from adhere.service.settings_sources import HIDDEN, check_settings
-from adhere.service.starting import StartError, start
-from adhere.service.table import ROUTES
+from adhere.service.starting import StartError, announce_first_token, start
+from adhere.service.verification import check_heads_file
 from adhere.store import Store, StoreError, check_place, open_store
 from adhere.trial.writing.epochs import begin_epochs_after_restore
 from adhere.trial.writing.processor import utc_now

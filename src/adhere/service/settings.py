@@ -9,15 +9,124 @@ docs/operations.md up to date. Handlers find the value in ``context.service.sett
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo, fields
 
-from adhere.service.addresses import are_networks, are_origins, is_file_name, is_postgres, is_root_path
-from adhere.service.setting import Setting, about, declared
 from adhere.site_zones import are_time_zones
+
+Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals", "Logs", "Monitoring"]
+
+
+def about(group: Group, description: str, **more: Any) -> Meta:
+    """Declare of a field of `ServiceSettings` what its type and default do not say.
+
+    `more` are bounds of `msgspec.Meta` (``gt=0``), and fields of `Setting`: `check` for what bounds cannot say, and
+    `expected`, its words in an error; `secret`; `flag` and `metavar` where they do not follow from name and type.
+    """
+    declared = {name: more.pop(name) for name in _DECLARED & more.keys()}
+    return Meta(description=description, extra={"group": group, **declared}, **more)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting as declared."""
+
+    name: str
+    type: Any  # without its bounds and, where it may be left out, without None
+    annotation: Any  # as declared
+    default: Any
+    description: str
+    group: Group
+    flag: str
+    metavar: str
+    expected: str | None = None
+    check: Callable[[Any], bool] | None = None
+    secret: bool = False  # hidden when shown
+
+    @property
+    def variable(self) -> str:
+        """The name of its environment variable, such as ADHERE_PORT."""
+        return f"ADHERE_{self.name.upper()}"
+
+    @property
+    def many(self) -> bool:
+        """Whether it is a list."""
+        return get_origin(self.type) is tuple
+
+    @property
+    def shown_default(self) -> str:
+        """The default in short; empty if there is none, or nothing."""
+        if isinstance(self.default, float):
+            return f"{self.default:.15g}"
+        return str(self.default or "")
+
+
+_DECLARED: Final = {"flag", "metavar", "expected", "check", "secret"}
+_METAVARS: Final[Mapping[Any, str]] = {int: "N", float: "NUMBER", str: "TEXT"}
+
+
+def _setting(field: FieldInfo) -> Setting:
+    bare, meta = get_args(field.type)
+    if get_origin(bare) in (Union, UnionType):
+        (bare,) = (part for part in get_args(bare) if part is not type(None))
+    metavar = "|".join(get_args(bare)) if get_origin(bare) is Literal else _METAVARS.get(bare, "TEXT")
+    declared = {"flag": field.name.replace("_", "-"), "metavar": metavar, **meta.extra}
+    declared["flag"] = f"--{declared['flag']}"
+    return Setting(field.name, bare, field.type, field.default, meta.description, **declared)
+
+
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?")
+_ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
+
+
+def is_postgres(url: str) -> bool:
+    """Whether it is an address of PostgreSQL."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def is_file_name(name: str) -> bool:
+    """Whether it is the name of a file rather than an address of PostgreSQL."""
+    return not is_postgres(name)
+
+
+def is_root_path(path: str) -> bool:
+    """Whether it is a path that can be put before all others.
+
+    >>> is_root_path("/adhere"), is_root_path(""), is_root_path("adhere/")
+    (True, True, False)
+    """
+    return _ROOT_PATH.fullmatch(path) is not None and not {".", ".."} & set(path.split("/"))
+
+
+def are_origins(texts: Sequence[str]) -> bool:
+    """Whether each is an origin as browsers send it, or ``*``.
+
+    >>> are_origins(["https://trial.example.org"]), are_origins(["https://trial.example.org/"])
+    (True, False)
+    """
+    return all(text == "*" or _ORIGIN.fullmatch(text) for text in texts)
+
+
+def are_networks(texts: Sequence[str]) -> bool:
+    """Whether each is an IP address or network.
+
+    >>> are_networks(["127.0.0.1", "10.0.0.0/8", "::1"]), are_networks(["localhost"])
+    (True, False)
+    """
+    try:
+        for text in texts:
+            ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _in_existing_folder(file: str) -> bool:
@@ -238,4 +347,4 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.database_url or Path(self.data)
 
 
-SETTINGS: Final[Mapping[str, Setting]] = declared(ServiceSettings)
+SETTINGS: Final[Mapping[str, Setting]] = {field.name: _setting(field) for field in fields(ServiceSettings)}

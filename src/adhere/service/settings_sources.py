@@ -1,13 +1,15 @@
-"""Read settings: a flag over an environment variable over the settings file over the default."""
+"""Settings read (a flag over an environment variable over the settings file over the default), and as text."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
@@ -16,8 +18,7 @@ import msgspec
 from adhere.decoding import in_words
 from adhere.errors import InputError
 from adhere.files import unreadable
-from adhere.service.setting import Setting
-from adhere.service.settings import SETTINGS, ServiceSettings
+from adhere.service.settings import SETTINGS, ServiceSettings, Setting
 
 Source = Literal["default", "file", "environment", "flag"]
 
@@ -161,3 +162,55 @@ def _unknown(where: str, name: str, known: Iterable[str]) -> InputError:
     close = get_close_matches(name, list(known), n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     return InputError(where, name, f"a setting that exists{hint}; adhere serve --help lists them")
+
+
+def settings_toml(read: ReadSettings) -> str:
+    """Every setting with its value and where that came from, as TOML."""
+    lines = ["# Each value, and its source: a flag, over the environment, over the file, over the default."]
+    for group, settings in groupby(SETTINGS.values(), key=lambda setting: setting.group):
+        lines += ["", f"# {group}"]
+        for setting in settings:
+            value, source = getattr(read.settings, setting.name), read.sources[setting.name]
+            if value is None:
+                lines.append(f"# {setting.name} is not set")
+            else:
+                shown = hide_password(value) if setting.secret else value
+                lines.append(f"{setting.name} = {toml_value(shown)}  # {source}")
+    return "\n".join(lines)
+
+
+def settings_table() -> str:
+    """All settings as a table in Markdown, for docs/operations.md."""
+    lines = ["| setting | default | what |", "|---|---|---|"]
+    for group, settings in groupby(SETTINGS.values(), key=lambda setting: setting.group):
+        lines.append(f"| **{group}** | | |")
+        for setting in settings:
+            flag = "" if setting.flag[2:] == setting.name.replace("_", "-") else f" (`{setting.flag}`)"
+            default = f"`{setting.shown_default}`" if setting.shown_default else ""
+            lines.append(f"| `{setting.name}`{flag} | {default} | {setting.description} |")
+    return "\n".join(lines)
+
+
+def toml_value(value: Any) -> str:
+    """A value in TOML.
+
+    >>> toml_value(("a", "b")), toml_value(True), toml_value(1e20)
+    ('["a", "b"]', 'true', '1e+20')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(toml_value(part) for part in value)}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def hide_password(url: str) -> str:
+    """A database's address without its password.
+
+    >>> hide_password("postgresql://me:secret@db/trials?password=secret")
+    'postgresql://me:***@db/trials?password=***'
+    """
+    url = re.sub(r"^(\w+://[^:/@]*):.*@", rf"\1:{HIDDEN}@", url)  # up to the last @: a password may hold / and @
+    return re.sub(r"(\w*password)=[^&]*", rf"\1={HIDDEN}", url, flags=re.IGNORECASE)

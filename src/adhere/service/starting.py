@@ -1,14 +1,25 @@
-"""Start while the cause of a failure may pass: a database that is away, a port or a file in use, a full disk."""
+"""Start while the cause of a failure may pass (a database that is away, a port or a file in use, a full disk).
+
+The first admin token is handed over on a terminal, or in a file for its owner only.
+"""
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Final, TypeVar
 
+from adhere.access.tokens import Tokens
 from adhere.errors import InputError, OutcomeUnknownError, StoreUnavailableError, UnavailableError
-from adhere.files import may_pass
+from adhere.files import make_private, may_pass
+from adhere.store import Store
 
 # Exit statuses of `adhere serve`, beside 2 for wrong settings. deploy/adhere.service starts it again after LATER.
 REFUSED: Final = 65  # EX_DATAERR: the database is damaged, lacks records or is not adhere's, and a person must look
@@ -59,3 +70,86 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     return str(error).partition("\n")[0]
+
+
+_OPTION = "--admin-token-file"
+
+
+def announce_first_token(store: Store, file: str | None) -> None:
+    """Make an admin token if the store never had a token.
+
+    A pipe is refused: what reads it, such as systemd's journal, would keep the token for many to see.
+    """
+    tokens = Tokens(store)
+    if tokens.all():
+        if file is not None:
+            _finish(tokens, Path(file))
+        return
+    if file is not None:
+        _write(tokens, Path(file))
+        return
+    if sys.stdout is None or not sys.stdout.isatty():
+        expected = "a new file for the first admin token"
+        sentence = (
+            f"{_OPTION} FILE is needed at the first start: standard output is not a terminal to show the token on"
+        )
+        raise InputError(_OPTION, None, expected, sentence)
+    if text := tokens.make_first():
+        print(f"The first admin token, shown only now: {text}", flush=True)
+
+
+def _write(tokens: Tokens, path: Path) -> None:
+    """Write the token beside its place, then store it, then move it: neither is lost if the machine stops between."""
+    part = _part(path)
+    text = None
+    try:
+        if path.exists() or path.is_symlink():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        part.unlink(missing_ok=True)
+        make_private(part)
+        text = tokens.make_first(deliver=partial(_fill, part))
+    except OutcomeUnknownError:
+        raise  # the file stays: the next try finds out whether the token in it counts
+    except OSError as error:
+        _delete(part)
+        if may_pass(error):
+            raise
+        raise InputError(
+            _OPTION, str(path), f"a new file in a folder that may be written ({error.strerror})"
+        ) from None
+    except BaseException:
+        _delete(part)
+        raise
+    if text is None:  # another process was first
+        _delete(part)
+    else:
+        _move(part, path)
+
+
+def _finish(tokens: Tokens, path: Path) -> None:
+    """Move a token to its place if the machine stopped after it was stored."""
+    part = _part(path)
+    with suppress(OSError):
+        if not path.exists() and tokens.find(part.read_bytes().strip()) is not None:
+            _move(part, path)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f"{path.name}.new")
+
+
+def _fill(part: Path, text: str) -> None:
+    with part.open("w", encoding="utf-8") as file:
+        file.write(f"{text}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _move(part: Path, path: Path) -> None:
+    part.replace(path)
+    print(f"The first admin token is in {path}", flush=True)
+
+
+def _delete(part: Path) -> None:
+    with suppress(OSError):
+        part.unlink(missing_ok=True)

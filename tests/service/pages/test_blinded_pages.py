@@ -16,8 +16,7 @@ from adhere import Trial
 from adhere.service.api.requests import NewReport
 from adhere.service.api.route import COORDINATOR, SITE, Route
 from adhere.service.pages.page_route import PageRoute
-from adhere.service.pages.routes import PAGES
-from adhere.service.table import ROUTES
+from adhere.service.pages.routes import PAGES, ROUTES
 from service.serving import Reply, Service, in_file, path_of
 from service.test_roles import BODIES
 

@@ -21,9 +21,8 @@ from adhere.design.parts import Looks
 from adhere.service.api.follow_up import find_recommendations
 from adhere.service.api.route import ALL_ROLES, METRICS
 from adhere.service.pages import monitor
-from adhere.service.pages.routes import PAGES
+from adhere.service.pages.routes import PAGES, ROUTES
 from adhere.service.settings import ServiceSettings
-from adhere.service.table import ROUTES
 from adhere.store import open_store
 from adhere.trial.domain.events import Recommended
 from adhere.trial.secret.trial_secret import commitment_to

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from adhere.errors import ConflictError, OutcomeUnknownError, StoreError
-from adhere.service.access_log import Read
 from adhere.service.api.exports import FileStream
 from adhere.service.api.queries import query_number
 from adhere.service.api.responses import AccessLine, AccessList
 from adhere.service.context import RequestContext, reading
+from adhere.service.group_commit import Read
 from adhere.store import ReadTransaction
 from adhere.store.accesses import MAX_ID, accesses, accesses_before
 from adhere.trial.writing.processor import utc_now

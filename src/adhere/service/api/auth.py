@@ -5,15 +5,13 @@ from __future__ import annotations
 from starlette.types import Scope
 
 from adhere.access.sessions import LINK_PREFIX
-from adhere.service.addresses import TrustedProxies, network_of
 from adhere.service.api.calling import check_role
 from adhere.service.api.route import Route
 from adhere.service.context import RequestContext, Service
-from adhere.service.http.connections import mark_authenticated
-from adhere.service.http.descriptors import max_connections
-from adhere.service.http.in_flight import Admission, InFlight
+from adhere.service.http.addresses import TrustedProxies, network_of
+from adhere.service.http.connections import mark_authenticated, max_connections
+from adhere.service.http.limits import Admission, InFlight, RateLimit, retry_after
 from adhere.service.http.problems import ProblemError
-from adhere.service.http.rate_limits import RateLimit, retry_after
 from adhere.store import Token
 
 _MAX_TOKEN_LENGTH = 200

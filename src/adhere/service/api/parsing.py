@@ -12,7 +12,7 @@ from starlette.types import Receive
 
 from adhere.errors import UnknownError
 from adhere.service.api.body_problems import body_problem, field_names, repeated_field
-from adhere.service.http.headers import USED_HEADERS
+from adhere.service.http.http_protocol import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.verbs.context import unknown_recommendation

@@ -7,20 +7,68 @@ response's head and body are sent together, which halves the cost of sending.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
 import httptools
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from adhere.service.http.buffered_transport import BufferedTransport
 from adhere.service.http.connections import EXTENSION, Connections, Wait
-from adhere.service.http.headers import USED_HEADERS
-from adhere.service.http.pipeline_flow import PipelineFlow
 from adhere.service.http.problems import MEDIA_TYPE, ProblemError
+
+USED_HEADERS: Final = frozenset(
+    {b"authorization", b"content-type", b"content-length", b"content-encoding", b"idempotency-key"}
+)
+
+
+class BufferedTransport:
+    """A transport that holds the head of a response back until its body, or its end, comes."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._head = b""
+        self.is_closing = transport.is_closing  # asked at every request, for which __getattr__ is slow
+
+    def write(self, data: bytes) -> None:
+        """Send, unless it is a head; an interim one (100 Continue) is not held back, the client waits for it."""
+        if not self._head and data.startswith(b"HTTP/1.1 ") and data.endswith(b"\r\n\r\n") and data[9:10] != b"1":
+            self._head = data
+        else:
+            data, self._head = self._head + data, b""
+            self._transport.write(data)
+
+    def flush(self) -> None:
+        """Send a head that no body follows."""
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
+
+    def close(self) -> None:
+        """Send what is left, and close."""
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+class PipelineFlow(FlowControl):
+    """Flow control that reads no more while requests wait for the answers before them."""
+
+    def __init__(self, transport: Any, pipeline: Sized) -> None:
+        super().__init__(transport)
+        self._pipeline = pipeline
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        if not self._pipeline:
+            super().resume_reading()
+
 
 _MAX_HEAD_BYTES = 64 * 1024
 _MAX_BESIDE_BODY = 64 * 1024  # bytes of trailers and of chunks' extensions,

@@ -6,16 +6,66 @@ import asyncio
 import logging
 import signal
 import socket
+import ssl
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Final
 
 import uvicorn
 from uvicorn.server import HANDLED_SIGNALS
 
+from adhere.errors import InputError
+from adhere.files import unreadable
 from adhere.service.http.connections import Connections
 from adhere.service.http.http_protocol import HttpProtocol
-from adhere.service.http.signals import ENDING_SIGNALS, is_main_thread
 from adhere.service.settings import ServiceSettings
+
+
+def _ending_signals() -> tuple[int, ...]:
+    hangup = getattr(signal, "SIGHUP", None)  # Windows has none
+    # A caller that ignores it, such as nohup, wants the service to survive it.
+    if hangup is None or signal.getsignal(hangup) is signal.SIG_IGN:
+        return (signal.SIGTERM, signal.SIGINT)
+    return (signal.SIGTERM, signal.SIGINT, hangup)
+
+
+ENDING_SIGNALS: Final = _ending_signals()
+
+
+def is_main_thread() -> bool:
+    """Whether this thread may handle signals."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def end_by(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Call a handler at each signal that ends the service.
+
+    It is set before the server sets its own, so that no signal is lost meanwhile, and stays when the server has
+    removed those, since uvicorn then raises the signal that ended it once more.
+    """
+    for number in ENDING_SIGNALS if is_main_thread() else ():
+        signal.signal(number, handler)
+
+
+def check_certificate(certificate: str, key: str) -> None:
+    """Raise an `InputError` unless both files can be read and belong together."""
+    for name, file in (("tls_certificate", certificate), ("tls_key", key)):
+        try:
+            Path(file).read_bytes()
+        except OSError as error:
+            raise unreadable(name, file, error) from None
+    try:
+        # With a password, even a wrong one, an encrypted key is an error; without one OpenSSL would ask the terminal.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise InputError("tls_key", key, f"the key of {certificate}") from None
+        reason = (error.reason or "unknown").lower().replace("_", " ")
+        raise InputError("tls_key", key, f"a key without a password, in PEM as the certificate ({reason})") from None
+
 
 log = logging.getLogger("adhere.service")
 
@@ -39,14 +89,14 @@ class HttpServer(uvicorn.Server):
         """Start the application, then listen."""
         await super().startup(sockets=[])
         loop = asyncio.get_running_loop()
-        ssl = self.config.ssl
+        tls = self.config.ssl
         for listening in sockets or []:
             server = await loop.create_server(
                 self._make_protocol,
                 sock=listening,
-                ssl=ssl,
+                ssl=tls,
                 backlog=self.config.backlog,
-                ssl_handshake_timeout=self._handshake_seconds if ssl is not None else None,
+                ssl_handshake_timeout=self._handshake_seconds if tls is not None else None,
             )
             self.servers.append(server)
         self._sweeper = loop.create_task(self._sweep())

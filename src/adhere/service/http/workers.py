@@ -10,7 +10,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeAlias
 
-from adhere.service.http.signals import ENDING_SIGNALS, is_main_thread
+from adhere.service.http.http_server import ENDING_SIGNALS, is_main_thread
 
 _POLL_SECONDS = 0.2
 _MAX_FAILURES = 3  # workers in a row that end before they serve

@@ -1,18 +1,35 @@
-"""A process for jobs, from without: started at its first job, replaced after one that failed."""
+"""A process for jobs of low priority, which does what one module does, one job after the other.
+
+It is started at its first job and replaced after one that failed. Jobs and replies are pickled over its standard
+input and output; it ends when its input does, as it does however the service ends. Python's `ProcessPoolExecutor`
+will not do: it cannot end a job under way, and its processes outlive a service that was killed.
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
 import pickle
+import queue
+import shutil
+import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
 
 from adhere.errors import InputError
-from adhere.service.jobs import job_process
-from adhere.service.jobs.job_process import JobProcessError
 from adhere.service.temporary_folders import TemporaryFolder
+
+NICENESS = 10
+
+
+class JobProcessError(Exception):
+    """A job broke off, or its process ended; the next job starts another."""
 
 
 class ChildProcess:
@@ -28,13 +45,10 @@ class ChildProcess:
     def call(self, *arguments: Any) -> Any:
         """Do a job and wait for it; one thread at a time."""
         process = self._running()
-        assert process.stdin is not None
-        assert process.stdout is not None
         try:
-            process.stdin.write(job_process.frame(arguments))
-            process.stdin.flush()
-            value, error = pickle.load(process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError):
+            send(process, arguments)
+            value, error = reply_of(process)
+        except (OSError, JobProcessError):
             self._end(process)
             raise JobProcessError(f"the process of {self._module} ended during a job") from None
         if error is None:
@@ -54,7 +68,7 @@ class ChildProcess:
         """Clean up after a process that was killed, once nobody waits for a job."""
         self.kill()
         if self._process is not None:
-            _reap(self._process)
+            reap(self._process)
         self._folder.delete()
 
     @property
@@ -65,7 +79,7 @@ class ChildProcess:
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:
             self._process = None
-        _reap(process)
+        reap(process)
 
     def _running(self) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -75,19 +89,117 @@ class ChildProcess:
             if self._process is not None and self._process.poll() is None:
                 return self._process
             if self._process is not None:
-                _reap(self._process)
-            command, environment = job_process.command(self._module, folder)
-            pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
-            assert self._process.stdin is not None
-            self._process.stdin.write(job_process.frame(self._arguments()))
+                reap(self._process)
+            self._process = spawn(self._module, folder)
+            with suppress(OSError):  # it has ended already, as the job will find
+                send(self._process, self._arguments())
             return self._process
 
 
-def _reap(process: subprocess.Popen[bytes]) -> None:
+def spawn(module: str, folder: str, *, is_shared: bool = False) -> subprocess.Popen[bytes]:
+    """Start a process, which takes a folder for itself; it expects the arguments of the module's `start`, then jobs.
+
+    If `is_shared`, the last process to end deletes the folder around it, too.
+    """
+    package = Path(__file__).parents[3]
+    paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {"PYTHONPATH": os.pathsep.join(paths), "POLARS_MAX_THREADS": "1", "TMPDIR": folder}
+    code = f"from {__name__} import main; main({module!r}, {folder!r}, is_shared={is_shared})"
+    command, pipe = [sys.executable, "-P", "-c", code], subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=os.environ | environment)
+
+
+def send(process: subprocess.Popen[bytes], arguments: tuple[Any, ...]) -> None:
+    """Send arguments, pickled, behind their length: they are unpickled, which imports modules, by the main thread.
+
+    A second thread that imports at the same time may fail, and nobody would answer the parent any more.
+    """
+    data = pickle.dumps(arguments)
+    assert process.stdin is not None
+    process.stdin.write(len(data).to_bytes(8, "big") + data)
+    process.stdin.flush()
+
+
+def reply_of(process: subprocess.Popen[bytes]) -> tuple[Any, Exception | None]:
+    """Wait for the value or the error of a job; raises a `JobProcessError` if the process has ended."""
+    assert process.stdout is not None
+    try:
+        value, error = pickle.load(process.stdout)
+    except (EOFError, pickle.UnpicklingError):
+        raise JobProcessError("its process ended, perhaps for lack of memory") from None
+    return value, error
+
+
+def reap(process: subprocess.Popen[bytes]) -> None:
+    """End a process, whatever it does."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):  # what was not sent is of no use any more
             if pipe is not None:
                 pipe.close()
+
+
+def broken_off(error: BaseException) -> JobProcessError:
+    """What a job that ended with no ordinary exception is answered with."""
+    return JobProcessError(f"a job broke off: {type(error).__name__}")
+
+
+def main(module: str, folder: str, *, is_shared: bool) -> None:
+    """Serve the parent until it ends; then delete the folder of its temporary files."""
+    # Before anything is imported that might print or take long.
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.nice(NICENESS)
+    os.umask(0o077)  # exports are for the service alone
+    # What ends the service may be sent to all its processes, and it still has to answer open requests.
+    for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_IGN)
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(requests, waiting, folder, is_shared), daemon=True).start()
+    do = _started(module, waiting.get())
+    while True:
+        arguments = waiting.get()
+        try:
+            reply = pickle.dumps((do(*pickle.loads(arguments)), None))
+        except BaseException as error:  # Polars panics with one that is no Exception
+            reply = _failure(error)
+        replies.write(reply)
+        replies.flush()
+
+
+def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[bytes], folder: str, is_shared: bool) -> NoReturn:
+    """Pass on what the parent sends; at its end, clean up, which a parent that was killed could not do."""
+    while (
+        len(head := requests.read(8)) == 8 and len(data := requests.read(size := int.from_bytes(head, "big"))) == size
+    ):
+        waiting.put(data)
+    shutil.rmtree(folder, ignore_errors=True)
+    around = Path(folder).parent
+    if is_shared and not any(around.glob("*/state")):  # another process of the service makes it again if it needs it
+        shutil.rmtree(around, ignore_errors=True)
+    os._exit(0)
+
+
+def _started(module: str, arguments: bytes) -> Callable[..., Any]:
+    """Return the function that does the jobs; one that fails at each if there is none, as the parent is to log it."""
+    try:
+        return importlib.import_module(module).start(*pickle.loads(arguments))  # type: ignore[no-any-return]
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        return partial(_refuse, f"the process of {module} cannot start: {reason}")
+
+
+def _refuse(sentence: str, *_: Any) -> NoReturn:
+    raise JobProcessError(sentence)
+
+
+def _failure(error: BaseException) -> bytes:
+    if not isinstance(error, Exception):
+        return pickle.dumps((None, broken_off(error)))
+    try:
+        data = pickle.dumps((None, error))
+        pickle.loads(data)
+    except Exception:
+        return pickle.dumps((None, RuntimeError(type(error).__name__)))
+    return data

@@ -12,8 +12,7 @@ from adhere.errors import UnavailableError
 from adhere.exploration.results import Exploration
 from adhere.exploration.settings import Settings
 from adhere.service.http.problems import ProblemError
-from adhere.service.jobs.child_process import ChildProcess
-from adhere.service.jobs.job_process import JobProcessError
+from adhere.service.jobs.child_process import ChildProcess, JobProcessError
 from adhere.service.threads import Threads
 
 _MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,10 +99,12 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> Callable[..., Any]:
     """Open the store in the process for jobs; returns what calls the functions by name."""
+    processor = open_processor(location, secret_file, imports)
+    return lambda name, *arguments: FUNCTIONS[name](processor, *arguments)
+
+
+def open_processor(location: str, secret_file: Path | None, imports: Sequence[Path]) -> CommandProcessor:
+    """Open a store in a process that only reads it; the user's own policies are imported."""
     for file in imports:
         import_policies(file)
-    return partial(_call, CommandProcessor(open_store(location, read_only=True, secret_file=secret_file)))
-
-
-def _call(processor: CommandProcessor, name: str, *arguments: Any) -> Any:
-    return FUNCTIONS[name](processor, *arguments)
+    return CommandProcessor(open_store(location, read_only=True, secret_file=secret_file))

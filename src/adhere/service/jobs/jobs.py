@@ -6,21 +6,25 @@ Beside the service's own threads it would hold the interpreter's lock, and every
 from __future__ import annotations
 
 import asyncio
+import copy
 import sys
-from collections.abc import Iterator
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from adhere.policies.base.registry import registry
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs import job_functions
-from adhere.service.jobs.child_process import ChildProcess
+from adhere.service.jobs.child_process import ChildProcess, broken_off
 from adhere.service.jobs.job_functions import FUNCTIONS
-from adhere.service.jobs.job_process import broken_off
 from adhere.service.threads import Threads
-from adhere.store import Store
+from adhere.site_zones import SiteZones
+from adhere.store import ReadTransaction, Store
+from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.writing.processor import CommandProcessor
 
 _RETRY_SECONDS = 2
@@ -103,3 +107,35 @@ def policy_files() -> list[Path]:
     modules = {cls.__module__ for cls in registry.values() if not cls.__module__.startswith("adhere.")}
     files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
     return [Path(file) for file in files if file is not None]
+
+
+Result = TypeVar("Result")
+_FEW_TO_FOLLOW = 1000  # records: some milliseconds of work
+
+
+class FollowUps:
+    """The follow-up of all trials. Many records are read in the process for jobs, a few where they are used."""
+
+    def __init__(self, jobs: Jobs, zones: SiteZones) -> None:
+        self._jobs, self.zones = jobs, zones
+        self._known: dict[int, FollowUp] = {}
+        self._reading: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._lock = threading.Lock()
+
+    async def prepare(self, name: str, number: int, n_records: int) -> None:
+        """Read a long log elsewhere, so that no thread of this process is busy with it."""
+        async with self._reading[number]:
+            known = self._known.get(number) or FollowUp(self.zones)
+            if n_records - known.position > _FEW_TO_FOLLOW:
+                with self._lock:  # a copy: others may bring it up to date meanwhile
+                    known = copy.deepcopy(known)
+                found = await self._jobs.call("follow-up", name, known, n_records=n_records)
+                with self._lock:
+                    self._known[number] = found
+
+    def use(self, view: ReadTransaction, number: int, work: Callable[[FollowUp], Result]) -> Result:
+        """Call a function with a trial's follow-up as of a view, or later."""
+        with self._lock:
+            known = self._known.setdefault(number, FollowUp(self.zones))
+            known.catch_up(view, number)
+            return work(known)

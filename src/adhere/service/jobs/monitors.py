@@ -5,18 +5,51 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from adhere.service.jobs.child_process import ChildProcess
+from adhere.service.jobs.job_functions import open_processor
 from adhere.service.jobs.jobs import child_arguments
-from adhere.service.jobs.turns import turn
+from adhere.service.temporary_folders import turn
 from adhere.service.threads import Threads
 from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.writing.processor import CommandProcessor
 
-_MODULE = "adhere.service.jobs.monitoring"  # not imported here: it needs much that the service does not
+if TYPE_CHECKING:
+    from adhere.trial.monitoring.running_monitor import RunningMonitor
+
+_MAX_TRIALS = 8  # of which what was read is kept: some 50 MB for 100,000 patients
+
+
+class RunningMonitors:
+    """The monitors of the trials asked for last."""
+
+    def __init__(self, processor: CommandProcessor) -> None:
+        from adhere.trial.monitoring.running_monitor import RunningMonitor  # it needs much that the service does not
+
+        self._processor, self._new = processor, RunningMonitor
+        self._kept: OrderedDict[int, RunningMonitor] = OrderedDict()
+
+    def monitor(self, trial: str) -> Monitor:
+        """A trial's monitor at the head of its log."""
+        live = self._processor.trial(trial)
+        running = self._kept.pop(live.number, None) or self._new(live)
+        with self._processor.store.reading() as view:
+            found = running.update(view)
+        self._kept[live.number] = running  # one that failed is not kept
+        while len(self._kept) > _MAX_TRIALS:
+            self._kept.popitem(last=False)
+        return found
+
+
+def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> Callable[..., Any]:
+    """Open the store in the process; returns what gives a trial's monitor."""
+    return RunningMonitors(open_processor(location, secret_file, imports)).monitor
+
+
 _MAX_CACHED = 32
 _PATIENCE = 10.0  # seconds, for a process of the service that stands still in the midst of a computation
 
@@ -37,8 +70,7 @@ class Monitors:
     ) -> None:
         self._processor, self._on_made = processor, on_made
         self._turns = None if shared_folder is None else Path(shared_folder) / "monitors"
-        self._work: Callable[[str], Monitor] | None = None
-        self._process = ChildProcess(_MODULE, lambda: child_arguments(processor.store))
+        self._process = ChildProcess(__name__, lambda: child_arguments(processor.store))
         self._thread = Threads(1, "monitors")  # waits for the process
         self._made: OrderedDict[str, tuple[Monitor, float]] = OrderedDict()  # and when its computation began
         self._under_way: dict[str, _Computation] = {}
@@ -62,6 +94,12 @@ class Monitors:
         computation = self._under_way.get(trial) or self._begin(trial)
         return await asyncio.shield(computation.task)
 
+    @cached_property
+    def _work(self) -> Callable[[str], Monitor]:
+        """The function that makes monitors; those of a store in memory, which no other process can read, here."""
+        is_in_memory = self._processor.store.location is None
+        return RunningMonitors(self._processor).monitor if is_in_memory else self._process.call
+
     def _begin(self, trial: str) -> _Computation:
         computation = self._under_way[trial] = _Computation()
         computation.task = asyncio.create_task(self._make(trial, computation))
@@ -69,8 +107,6 @@ class Monitors:
         return computation
 
     async def _make(self, trial: str, computation: _Computation) -> Monitor:
-        if self._work is None:
-            self._work = self._process.call if self._processor.store.location is not None else self._here()
         work = self._work
 
         def compute() -> tuple[Monitor, float]:
@@ -86,10 +122,6 @@ class Monitors:
         while len(self._made) > _MAX_CACHED:
             self._made.popitem(last=False)
         return found
-
-    def _here(self) -> Callable[[str], Monitor]:
-        """Return the function that makes monitors of a store in memory, which no other process can read."""
-        return import_module(_MODULE).RunningMonitors(self._processor).monitor  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """End the process, whatever it does."""

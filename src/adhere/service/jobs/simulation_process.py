@@ -1,26 +1,19 @@
-"""The process of one simulation, from within: it evaluates a design with low priority and writes what it finds.
-
-It ends when its input does, as it does however the service ends; then it leaves no file behind.
-"""
+"""The process of one simulation, from within: it evaluates a design and writes into files what it finds."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import shutil
-import signal
-import sys
-import threading
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from adhere.errors import InputError
+from adhere.policies import import_policies
 from adhere.processors import usable_processors
-from adhere.service.jobs.job_process import NICENESS
-from adhere.service.jobs.simulation_files import SimulationFiles, SimulationProgress, all_in
+from adhere.service.jobs.simulation_files import SimulationFiles, SimulationProgress
 
 if TYPE_CHECKING:
     from adhere.evaluation.evaluation import Evaluation
@@ -28,37 +21,25 @@ if TYPE_CHECKING:
 _BETWEEN_WRITES = 0.1  # seconds
 
 
-def main(folder: str) -> None:
-    """Do what the parent sends, then end."""
-    os.nice(NICENESS)
-    os.umask(0o077)
-    # What ends the service may be sent to all its processes; this one ends with its input.
-    for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(ending, signal.SIG_IGN)
-    requests = os.fdopen(os.dup(0), "rb")
-    try:
-        design, scenarios, n_trials, seed, imports, total = pickle.load(requests)
-    except (EOFError, pickle.UnpicklingError):  # the service was killed before it had sent all of it
-        _end_with(requests, folder)
-    threading.Thread(target=_end_with, args=(requests, folder), daemon=True).start()
-    files = SimulationFiles(Path(folder))
-    try:
-        from adhere.evaluation.evaluate import evaluate
-        from adhere.policies import import_policies
+def start(folder: str, imports: Sequence[Path]) -> Callable[..., None]:
+    """Import the user's own policies; returns what simulates a design."""
+    for file in imports:
+        import_policies(file)
+    return partial(_simulate, SimulationFiles(Path(folder)))
 
-        for file in imports:
-            import_policies(file)
-        n_threads = max(1, usable_processors() - 1)  # one core stays with the trials that run
-        found = evaluate(design, scenarios, n_trials, seed, n_threads=n_threads, progress=_Progress(files, total))
-    except InputError as error:
-        files.write("failure", str(error).encode())
-        sys.exit(1)
+
+def _simulate(files: SimulationFiles, total: int, *given: Any) -> None:
+    """Evaluate a design, given with its scenarios, the number of trials and the seed."""
+    from adhere.evaluation.evaluate import evaluate
+
+    n_threads = max(1, usable_processors() - 1)  # one core stays with the trials that run
+    found = evaluate(*given, n_threads=n_threads, progress=_Progress(files, total))
     files.write("results", msgspec.json.encode(found.to_json()))
     _write_report(files, found)
 
 
 def _write_report(files: SimulationFiles, found: Evaluation) -> None:
-    """The page about it, where what draws its figures is installed."""
+    """Write the report page, if the packages that draw its figures are installed."""
     try:
         files.write("report", found.to_html().encode())
     except (ImportError, InputError) as error:
@@ -83,12 +64,3 @@ class _Progress:
 
     def _write(self, progress: SimulationProgress) -> None:
         self._files.write("progress", msgspec.json.encode(progress))
-
-
-def _end_with(requests: BinaryIO, folder: str) -> NoReturn:
-    requests.read()
-    shutil.rmtree(folder, ignore_errors=True)
-    shared = Path(folder).parent
-    if not any(all_in(shared)):  # another process of the service makes it again where it needs it
-        shutil.rmtree(shared, ignore_errors=True)
-    os._exit(0)

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import pickle
+import logging
 import secrets
 import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from adhere.design.design import Design
-from adhere.errors import UnavailableError, UnknownError
+from adhere.errors import InputError, UnavailableError, UnknownError
 from adhere.service.http.problems import ProblemError
+from adhere.service.jobs.child_process import JobProcessError, reap, reply_of, send, spawn
 from adhere.service.jobs.jobs import policy_files
-from adhere.service.jobs.simulation_child import end, has_ended, started
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState, State, all_in
-from adhere.service.jobs.turns import try_lock
-from adhere.service.temporary_folders import TemporaryFolder, kept
+from adhere.service.temporary_folders import TemporaryFolder, kept, try_lock
 from adhere.service.threads import start_thread
 
 _MAX_WAITING = 8
 _MAX_KEPT, _KEPT_SECONDS = 20, 3600.0
 _MAX_SECONDS = 180.0  # in which one must be done, compiling included
 _POLL_SECONDS = 0.1
+_MODULE = "adhere.service.jobs.simulation_process"  # not imported here: it loads the policies' compiler
+
+log = logging.getLogger("adhere.service")
 
 
 class Simulations:
@@ -45,8 +48,8 @@ class Simulations:
         self._check_room(token)
         files = self._new()
         files.state = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
-        request = pickle.dumps((design, scenarios, n_trials, seed, policy_files(), total))
-        thread = threading.Thread(target=self._look_after, args=(files, request), name=f"simulation {files.id}")
+        job = (total, design, scenarios, n_trials, seed)
+        thread = threading.Thread(target=self._look_after, args=(files, job), name=f"simulation {files.id}")
         try:
             start_thread(thread)
         except UnavailableError:
@@ -109,7 +112,7 @@ class Simulations:
         folder.mkdir(mode=0o700)
         return SimulationFiles(folder)
 
-    def _look_after(self, files: SimulationFiles, request: bytes) -> None:
+    def _look_after(self, files: SimulationFiles, job: tuple[Any, ...]) -> None:
         """Wait for its turn, run it, and note how it ended."""
         begun = files.state
         if begun is None:  # a cleaner of temporary files was faster
@@ -124,11 +127,13 @@ class Simulations:
                     note("stopped")
                     return
                 note("running")
-                process = started(files, request)
+                process = spawn(_MODULE, str(files.folder), is_shared=True)
                 try:
+                    send(process, (str(files.folder), policy_files()))
+                    send(process, job)
                     note(*self._ended(files, process))
                 except BaseException:
-                    end(process)
+                    reap(process)
                     raise
             self._await_report(files, process)  # the next may begin
         except (OSError, MemoryError) as error:
@@ -162,25 +167,44 @@ class Simulations:
         until = time.monotonic() + _MAX_SECONDS
         while not files.results:
             if self._is_to_stop(files):
-                end(process)
+                reap(process)
                 return "stopped", ""
             if time.monotonic() > until:
-                end(process)
+                reap(process)
                 return "failed", f"it took longer than {_MAX_SECONDS:.0f} seconds; simulate fewer trials"
-            if has_ended(process, _POLL_SECONDS) and not files.results:
-                end(process)
-                return "failed", files.failure or "its process ended, perhaps for lack of memory"
+            if _has_replied(process) and not files.results:
+                reason = _failure(process)
+                reap(process)
+                return "failed", reason
             files.touch()
         return "done", ""
 
     def _await_report(self, files: SimulationFiles, process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + _MAX_SECONDS
-        while not has_ended(process, _POLL_SECONDS) and not self._is_to_stop(files) and time.monotonic() < until:
+        while not _has_replied(process) and not self._is_to_stop(files) and time.monotonic() < until:
             pass
-        end(process)
+        reap(process)
 
     def _is_to_stop(self, files: SimulationFiles) -> bool:
         return self._closing.is_set() or files.is_to_stop or not files.folder.exists()
+
+
+def _has_replied(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether it has done its job or ended, after a short wait."""
+    assert process.stdout is not None
+    return process.stdout.closed or bool(wait([process.stdout.fileno()], _POLL_SECONDS))
+
+
+def _failure(process: subprocess.Popen[bytes]) -> str:
+    """Return why it could not be simulated."""
+    try:
+        _, error = reply_of(process)
+    except JobProcessError as ended:
+        return str(ended)
+    if isinstance(error, (InputError, JobProcessError)):
+        return str(error)
+    log.error("a simulation failed: %s: %s", type(error).__name__, error)
+    return "an error in the service; it was logged there"
 
 
 def _too_many(detail: str) -> ProblemError:

@@ -17,7 +17,7 @@ from adhere.service.api.auth import Authenticator
 from adhere.service.api.calling import call, check_role, check_trial
 from adhere.service.api.parsing import BodyDecoder, is_key
 from adhere.service.context import RequestContext, Service
-from adhere.service.http.in_flight import Admission
+from adhere.service.http.limits import Admission
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_route import OPERATIONS, PageRoute
 from adhere.service.pages.rendering import HEADERS, render

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from adhere.service.api.responses import Start
+from adhere.service.api.route import HTML, JSON, METRICS_ROLES, PUBLIC, Route
+from adhere.service.api.routes import ROUTES as API_ROUTES
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
+from adhere.service.pages.api import docs
 from adhere.service.pages.audit import audit_page, derivation_part, verification_part, why_page
 from adhere.service.pages.enrolment import enrolment_page
 from adhere.service.pages.explore.page import explore_page
@@ -23,6 +28,7 @@ from adhere.service.pages.site.recommendation_forms import (
     unblinding_from_page,
     withdrawal_from_page,
 )
+from adhere.service.pages.start import start
 from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
 
@@ -76,3 +82,17 @@ PAGES: Final = (
     PageRoute("POST", "/app/access/{id}/link", link_of_token, calls=("list_tokens", "make_link")),
     PageRoute("POST", "/app/access/{id}/revocation", revoked_token, calls=("list_tokens", "revoke_token")),
 )
+
+
+ROUTES: Final = (
+    *API_ROUTES,
+    Route("GET", "/", PUBLIC, start, Start, media=(JSON, HTML)),
+    Route("GET", "/docs", PUBLIC, docs, bytes, media=(HTML,)),
+)
+
+
+def routes(*, metrics_open: bool) -> tuple[Route, ...]:
+    """The table; with open metrics, these need no token."""
+    if not metrics_open:
+        return ROUTES
+    return tuple(replace(route, roles=PUBLIC) if route.roles == METRICS_ROLES else route for route in ROUTES)

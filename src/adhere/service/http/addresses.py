@@ -1,56 +1,12 @@
-"""Addresses in settings: networks, origins, paths, and who a client behind proxies is."""
+"""The address of a client behind proxies, and what failures are counted for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?")
-_ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 _HOP = re.compile(r"\[([^\]]+)\](?::\d+)?|([^:]+):\d+|(.+)")  # proxies may add a port
-
-
-def is_postgres(url: str) -> bool:
-    """Whether it is an address of PostgreSQL."""
-    return url.startswith(("postgresql://", "postgres://"))
-
-
-def is_file_name(name: str) -> bool:
-    """Whether it is the name of a file rather than an address of PostgreSQL."""
-    return not is_postgres(name)
-
-
-def is_root_path(path: str) -> bool:
-    """Whether it is a path that can be put before all others.
-
-    >>> is_root_path("/adhere"), is_root_path(""), is_root_path("adhere/")
-    (True, True, False)
-    """
-    return _ROOT_PATH.fullmatch(path) is not None and not {".", ".."} & set(path.split("/"))
-
-
-def are_origins(texts: Sequence[str]) -> bool:
-    """Whether each is an origin as browsers send it, or ``*``.
-
-    >>> are_origins(["https://trial.example.org"]), are_origins(["https://trial.example.org/"])
-    (True, False)
-    """
-    return all(text == "*" or _ORIGIN.fullmatch(text) for text in texts)
-
-
-def are_networks(texts: Sequence[str]) -> bool:
-    """Whether each is an IP address or network.
-
-    >>> are_networks(["127.0.0.1", "10.0.0.0/8", "::1"]), are_networks(["localhost"])
-    (True, False)
-    """
-    try:
-        for text in texts:
-            ip_network(text)
-    except ValueError:
-        return False
-    return True
 
 
 class TrustedProxies:
