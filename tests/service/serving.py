@@ -145,7 +145,7 @@ class Service:
 
 def path_of(route: Route | PageRoute, trial: str, recommendation_id: str = "", number: int = 0) -> str:
     """The path of a route for a trial, one of its recommendations, and a token or simulation."""
-    values = {"trial": trial, "recommendation_id": recommendation_id, "id": str(number)}
+    values = {"trial": trial, "recommendation_id": recommendation_id, "token": str(number), "simulation": str(number)}
     return re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from adhere.errors import ConflictError
 from adhere.service.api import accesses
+from adhere.service.api.queries import WHOLE_NUMBER, Choice
 from adhere.service.api.requests import NewTrial
 from adhere.service.api.route import Route
 from adhere.service.pages.routes import ROUTES
@@ -48,9 +49,10 @@ def asked(service: Service, route: Route, role: str, trial: str, recommendation_
     if route.body is NewTrial:
         body = {"name": trial, "policy": "thompson/actual", "arms": ARMS, "blinded": True}
     # Numbers and texts of one's own, as of an exploration, choose no format.
-    formats = [(name, values) for name, values in route.query if isinstance(values, tuple)]
+    formats = [(name, one.values) for name, one in route.query if isinstance(one, Choice)]
+    formats += [(name, ("0",)) for name, one in route.query if one is WHOLE_NUMBER]
     for name, values in formats or [("", ("",))]:
-        for value in values or ("0",):
+        for value in values:
             yield service.send(route.method, f"{path}?{name}={value}" if name else path, body, role=role)
 
 
@@ -75,7 +77,7 @@ def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(s
                 after = n_reads(service)
                 assert after > before, f"{route.method} {route.path} told a {role} an arm, and it was not logged"
                 before = after
-                seen.add(route.handler.__name__)
+                seen.add(route.name)
     expected = {"show_trial", "show_recommendation", "results", "export", "monitor", "analysis"}
     expected |= {"list_records", "derive_again"}
     assert (

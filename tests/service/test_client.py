@@ -14,7 +14,7 @@ from adhere.client import ServiceError
 from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.service.api.requests import NewTrial
-from adhere_client import Recorded
+from adhere_client.responses.recommendations import Recorded
 from service.serving import ARMS, Service
 
 

@@ -208,7 +208,7 @@ def test_the_service_may_ask_for_a_pause() -> None:
     def pause(asked: str) -> float:
         request = adhere_client.request.Request("GET", "/trials", dict)
         attempts = adhere_client.attempts.Attempts(request, "http://h", 8, was_up=True)
-        found = attempts.pause_after(adhere_client.request.Response(429, {"retry-after": asked}, b""))
+        found = attempts.pause_after(adhere_client.request.HttpResponse(429, {"retry-after": asked}, b""))
         assert found is not None
         return found
 

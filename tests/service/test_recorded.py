@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adhere_client import RecordedLine
+from adhere_client.responses.recommendations import RecordedLine
 from service.serving import Service
 
 ARMS = ("verum-xyz", "placebo-xyz")

@@ -124,7 +124,7 @@ def test_nobody_else_may_do_anything_to_a_real_trial(service: Service) -> None:
 
 
 def test_the_table_has_no_two_handlers_of_one_name() -> None:
-    assert len({route.handler.__name__ for route in ROUTES}) == len(ROUTES)
+    assert len({route.name for route in ROUTES}) == len(ROUTES)
 
 
 @pytest.mark.parametrize("what", ["", "/reports", "/corrections", "/withdrawal", "/error"])

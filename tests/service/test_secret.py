@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from service.serving import Service, in_file, path_of, spellings
 from service.test_roles import BODIES
 
 ARMS = ("verum-xyz", "placebo-xyz")
+NUMBERED = re.compile("{token}|{simulation}")
 FORMATS = {"export": ("csv", "parquet", "log"), "analysis": ("html", "json")}
 
 
@@ -60,7 +62,7 @@ def everything_said(service: Service, trial: str) -> bytes:
             continue
         person = sign_in(service, role)
         for page in PAGES:
-            if page.method == "GET" and not page.public and "{id}" not in page.path:
+            if page.method == "GET" and not page.public and not NUMBERED.search(page.path):
                 shown = person.get(path_of(page, trial, made))
                 said += [shown.body, repr(shown.headers).encode()]
                 said += [
@@ -103,13 +105,15 @@ def everything_said_without_reveal(service: Service, trial: str) -> bytes:
     made, said = service.ids(trial)[0], []
     for role in sorted(ALL_ROLES):
         for route in ROUTES:
-            if route.method == "GET" and "{id}" not in route.path:
+            if route.method == "GET" and not NUMBERED.search(route.path):
                 path = path_of(route, trial, made)
                 for form in FORMATS.get(path.rpartition("/")[2], ("",)):
                     said.append(service.send("GET", f"{path}?format={form}" if form else path, role=role).body)
         if role != METRICS:
             person = sign_in(service, role)
-            pages = [page for page in PAGES if page.method == "GET" and not page.public and "{id}" not in page.path]
+            pages = [
+                page for page in PAGES if page.method == "GET" and not page.public and not NUMBERED.search(page.path)
+            ]
             said += [person.get(path_of(page, trial, made)).body for page in pages]
     return b"".join(said)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-_NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service, client and analysis
+_NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service and analysis
 
 
 @app.command()
@@ -87,10 +87,10 @@ def demo(
 def _check_installed() -> None:
     if not all(find_spec(name) for name in _NEEDED):
         sentence = (
-            "`adhere demo` needs the service, its client and the analysis: pip install ./packages/adhere-client "
-            "'.[service,client,analysis]' in a checkout, or simply make demo"
+            "`adhere demo` needs the service and the analysis: pip install ./packages/adhere-client "
+            "'.[service,analysis]' in a checkout, or simply make demo"
         )
-        raise InputError("demo", None, "the extras service, client and analysis", sentence)
+        raise InputError("demo", None, "the extras service and analysis", sentence)
 
 
 @contextmanager

@@ -66,7 +66,8 @@ def serve(
             sentence = f"a library cannot be loaded, perhaps for lack of memory: {reason}"
             raise EndedError(sentence, LATER) from None
         sentence = (
-            "`adhere serve` needs the service extra: pip install 'adhere[service]' (in a checkout: '.[service]')"
+            "`adhere serve` needs the service extra: pip install 'adhere[service]' "
+            "(in a checkout: ./packages/adhere-client '.[service]')"
         )
         raise InputError("serve", None, "the service extra", sentence) from None
     try:

@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adhere.errors import InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
 from adhere.memory import is_shortage
-from adhere.service.api.auth import Authenticator
-from adhere.service.api.calling import call, check_trial
+from adhere.service.api.accesses import call
+from adhere.service.api.auth import Authenticator, check_trial
 from adhere.service.api.openapi import document
 from adhere.service.api.parsing import (
     BodyDecoder,
@@ -132,16 +132,15 @@ class App:
             if "trial" in parameters:
                 context.trial = parse_trial(parameters)
                 check_trial(context)
-            if "id" in parameters:
-                context.id = parse_number(parameters, route.path)
-            elif "recommendation_id" in parameters:
+            context.id = parse_number(parameters)
+            if "recommendation_id" in parameters:
                 context.recommendation_id = parse_recommendation(parameters)
         if route.idempotent:
             context.idempotency_key = parse_key(headers)
         if route.body is not None:
             context.body = await parse_body(receive, headers, self._decoders[route], self._max_body)
         context.query, context.headers = scope["query_string"], scope["headers"]
-        return await call(route, context)
+        return _as_response(await call(route, context), route)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[dict[str, Any]]:
@@ -161,6 +160,13 @@ def make_app(store: Store, settings: ServiceSettings | None = None, shared_folde
     settings = settings or ServiceSettings()
     app = App(store, settings, shared_folder)
     return with_cors(app, settings.cors_origins) if settings.cors_origins else app
+
+
+def _as_response(answer: Any, route: Route) -> Any:
+    """Return what a handler returned as the route's response: a value of the domain has the same fields, or more."""
+    if isinstance(answer, msgspec.Struct) and type(answer) is not route.response:
+        return msgspec.convert(answer, route.response, from_attributes=True)
+    return answer
 
 
 def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:

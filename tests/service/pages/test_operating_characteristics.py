@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from adhere.service.api.simulation_views import CharacteristicView, ScenarioView, SimulationView
 from adhere.service.pages.forms.operating_characteristics import claims_chart, lines_of
+from adhere_client.responses.simulations import Characteristic, SimulatedScenario, Simulation
 
 
-def scenario(effect: float, confounding: float, baseline: float = 0.5, **found: float) -> ScenarioView:
-    characteristics = [CharacteristicView(name, mean, 0.01, mean, mean) for name, mean in found.items()]
+def scenario(effect: float, confounding: float, baseline: float = 0.5, **found: float) -> SimulatedScenario:
+    characteristics = [Characteristic(name, mean, 0.01, mean, mean) for name, mean in found.items()]
     null = None if effect else "sharp"
-    return ScenarioView(f"{effect}", null, effect, 0.7, confounding, [0.5, 0.5], characteristics, baseline)
+    return SimulatedScenario(f"{effect}", null, effect, 0.7, confounding, [0.5, 0.5], characteristics, baseline)
 
 
-def simulation(*scenarios: ScenarioView) -> SimulationView:
-    return SimulationView(1, "done", 100, "0", scenarios=list(scenarios))
+def simulation(*scenarios: SimulatedScenario) -> Simulation:
+    return Simulation(1, "done", 100, "0", scenarios=list(scenarios))
 
 
 def test_claims_of_the_opposite_are_shown() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from adhere.service.api.responses import RecommendationView, RecordedLine
 from adhere.service.pages.site.recorded import entries
+from adhere_client.responses.recommendations import RecommendationDetails, RecordedLine
 from report.browser import executable
 from service.serving import Service
 
@@ -79,7 +79,7 @@ def test_a_tap_that_was_sent_later_says_when_it_happened() -> None:
     at = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
     for minutes, is_shown in ((1, False), (10, True)):
         line = RecordedLine("reported", at, OWN, reward=1, happened=at - timedelta(minutes=minutes))
-        (entry,) = entries(RecommendationView("ID", at, open=True, withdrawn=False, recorded=(line,)), {})
+        (entry,) = entries(RecommendationDetails("ID", at, open=True, withdrawn=False, recorded=(line,)), {})
         assert (entry.happened is not None) == is_shown
 
 

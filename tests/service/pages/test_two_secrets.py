@@ -43,7 +43,11 @@ HASHES = re.compile(
 )
 TIMES_OF_TOKENS = re.compile(r'(?<="made_at":")[^"]+')  # by another clock than the one that is pinned
 # Without those of simulations, and without a stream, which is counted when it happens to end.
-READ = [page for page in PAGES if page.method == "GET" and page.calls and not re.search("{id}|/events$", page.path)]
+READ = [
+    page
+    for page in PAGES
+    if page.method == "GET" and page.calls and not re.search("{token}|{simulation}|/events$", page.path)
+]
 Answers = dict[str, tuple[int, dict[str, str], str]]
 
 
@@ -171,7 +175,7 @@ def reads(service: Service, hear: Callable[[str, str, Reply], Reply]) -> None:
     second = service.ids(TRIAL)[1]
     for role in sorted(ALL_ROLES):
         for route in ROUTES:
-            if route.method != "GET" or "{id}" in route.path:
+            if route.method != "GET" or re.search("{token}|{simulation}", route.path):
                 continue
             path = path_of(route, TRIAL, second)
             forms = [f"?format={form}" for form in FORMATS.get(path.rpartition("/")[2], ())]

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from adhere_client.errors import ServiceError
-from adhere_client.request import Request, Response
+from adhere_client.request import HttpResponse, Request
 
 log = logging.getLogger("adhere_client")
 
@@ -29,7 +29,7 @@ class Attempts:
         self._request, self._url, self._retries, self._was_up = request, url, retries, was_up
         self._repeated = 0
 
-    def pause_after(self, response: Response) -> float | None:
+    def pause_after(self, response: HttpResponse) -> float | None:
         """Seconds to wait before the request is sent again; None if this is the answer."""
         again = response.status == _TOO_MANY or (response.status in _UNAVAILABLE and self._request.repeatable)
         if not again or self._repeated >= self._retries:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
 from adhere_client.address import bearer, parse_address
 from adhere_client.attempts import Attempts
 from adhere_client.errors import ConflictError, InputError, ServiceError, UnknownError
-from adhere_client.request import Request, Response, Result
+from adhere_client.request import HttpResponse, Request, Result
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 _ERRORS: Mapping[int, type[InputError]] = {400: InputError, 404: UnknownError, 409: ConflictError, 422: InputError}
 _CONNECT_TIMEOUT = 10.0
 _MAX_IDLE = 8  # connections kept open
@@ -89,19 +91,19 @@ class Connection:
             "extensions": {"timeout": self._timeout},
         }
 
-    def _respond(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> Response:
+    def _respond(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> HttpResponse:
         self._was_up = True
         named = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-        return Response(status, named, body)
+        return HttpResponse(status, named, body)
 
-    def _answer(self, request: Request[Result], response: Response) -> Result:
+    def _answer(self, request: Request[Result], response: HttpResponse) -> Result:
         """The decoded answer; raises what the service refused or failed at."""
         if response.status >= 300:
             raise _error_in(response)
         try:
             if request.into is not None:
-                return msgspec.convert(response.headers.get("x-adhere-head"), request.answer)
-            return msgspec.json.decode(response.body or b"null", type=request.answer)
+                return msgspec.convert(response.headers.get("x-adhere-head"), request.response)
+            return msgspec.json.decode(response.body or b"null", type=request.response)
         except msgspec.DecodeError as error:
             raise ServiceError(response.status, f"an answer that adhere does not give: {error}") from None
 
@@ -119,7 +121,7 @@ class Connection:
             raise same from None
 
 
-def _error_in(response: Response) -> Exception:
+def _error_in(response: HttpResponse) -> Exception:
     if 300 <= response.status < 400:
         where = response.headers.get("location", "another address")
         return ServiceError(response.status, f"the service is at {where}; give its address to the client")
@@ -135,3 +137,13 @@ def _error_in(response: Response) -> Exception:
     if isinstance(error, ConflictError):
         error.recommendation_id = problem.get("recommendation_id")
     return error
+
+
+def as_method(method: Method, steps_of: Callable[..., Any]) -> Method:
+    """Let a method show the parameters of its call, after itself, and the answer in place of the steps."""
+    signature = inspect.signature(steps_of)
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    answer = str(signature.return_annotation).removeprefix("Steps[").removesuffix("]")
+    shown = signature.replace(parameters=[itself, *signature.parameters.values()], return_annotation=answer)
+    method.__signature__ = shown  # type: ignore[attr-defined]
+    return method

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -19,7 +19,7 @@ _RECOMMENDATION_ID = re.compile("[0-9A-Za-z -]*[0-9A-Za-z][0-9A-Za-z -]*")  # ho
 
 @dataclass(frozen=True)
 class Request(Generic[Result]):
-    """A method, a path, the type of the answer and a body.
+    """A method, a path, the type of the response and a body.
 
     A request that is `repeatable` is sent again if its answer was lost: it has an id, by which the service knows it
     again, or changes nothing when executed twice. Of one that is not, only what was surely not executed is sent
@@ -28,15 +28,15 @@ class Request(Generic[Result]):
 
     method: str
     path: str
-    answer: type[Result]
+    response: type[Result]
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
     into: Path | None = None
 
 
-class Response(NamedTuple):
-    """What came back: the status, the headers in lower case, and the body unless it went into a file."""
+class HttpResponse(NamedTuple):
+    """A response as it came back: the status, the headers in lower case, and the body unless it went into a file."""
 
     status: int
     headers: Mapping[str, str]
@@ -53,17 +53,17 @@ def ask(request: Request[Result]) -> Steps[Result]:
     return answer
 
 
-def get(path: str, answer: type[Result]) -> Steps[Result]:
+def get(path: str, response: type[Result]) -> Steps[Result]:
     """Read something."""
-    return ask(Request("GET", path, answer))
+    return ask(Request("GET", path, response))
 
 
-def write(path: str, answer: type[Result], body: Any, request_id: str | None) -> Steps[Result]:
+def write(path: str, response: type[Result], body: Any, request_id: str | None) -> Steps[Result]:
     """Write to a trial's log, under an id of the caller or a new one."""
     if request_id is not None and not (isinstance(request_id, str) and _REQUEST_ID.fullmatch(request_id)):
         raise InputError("request_id", request_id, "1 to 200 visible ASCII characters without spaces")
     key = str(uuid.uuid4()) if request_id is None else request_id
-    return ask(Request("POST", path, answer, body, {"Idempotency-Key": key}))
+    return ask(Request("POST", path, response, body, {"Idempotency-Key": key}))
 
 
 def trial_path(trial: str, *rest: object) -> str:
@@ -94,3 +94,10 @@ def recommendation_path(trial: str, recommendation_id: str, *rest: str) -> str:
             "recommendation", recommendation_id, "the ID of a recommendation, such as 4K7T-9QXA-M98F-RJCB"
         )
     return trial_path(trial, "recommendations", recommendation_id, *rest)
+
+
+def list_of(field: str, values: Iterable[Any], of: str) -> list[Any]:
+    """Several values; a text is one, and its letters would be taken for many."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(field, values, f"a list of {of}")
+    return list(values)

@@ -1,4 +1,6 @@
-"""The access log: an answer that reveals an arm is written down before it is sent, and can be read by an admin.
+"""Call a route, and log the read: an answer that reveals an arm is written down before it is sent.
+
+Requests over HTTP and pages both come through `call`, so that a page can show nothing that the API would not.
 
 What a route reveals is in the table of routes. Sites and coordinators see no arm of a blinded trial, unless a site
 unblinds a kit, so their other reads are not logged.
@@ -6,19 +8,19 @@ unblinds a kit, so their other reads are not logged.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, Final
 
 from adhere.errors import ConflictError, OutcomeUnknownError, StoreError
 from adhere.service.api.exports import FileStream
-from adhere.service.api.queries import query_number
-from adhere.service.api.responses import AccessLine, AccessList
+from adhere.service.api.queries import check_query, query_number
+from adhere.service.api.route import BLIND_ROLES, Route
 from adhere.service.context import RequestContext, reading
 from adhere.service.group_commit import Read
 from adhere.store import ReadTransaction
 from adhere.store.accesses import MAX_ID, accesses, accesses_before
 from adhere.trial.writing.processor import utc_now
+from adhere_client.responses.log import Access, AccessPage
 
 TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
 RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS = "results", "looks", "export", "monitor", "analysis"
@@ -31,10 +33,20 @@ _PAGE: Final = 1000
 _NEWEST: Final = 100
 
 
-async def answer(handler: Callable[[RequestContext], Awaitable[Any]], context: RequestContext, kind: str) -> Any:
-    """A handler's answer to a token that sees arms, once the read is durably in the access log."""
+async def call(route: Route, context: RequestContext) -> Any:
+    """Return the answer to a request whose holder may use the route."""
+    if context.query:
+        check_query(context.query, [name for name, _ in route.query])
+    if route.reveals and (context.holder.role not in BLIND_ROLES or route.reveals == UNBLINDING):
+        return await _logged(route, context)
+    return await route.handler(context)
+
+
+async def _logged(route: Route, context: RequestContext) -> Any:
+    """Return the answer to a token that sees arms, once the read is durably in the access log."""
+    kind = route.reveals
     try:
-        response = await handler(context)
+        response = await route.handler(context)
     except ConflictError:
         if kind == REPORT:  # a refusal says what was taken, as a success does to who guessed right
             await _log(context, kind, context.recommendation_id)
@@ -73,7 +85,7 @@ def _time(now: datetime, kind: str) -> str:
 
 
 @reading
-def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessList:
+def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessPage:
     """List who read what of a trial: up to 1000 rows, those that follow with after set to next.
 
     With before (0: the end), the newest 100 of those before come first, and next is the value of before for more.
@@ -84,7 +96,7 @@ def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessList:
     else:
         rows = accesses_before(view, number, before or MAX_ID, _NEWEST)
     lines = [
-        AccessLine(row.id, row.at, row.token, row.label, row.kind, row.head.hex(), row.n, row.recommendation_id)
+        Access(row.id, row.at, row.token, row.label, row.kind, row.head.hex(), row.n, row.recommendation_id)
         for row in rows
     ]
-    return AccessList(lines, rows[-1].id if len(rows) == (_PAGE if before < 0 else _NEWEST) else None)
+    return AccessPage(lines, rows[-1].id if len(rows) == (_PAGE if before < 0 else _NEWEST) else None)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from adhere.design.design import Design
-from adhere.service.api.audit_views import DerivationView, Reason, RecordLine, RecordList, VerificationView
 from adhere.service.api.queries import query_number
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Record
@@ -16,13 +15,14 @@ from adhere.trial.log.derive import DerivedAgain
 from adhere.trial.log.describe import describe
 from adhere.trial.log.verify import Verdict
 from adhere.trial.writing.processor import utc_now
+from adhere_client.responses.log import LogLine, LogPage, Reason, Reproduction, Verification
 
 _PAGE: Final = 100
 _TOKEN: Final = "token "
 
 
 @reading
-def list_records(context: RequestContext, view: ReadTransaction) -> RecordList:
+def list_records(context: RequestContext, view: ReadTransaction) -> LogPage:
     """List a trial's log in words, 100 records at a time: the last ones, those before a record or those after it."""
     live = context.service.processor.trial(context.trial)
     total = view.head(live.number).position
@@ -35,7 +35,7 @@ def list_records(context: RequestContext, view: ReadTransaction) -> RecordList:
     found = view.records(live.number, after, end - after) if end > after else []
     who, ids = _labels(view), _ids(view, live.number, found)
     lines = [_line(view, live.number, live.design, record, who, ids) for record in found]
-    return RecordList(
+    return LogPage(
         lines,
         total,
         before=after + 1 if after > 0 else None,
@@ -63,10 +63,10 @@ def _line(
     record: Record,
     who: Mapping[str, str],
     ids: Mapping[int, str],
-) -> RecordLine:
+) -> LogLine:
     event = decode(record.body)
     words = view.note(trial, event.position) if getattr(event, "text", "") else None
-    return RecordLine(
+    return LogLine(
         record=record.position,
         at=event.at,
         by=who.get(event.by, event.by),
@@ -77,11 +77,11 @@ def _line(
     )
 
 
-async def derive_again(context: RequestContext) -> DerivationView:
+async def derive_again(context: RequestContext) -> Reproduction:
     """Derive a recommendation again from the log as it stood then, and say why it came out so."""
     service = context.service
 
-    def look(view: ReadTransaction) -> tuple[Recommended, list[RecordLine], int, Design]:
+    def look(view: ReadTransaction) -> tuple[Recommended, list[LogLine], int, Design]:
         live = service.processor.trial(context.trial)
         made, about = made_and_all(view, live.number, context.recommendation_id)
         records = [view.records(live.number, event.position - 1, 1)[0] for event in about]
@@ -95,7 +95,7 @@ async def derive_again(context: RequestContext) -> DerivationView:
         context.holder.id, "derivation", context.trial, made.recommendation_id, n_records=n_records
     )
     came_out = found.comparison
-    return DerivationView(
+    return Reproduction(
         recommendation_id=made.recommendation_id,
         same=came_out.difference is None,
         derived=came_out.how.value,
@@ -111,7 +111,7 @@ async def derive_again(context: RequestContext) -> DerivationView:
     )
 
 
-async def verify_log(context: RequestContext) -> VerificationView:
+async def verify_log(context: RequestContext) -> Verification:
     """Verify a trial's log: whether its chain of hashes is whole."""
     service = context.service
 
@@ -120,7 +120,7 @@ async def verify_log(context: RequestContext) -> VerificationView:
 
     n_records = await service.read(count)
     verdict: Verdict = await service.jobs.run(context.holder.id, "verify", context.trial, n_records=n_records)
-    return VerificationView(
+    return Verification(
         whole=verdict.fault is None,
         records=verdict.n_records,
         head=verdict.head,

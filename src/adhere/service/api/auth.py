@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.types import Scope
 
 from adhere.access.sessions import LINK_PREFIX
-from adhere.service.api.calling import check_role
+from adhere.errors import UnknownError
 from adhere.service.api.route import Route
 from adhere.service.context import RequestContext, Service
 from adhere.service.http.addresses import TrustedProxies, network_of
@@ -114,3 +114,19 @@ class Authenticator:
         elif tokens.is_expired(token):
             detail = "this token has expired"
         raise ProblemError("unauthenticated", detail, field="Authorization", headers={"www-authenticate": "Bearer"})
+
+
+def check_role(route: Route, role: str) -> None:
+    """Refuse a role that the route is not for."""
+    if role not in route.roles:
+        allowed = " or ".join(sorted(route.roles))
+        raise ProblemError(
+            "forbidden", f"this request needs the role {allowed}; the token has the role {role}", field="role"
+        )
+
+
+def check_trial(context: RequestContext) -> None:
+    """To a token for one trial, all others are unknown."""
+    only = context.holder.trial
+    if only is not None and context.trial != only:
+        raise UnknownError("trial", context.trial, "the trial this token is for")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from msgspec import convert
+from msgspec import convert, to_builtins
 from msgspec.structs import asdict
 
 from adhere.design.checks import check
@@ -16,34 +16,41 @@ from adhere.design.make_design import make_design
 from adhere.design.words import in_words
 from adhere.policies.base.description import PolicyDescription, describe
 from adhere.policies.base.registry import registry
-from adhere.service.api.design_views import DesignChecked, ParameterView, PolicyList, PolicyView
 from adhere.service.api.requests import NewTrial
-from adhere.service.api.responses import DesignView
 from adhere.service.context import RequestContext
+from adhere_client.responses import trials as responses
+from adhere_client.responses.simulations import PolicyDetails, PolicyList, PolicyParameter
+from adhere_client.responses.trials import CheckedDesign
 
 _PROTOCOLS: Final = ("chosen", "actual", "comply")
 
 
 async def list_policies(_context: RequestContext) -> PolicyList:
     """List the policies by name: what each does, its parameters, what it needs."""
-    return PolicyList([_view(describe(cls)) for _, cls in sorted(registry.items())])
+    return PolicyList([_details(describe(cls)) for _, cls in sorted(registry.items())])
 
 
-def _view(found: PolicyDescription) -> PolicyView:
-    parameters = [convert(one._asdict(), ParameterView) for one in found.parameters]
+def _details(found: PolicyDescription) -> PolicyDetails:
+    parameters = [convert(one._asdict(), PolicyParameter) for one in found.parameters]
     protocols = _PROTOCOLS if found.takes_protocol else ()
-    return convert(found._asdict() | {"parameters": parameters, "protocols": protocols}, PolicyView)
+    return convert(found._asdict() | {"parameters": parameters, "protocols": protocols}, PolicyDetails)
 
 
-async def check_design(context: RequestContext) -> DesignChecked:
+async def check_design(context: RequestContext) -> CheckedDesign:
     """Check a design, from its fields or its file's text, without creating a trial."""
     return await context.service.in_background(partial(_checked, context.body.design))
 
 
-def _checked(given: NewTrial | str) -> DesignChecked:
+def _checked(given: NewTrial | str) -> CheckedDesign:
     design, _ = read_design(given)
-    view = DesignView(**asdict(design))
-    return DesignChecked(view, design.digest, tuple(in_words(design)), check(design), design.to_toml())
+    return CheckedDesign(
+        design_response(design), design.digest, tuple(in_words(design)), check(design), design.to_toml()
+    )
+
+
+def design_response(design: Design) -> responses.Design:
+    """Return a design as it is sent: with all its fields, and its parts without what has its default value."""
+    return convert(to_builtins(asdict(design)), responses.Design)
 
 
 def read_design(given: NewTrial | str) -> tuple[Design, Any]:

@@ -1,4 +1,4 @@
-"""Handler of exports: written to a temporary file by a job, then streamed to the client."""
+"""Handlers of a trial as a file, its export and its analysis: written by a job, then streamed to the client."""
 
 from __future__ import annotations
 
@@ -12,26 +12,35 @@ from typing import BinaryIO
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from adhere.errors import InputError
-from adhere.service.api.queries import query_value
+from adhere.service.api.queries import Choice
 from adhere.service.context import RequestContext, Service
 from adhere.store import ReadTransaction
 
-_MEDIA = {
+_EXPORTS = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "log": "application/x-ndjson",
 }
+_ANALYSES = {"html": "text/html; charset=utf-8", "json": "application/json"}
+EXPORT_FORMAT, ANALYSIS_FORMAT = Choice(tuple(_EXPORTS)), Choice(tuple(_ANALYSES))
 _CHUNK = 256 * 1024  # bytes
 
 
 async def export(context: RequestContext) -> Response:
     """Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record."""
-    form = chosen_format(context.query, _MEDIA)
-    return await as_file(context, "log" if form == "log" else "table", form, {"content-type": _MEDIA[form]})
+    form = EXPORT_FORMAT.read(context.query, "format")
+    return await _as_file(context, "log" if form == "log" else "table", form, {"content-type": _EXPORTS[form]})
 
 
-async def as_file(context: RequestContext, job: str, form: str, headers: Mapping[str, str]) -> Response:
+async def analysis(context: RequestContext) -> Response:
+    """Analyse a trial as the command adhere analyse does, without the test by replay: a page in one file, or JSON."""
+    form = ANALYSIS_FORMAT.read(context.query, "format")
+    # A page that is opened here could otherwise do what its reader may.
+    headers = {"content-disposition": f'attachment; filename="analysis.{form}"', "x-content-type-options": "nosniff"}
+    return await _as_file(context, "analysis", form, {"content-type": _ANALYSES[form], **headers})
+
+
+async def _as_file(context: RequestContext, job: str, form: str, headers: Mapping[str, str]) -> Response:
     """What a job writes into a file, as an answer."""
     service = context.service
 
@@ -76,12 +85,3 @@ class FileStream(Response):
     def discard(self) -> None:
         """Give it up unsent."""
         self._at_end.close()
-
-
-def chosen_format(query: bytes, known: Mapping[str, str]) -> str:
-    """The format asked for, by default the first of those known."""
-    expected = f"one of {', '.join(known)}"
-    form = query_value(query, "format", next(iter(known)), expected)
-    if form not in known:
-        raise InputError("format", form, expected)
-    return form

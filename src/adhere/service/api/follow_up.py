@@ -1,4 +1,10 @@
-"""Handlers of enrolment and follow-up: who was enrolled, what waits for a report, a subject's recommendations."""
+"""Handlers of enrolment and follow-up: who was enrolled, what waits for a report, a subject's recommendations, sites.
+
+A trial has sites once a token of role site is for this trial only, or a subject was entered for a site. From then on
+nobody enters a subject for no site. Tokens for all trials do not count by themselves: beside the trials of those
+sites there may be one without sites, which an application runs with an admin's token. The page asks for a site as
+soon as there is one that may use the trial.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +13,10 @@ from functools import partial, wraps
 from typing import Final, TypeVar
 
 from adhere.checks import check_text
-from adhere.errors import InputError
-from adhere.service.api.follow_up_views import (
-    DayEnrolment,
-    EnrolmentView,
-    RecommendationLine,
-    RecommendationList,
-    SiteEnrolment,
-    WaitingList,
-)
+from adhere.errors import InputError, nearest
 from adhere.service.api.queries import query_value
 from adhere.service.api.route import ADMIN, SITE
-from adhere.service.context import RequestContext
+from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.store.subjects import looking_alike, pseudonyms_of, sites_of, subject_of
 from adhere.trial.domain.events import Recommended, decode
@@ -37,6 +35,8 @@ from adhere.trial.log.follow_up import (
 from adhere.trial.verbs.context import unknown_recommendation
 from adhere.trial.writing.snapshot import standing
 from adhere.trial.writing.transaction import LiveTrial
+from adhere_client.responses.recommendations import ListedRecommendation, RecommendationList, WaitingPage
+from adhere_client.responses.trials import DayEnrolment, SiteEnrolment, SiteList, TrialEnrolment
 
 Result = TypeVar("Result")
 _PAGE: Final = 100
@@ -67,7 +67,7 @@ def _following(
 
 
 @_following
-def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> EnrolmentView:
+def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> TrialEnrolment:
     """Show the enrolment of all sites by day, and what is still to be reported."""
     oldest: dict[str, int] = {}
     for number in follow_up.waiting():
@@ -76,7 +76,7 @@ def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, f
     zones = context.service.follow_ups.zones
     sites = [_site(follow_up, name, counts, oldest.get(name), zones.name(name)) for name, counts in named]
     days = [DayEnrolment(day, name, n) for name, counts in named for day, n in counts.days.items()]
-    return EnrolmentView(
+    return TrialEnrolment(
         trial=context.trial,
         status=standing(view, live.number).status,
         recommendations=follow_up.n_recommendations,
@@ -110,7 +110,7 @@ def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None
 
 
 @_following
-def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> WaitingList:
+def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> WaitingPage:
     """List what awaits a report, oldest first: up to 100, those that follow with after set to next."""
     own = context.holder.site if context.holder.role == SITE else None
     after = query_value(context.query, "after", "", "the ID of a recommendation")
@@ -119,7 +119,7 @@ def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial
     rest = [number for number in everything if number > index]
     shown = rest[:_PAGE]
     lines = _lines(context, view, live, follow_up, shown)
-    return WaitingList(lines, len(everything), lines[-1].recommendation_id if len(rest) > len(shown) else None)
+    return WaitingPage(lines, len(everything), lines[-1].recommendation_id if len(rest) > len(shown) else None)
 
 
 @_following
@@ -169,7 +169,7 @@ def _of_key(view: ReadTransaction, trial: int, follow_up: FollowUp, key: str) ->
 
 def _lines(
     context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp, numbers: Sequence[int]
-) -> list[RecommendationLine]:
+) -> list[ListedRecommendation]:
     """Recommendations as a role sees them: who was treated, and with what, is for the site itself and admins."""
     acts = context.holder.role in (SITE, ADMIN)
     made = _made(view, live.number, numbers)
@@ -177,9 +177,9 @@ def _lines(
     names = pseudonyms_of(view, live.number, keys, context.holder.site)
     design = live.design
 
-    def line(number: int) -> RecommendationLine:
+    def line(number: int) -> ListedRecommendation:
         known, stratum, event = follow_up.known(number), follow_up.stratum(number), made[number]
-        return RecommendationLine(
+        return ListedRecommendation(
             recommendation_id=event.recommendation_id,
             site=follow_up.site(number),
             at=follow_up.at(number),
@@ -205,3 +205,26 @@ def _state(known: int) -> str:
     if known & LOST:
         return "lost to follow-up"
     return "waiting" if is_waiting(known) else "complete"
+
+
+@reading
+def list_sites(context: RequestContext, view: ReadTransaction) -> SiteList:
+    """List the sites that may use a trial, or entered subjects, and whether a subject must be entered for one."""
+    return _sites(context, view)
+
+
+async def check_site(context: RequestContext, site: str) -> None:
+    """Refuse to enter a subject for a site that is not one of the trial's, or not that of the token."""
+    if context.holder.role == SITE:
+        raise InputError("site", site, "none, or the site of the token")
+    known = (await context.service.read(lambda view: _sites(context, view))).sites
+    if site not in known:
+        none = "no site: this trial has none; make a token of role site first"
+        raise InputError("site", site, nearest(site, known) if known else none)
+
+
+def _sites(context: RequestContext, view: ReadTransaction) -> SiteList:
+    service, trial = context.service, context.trial
+    entered = {site for site in sites_of(view, service.processor.trial(trial).number) if site}
+    own, shared = service.tokens.sites(trial), service.tokens.sites(None)
+    return SiteList(sorted(entered | own | shared), required=bool(entered | own))

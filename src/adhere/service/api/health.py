@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from adhere.service.api.responses import Healthy
 from adhere.service.context import RequestContext
 from adhere.service.http.problems import ProblemError
 from adhere.service.metrics import MEDIA_TYPE
+from adhere_client.responses.service import Healthy
 
 
 async def alive(_context: RequestContext) -> Healthy:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from adhere.service.api.parameters import Number, Text
+from adhere.service.api.queries import WHOLE_NUMBER
 from adhere.service.api.requests import EXAMPLES
-from adhere.service.api.responses import DESCRIPTION
 from adhere.service.api.route import HTML, JSON, Route
 from adhere.service.http.problems import KINDS, MEDIA_TYPE, Problem
 from adhere.trial.domain.events import SOFTWARE
 from adhere.trial.secret.recommendation_ids import LETTERS
 
+DESCRIPTION: Final = "Adaptive trials for people who do not always do as they are told."
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "trial": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^/]+$"},
-    "id": {"type": "integer", "minimum": 0, "maximum": 10**15 - 1},
+    "token": WHOLE_NUMBER.schema,
+    "simulation": WHOLE_NUMBER.schema,
     "recommendation_id": {"type": "string", "pattern": f"^[{LETTERS}]{{4}}(-[{LETTERS}]{{4}}){{3}}$"},
 }
 _IDEMPOTENCY_KEY = {
@@ -39,7 +40,7 @@ _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
     *(("report", to, _SAME_RECOMMENDATION) for to in ("report", "correct", "show_recommendation")),
     ("export", "list_accesses", _SAME_TRIAL),
     ("pause", "resume", _SAME_TRIAL),
-    ("make_token", "revoke_token", {"id": "$response.body#/id"}),
+    ("make_token", "revoke_token", {"token": "$response.body#/id"}),
 )
 
 
@@ -73,9 +74,9 @@ def document(routes: Iterable[Route], root_path: str = "") -> bytes:
 
 
 def _operation(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
-    name = route.handler.__name__
     operation: dict[str, Any] = {
-        "operationId": name,
+        "operationId": route.name,
+        "tags": [route.group],
         "summary": route.summary,
         "parameters": _parameters(route),
         "responses": {str(route.status): _success(route, schemas), **_problems(route, schemas)},
@@ -94,15 +95,8 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         {"name": name, "in": "path", "required": True, "schema": _PARAMETERS[name]}
         for name in re.findall(r"\{(\w+)\}", route.path)
     ]
-    for name, values in route.query:
-        found.append({"name": name, "in": "query", "schema": _query_schema(values)})
+    found += [{"name": name, "in": "query", "schema": one.schema} for name, one in route.query]
     return [*found, _IDEMPOTENCY_KEY] if route.idempotent else found
-
-
-def _query_schema(values: tuple[str, ...] | Number | Text) -> dict[str, Any]:
-    if isinstance(values, (Number, Text)):
-        return values.schema
-    return {"enum": list(values), "default": values[0]} if values else _PARAMETERS["id"]
 
 
 def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]:
@@ -115,7 +109,7 @@ def _success(route: Route, schemas: dict[Any, dict[str, Any]]) -> dict[str, Any]
     links = {
         f"{to}_next": {"operationId": to, "parameters": parameters}
         for start, to, parameters in _LINKS
-        if start == route.handler.__name__
+        if start == route.name
     }
     return {**response, "links": links} if links else response
 

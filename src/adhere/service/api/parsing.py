@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -10,8 +11,8 @@ from typing import Any
 import msgspec
 from starlette.types import Receive
 
+from adhere.decoding import misfit, without_null
 from adhere.errors import UnknownError
-from adhere.service.api.body_problems import body_problem, field_names, repeated_field
 from adhere.service.http.http_protocol import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown
 from adhere.trial.secret.recommendation_ids import parse_id
@@ -33,17 +34,17 @@ class BodyDecoder:
     def __init__(self, body: type) -> None:
         self._body = body
         self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(body).decode
-        self._names = field_names(body)
+        self._names = _field_names(body)
 
     def decode(self, raw: bytes) -> Any:
         """The body, validated."""
         try:
             found = self._decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise body_problem(error, raw, self._body) from None
+            raise _body_problem(error, raw, self._body) from None
         # msgspec takes the last of two equal names. To parse it again would take time, so first see if it can be.
         if raw.count(b":") > 1 and self._may_repeat(raw):
-            problem = repeated_field(raw)
+            problem = _repeated_field(raw)
             if problem is not None:
                 raise problem
         return found
@@ -65,13 +66,14 @@ def parse_trial(parameters: dict[str, str]) -> str:
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
-def parse_number(parameters: dict[str, str], path: str) -> int:
-    """The number of a token or of a simulation."""
-    text = parameters["id"]
-    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
-        return int(text)
-    what = "simulation" if "/simulations/" in path else "token"
-    raise UnknownError(what, text, f"the number of a {what}")
+def parse_number(parameters: dict[str, str]) -> int:
+    """The number of a token or of a simulation, whichever the path names; -1 if it names neither."""
+    for what in ("token", "simulation"):
+        if (text := parameters.get(what)) is not None:
+            if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
+                return int(text)
+            raise UnknownError(what, text, f"the number of a {what}")
+    return -1
 
 
 def parse_recommendation(parameters: dict[str, str]) -> str:
@@ -161,3 +163,77 @@ def _too_large(max_bytes: int) -> ProblemError:
         expected=f"at most {max_bytes} bytes",
         headers={"connection": "close"},
     )
+
+
+def _body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
+    """A body that is not JSON, or not of the expected type."""
+    value = _parsed(raw)
+    if isinstance(value, ProblemError):
+        return value
+    if not isinstance(error, msgspec.ValidationError):
+        at = re.search(r"\(byte (\d+)\)$", str(error))
+        return _not("JSON", raw.decode(errors="replace"), int(at.group(1)) if at else len(raw))
+    wrong = misfit(error, value, body, shown)  # a value of None: it is too deep for Python's parser
+    return ProblemError(
+        "invalid",
+        wrong.sentence,
+        field=wrong.field,
+        value=None if wrong.value is None else str(wrong.value),
+        expected=wrong.expected,
+    )
+
+
+def _repeated_field(raw: bytes) -> ProblemError | None:
+    """The problem of a body in which a name occurs twice in one object, if there is one."""
+    found = _parsed(raw)
+    return found if isinstance(found, ProblemError) else None
+
+
+def _field_names(body: type) -> tuple[bytes, ...]:
+    """Every name that may occur in a body, as it is written in JSON."""
+    return tuple(f'"{name}"'.encode() for name in _names(msgspec.inspect.type_info(body)))
+
+
+def _parsed(raw: bytes) -> Any:
+    """The body in Python's own parser, which says where it is wrong; a problem if it is no JSON, None if too deep."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        return _not("UTF-8", raw[: error.start].decode(), error.start)
+    if not text.strip():
+        return ProblemError("malformed", "the body is empty; send a JSON object", field="body")
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_float=_number)
+    except json.JSONDecodeError as error:
+        return _not("JSON", text, error.pos)
+    except ProblemError as problem:
+        return problem
+    except (RecursionError, ValueError):  # too deep, or a whole number of too many digits
+        return None
+
+
+def _not(what: str, text: str, at: int) -> ProblemError:
+    before = text[:at]
+    place = f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
+    return ProblemError("malformed", f"the body is not valid {what}: {place}", field="body")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise ProblemError("invalid", f"{shown(name)!r} is given twice", field=shown(name), expected="it once")
+    return found
+
+
+def _number(text: str) -> float | str:
+    """A number, or its text if it is too large for one."""
+    value = float(text)
+    return value if abs(value) < float("inf") else text
+
+
+def _names(kind: Any) -> set[str]:
+    kind = without_null(kind)
+    fields = getattr(kind, "fields", ())
+    return {item.encode_name for item in fields}.union(*(_names(item.type) for item in fields))

@@ -1,8 +1,10 @@
-"""Parameters after the question mark of an address."""
+"""Parameters after the question mark of an address: what they may be, and how they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl
 
 from adhere.errors import InputError, short
@@ -38,3 +40,68 @@ def query_number(query: bytes, name: str, default: int = 0) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise InputError(name, text, expected)
     return int(text)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several words, the default first."""
+
+    values: tuple[str, ...]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the OpenAPI document."""
+        return {"enum": list(self.values), "default": self.values[0]}
+
+    def read(self, query: bytes, name: str) -> str:
+        """Return the word in an address, or the default if it is not given."""
+        expected = f"one of {', '.join(self.values)}"
+        word = query_value(query, name, self.values[0], expected)
+        if word not in self.values:
+            raise InputError(name, word, expected)
+        return word
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a range, whole or not."""
+
+    least: float
+    most: float
+    whole: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the OpenAPI document."""
+        return {"type": "integer" if self.whole else "number", "minimum": self.least, "maximum": self.most}
+
+    def read(self, query: bytes, name: str, default: float) -> float:
+        """The number in an address; the default if it is not given."""
+        expected = f"a {'whole ' if self.whole else ''}number from {self.least:,} to {self.most:,}"
+        text = query_value(query, name, "", expected)
+        if not text:
+            return default
+        try:
+            value = int(text) if self.whole else float(text)
+        except ValueError:
+            raise InputError(name, text, expected) from None
+        if "_" in text or not self.least <= value <= self.most:  # the comparison also refuses NaN
+            raise InputError(name, text, expected)
+        return value
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of limited length."""
+
+    meaning: str
+    max_length: int = 200
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the OpenAPI document."""
+        return {"type": "string", "maxLength": self.max_length, "description": self.meaning}
+
+
+Parameter: TypeAlias = Choice | Number | Text
+WHOLE_NUMBER: Final = Number(0, 10**_MAX_DIGITS - 1, whole=True)

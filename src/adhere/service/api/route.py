@@ -1,4 +1,4 @@
-"""What a route is: a method and a path, who may use it, its request and its response."""
+"""Routes: a method and a path, who may use it, its request and its response."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from adhere.service.api import requests, responses
-from adhere.service.api.parameters import Number, Text
+from adhere.service.api.queries import Parameter
+from adhere.service.api.requests import Body
 from adhere.service.context import RequestContext
+from adhere_client.responses.service import IssuedToken
 
 JSON: Final = "application/json"
 HTML: Final = "text/html"
@@ -29,6 +30,8 @@ BLIND_ROLES: Final = frozenset({SITE, COORDINATOR})  # are told no arm of a blin
 class Route:
     """A method and path, the roles that may use it (none: public), its request and its response.
 
+    `group` is its heading in the OpenAPI document and in `/docs`. A handler may return a value of the domain that has
+    the fields of the `response`; over HTTP it is sent as one.
     `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
     that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
     the answer is sent, if it shows an arm of a blinded trial, or a probability.
@@ -40,13 +43,18 @@ class Route:
     handler: Callable[[RequestContext], Awaitable[Any]]
     response: type | None
     status: int = 200
-    body: type[requests.Body] | None = None
+    body: type[Body] | None = None
     idempotent: bool = False
     media: tuple[str, ...] = (JSON,)
     problems: tuple[str, ...] = ()
-    # Their values, the default first; none: a whole number.
-    query: tuple[tuple[str, tuple[str, ...] | Number | Text], ...] = ()
+    query: tuple[tuple[str, Parameter], ...] = ()
     reveals: str = ""
+    group: str = "The service"
+
+    @property
+    def name(self) -> str:
+        """The ID of the operation in the OpenAPI document, by which pages call it: the name of its handler."""
+        return self.handler.__name__
 
     @property
     def summary(self) -> str:
@@ -76,6 +84,6 @@ class Route:
             return "send the same request again"
         if self.idempotent:
             return "send the same request again with the same Idempotency-Key"
-        if self.response is responses.TokenCreated:
+        if self.response is IssuedToken:
             return "list the tokens (GET /tokens) and, if a new one is there, revoke it: its text is lost"
         return "send the same request again: if it was written, that changes nothing"

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
-from adhere.exploration.results import Exploration
 from adhere.service.api import (
     accesses,
     audit,
-    design_views,
     designs,
-    explorations,
+    exports,
     follow_up,
     health,
-    monitor,
     recommendations,
     requests,
-    responses,
-    simulation_views,
     simulations,
-    sites,
     tokens,
     trials,
 )
-from adhere.service.api.audit_views import DerivationView, RecordList, VerificationView
-from adhere.service.api.exports import export
-from adhere.service.api.follow_up_views import EnrolmentView, RecommendationList, WaitingList
-from adhere.service.api.parameters import Text
+from adhere.service.api.queries import WHOLE_NUMBER, Text
 from adhere.service.api.route import (
     ADMIN_ROLES,
     ANALYST_ROLES,
@@ -40,200 +32,199 @@ from adhere.service.api.route import (
     Route,
 )
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
-from adhere.trial.domain.commands import Receipt, RecommendationResponse, UnblindingResponse
 from adhere.trial.monitoring.monitor import Monitor
-from adhere.trial.monitoring.results import Results
-
-
-def _write(path: str, roles: frozenset[str], handler: Any, response: type, body: Any, reveals: str = "") -> Route:
-    return Route("POST", path, roles, handler, response, status=201, body=body, idempotent=True, reveals=reveals)
-
+from adhere_client.responses import log, service
+from adhere_client.responses import recommendations as recommended
+from adhere_client.responses import simulations as simulated
+from adhere_client.responses import trials as shown
+from adhere_client.responses.recommendations import Recorded
+from adhere_client.responses.results import Results
 
 _TRIAL = "/trials/{trial}"
-_SIMULATION = "/simulations/{id}"
+_RECOMMENDATION = f"{_TRIAL}/recommendations/{{recommendation_id}}"
+_SIMULATION = "/simulations/{simulation}"
+_TOKEN = "/tokens/{token}"
 _AFTER = Text("The ID of the last recommendation of the list before, its next.", 40)
-_RECOMMENDATION = "/trials/{trial}/recommendations/{recommendation_id}"
+_FIND = (
+    ("subject", Text("The pseudonym of a subject.")),
+    ("site", Text("Its site, for admins; empty: those of no site. Left out: all sites.")),
+    ("recommendation_id", Text("The ID of one of the subject's recommendations, in place of it.", 40)),
+)
+_BETWEEN = (("before", WHOLE_NUMBER), ("after", WHOLE_NUMBER))
+_EXPORTS = ("text/csv", "application/vnd.apache.parquet", "application/x-ndjson")
 
-ROUTES: Final = (
-    Route(
-        "POST",
+
+def _get(path: str, roles: frozenset[str], handler: Any, response: type, **more: Any) -> Route:
+    return Route("GET", path, roles, handler, response, **more)
+
+
+def _post(path: str, roles: frozenset[str], handler: Any, response: type, body: Any, **more: Any) -> Route:
+    return Route("POST", path, roles, handler, response, body=body, **{"status": 201, **more})
+
+
+def _write(*fields: Any, **more: Any) -> Route:
+    return _post(*fields, idempotent=True, **more)
+
+
+def _delete(path: str, roles: frozenset[str], handler: Any, **more: Any) -> Route:
+    return Route("DELETE", path, roles, handler, None, status=204, **more)
+
+
+_DESIGNS: Final = (
+    _get("/policies", ANALYST_ROLES, designs.list_policies, simulated.PolicyList),
+    _post("/designs", ANALYST_ROLES, designs.check_design, shown.CheckedDesign, requests.GivenDesign, status=200),
+    _post("/simulations", ANALYST_ROLES, simulations.start_simulation, simulated.Simulation, requests.NewSimulation),
+    _get("/simulations", ANALYST_ROLES, simulations.list_simulations, simulated.SimulationList),
+    _get(_SIMULATION, ANALYST_ROLES, simulations.show_simulation, simulated.Simulation),
+    _delete(_SIMULATION, ANALYST_ROLES, simulations.stop_simulation),
+    _get(f"{_SIMULATION}/report", ANALYST_ROLES, simulations.simulation_report, bytes, media=(HTML,)),
+    _get(
+        "/explorations",
+        ENROLMENT_ROLES,
+        simulations.explore,
+        simulated.Exploration,
+        query=simulations.EXPLORATION_QUERY,
+        problems=("conflict",),
+    ),
+)
+_TRIALS: Final = (
+    _post(
         "/trials",
         ADMIN_ROLES,
         trials.create_trial,
-        responses.TrialCreated,
-        status=201,
-        body=requests.NewTrial,
+        shown.CreatedTrial,
+        requests.NewTrial,
         problems=("conflict",),
         reveals=accesses.TRIAL,
     ),
-    Route("GET", "/policies", ANALYST_ROLES, designs.list_policies, design_views.PolicyList),
-    Route(
-        "POST", "/designs", ANALYST_ROLES, designs.check_design, design_views.DesignChecked, body=requests.GivenDesign
-    ),
-    Route(
-        "POST",
-        "/simulations",
-        ANALYST_ROLES,
-        simulations.start_simulation,
-        simulation_views.SimulationView,
-        status=201,
-        body=requests.NewSimulation,
-    ),
-    Route("GET", "/simulations", ANALYST_ROLES, simulations.list_simulations, simulation_views.SimulationList),
-    Route("GET", _SIMULATION, ANALYST_ROLES, simulations.show_simulation, simulation_views.SimulationView),
-    Route("DELETE", _SIMULATION, ANALYST_ROLES, simulations.stop_simulation, None, status=204),
-    Route("GET", f"{_SIMULATION}/report", ANALYST_ROLES, simulations.simulation_report, bytes, media=(HTML,)),
-    Route("GET", "/trials", TRIAL_ROLES, trials.list_trials, responses.TrialList),
-    Route("GET", _TRIAL, TRIAL_ROLES, trials.show_trial, responses.TrialView, reveals=accesses.TRIAL),
+    _get("/trials", TRIAL_ROLES, trials.list_trials, shown.TrialList),
+    _get(_TRIAL, TRIAL_ROLES, trials.show_trial, shown.TrialDetails, reveals=accesses.TRIAL),
+    _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Recorded, requests.Reason),
+    _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Recorded, requests.Reason),
+    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Recorded, requests.Ending),
+    _write(f"{_TRIAL}/reveal", ADMIN_ROLES, trials.reveal, Recorded, requests.Reason),
+    _get(f"{_TRIAL}/sites", ADMIN_ROLES, follow_up.list_sites, shown.SiteList),
+    _get(f"{_TRIAL}/enrolment", ENROLMENT_ROLES, follow_up.enrolment, shown.TrialEnrolment),
+)
+_RECOMMENDATIONS: Final = (
     _write(
         f"{_TRIAL}/recommendations",
         SITE_ROLES,
         recommendations.recommend,
-        RecommendationResponse,
+        recommended.IssuedRecommendation,
         requests.NewRecommendation,
     ),
-    Route(
-        "GET",
+    _get(
+        f"{_TRIAL}/recommendations",
+        SITE_ROLES,
+        follow_up.find_recommendations,
+        recommended.RecommendationList,
+        query=_FIND,
+    ),
+    _get(
+        f"{_TRIAL}/waiting", TRIAL_ROLES, follow_up.list_waiting, recommended.WaitingPage, query=(("after", _AFTER),)
+    ),
+    _get(
         _RECOMMENDATION,
         RECOMMENDATION_ROLES,
         recommendations.show_recommendation,
-        responses.RecommendationView,
+        recommended.RecommendationDetails,
         reveals=accesses.RECOMMENDATION,
     ),
     _write(
         f"{_RECOMMENDATION}/reports",
         SITE_ROLES,
         recommendations.report,
-        Receipt,
+        Recorded,
         requests.NewReport,
-        accesses.REPORT,
+        reveals=accesses.REPORT,
     ),
-    _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Receipt, requests.NewCorrection),
-    _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Receipt, requests.Withdrawal),
-    _write(f"{_RECOMMENDATION}/error", SITE_ROLES, recommendations.mark_in_error, Receipt, requests.ErrorMark),
-    _write(f"{_TRIAL}/pause", ADMIN_ROLES, trials.pause, Receipt, requests.Reason),
-    _write(f"{_TRIAL}/resume", ADMIN_ROLES, trials.resume, Receipt, requests.Reason),
-    _write(f"{_TRIAL}/close", ADMIN_ROLES, trials.close, Receipt, requests.Ending),
-    _write(f"{_TRIAL}/reveal", ADMIN_ROLES, trials.reveal, Receipt, requests.Reason),
+    _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Recorded, requests.NewCorrection),
+    _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Recorded, requests.Withdrawal),
+    _write(f"{_RECOMMENDATION}/error", SITE_ROLES, recommendations.mark_in_error, Recorded, requests.ErrorMark),
     _write(
         f"{_TRIAL}/unblindings",
         RECOMMENDATION_ROLES,
         trials.unblind,
-        UnblindingResponse,
+        recommended.Unblinding,
         requests.NewUnblinding,
-        accesses.UNBLINDING,
+        reveals=accesses.UNBLINDING,
     ),
-    _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Receipt, requests.NewErasure),
-    Route("GET", f"{_TRIAL}/sites", ADMIN_ROLES, sites.list_sites, responses.SiteList),
-    Route("GET", f"{_TRIAL}/enrolment", ENROLMENT_ROLES, follow_up.enrolment, EnrolmentView),
-    Route("GET", f"{_TRIAL}/waiting", TRIAL_ROLES, follow_up.list_waiting, WaitingList, query=(("after", _AFTER),)),
-    Route(
-        "GET",
-        f"{_TRIAL}/recommendations",
-        SITE_ROLES,
-        follow_up.find_recommendations,
-        RecommendationList,
-        query=(
-            ("subject", Text("The pseudonym of a subject.")),
-            ("site", Text("Its site, for admins; empty: those of no site. Left out: all sites.")),
-            (
-                "recommendation_id",
-                Text("The ID of one of the subject's recommendations, in place of it.", 40),
-            ),
-        ),
-    ),
-    Route("GET", f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
-    Route("GET", f"{_TRIAL}/monitor", ANALYST_ROLES, monitor.monitor, Monitor, reveals=accesses.MONITOR),
-    Route(
-        "GET",
+    _write(f"{_TRIAL}/erasures", ADMIN_ROLES, trials.erase, Recorded, requests.NewErasure),
+)
+_RESULTS: Final = (
+    _get(f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
+    _get(f"{_TRIAL}/monitor", ANALYST_ROLES, trials.monitor, Monitor, reveals=accesses.MONITOR),
+    _get(f"{_TRIAL}/looks", ANALYST_ROLES, trials.list_looks, shown.LookList, reveals=accesses.LOOKS),
+    _get(
         f"{_TRIAL}/analysis",
         ANALYST_ROLES,
-        monitor.analysis,
+        exports.analysis,
         bytes,
         media=("text/html", "application/json"),
-        query=(("format", ("html", "json")),),
+        query=(("format", exports.ANALYSIS_FORMAT),),
         reveals=accesses.ANALYSIS,
     ),
-    Route("GET", f"{_TRIAL}/looks", ANALYST_ROLES, trials.list_looks, responses.LookList, reveals=accesses.LOOKS),
-    Route(
-        "GET",
+    _get(
         f"{_TRIAL}/export",
         ANALYST_ROLES,
-        export,
+        exports.export,
         bytes,
-        media=("text/csv", "application/vnd.apache.parquet", "application/x-ndjson"),
-        query=(("format", ("csv", "parquet", "log")),),
+        media=_EXPORTS,
+        query=(("format", exports.EXPORT_FORMAT),),
         reveals=accesses.EXPORT,
     ),
-    Route(
-        "GET",
-        f"{_TRIAL}/accesses",
-        ADMIN_ROLES,
-        accesses.list_accesses,
-        responses.AccessList,
-        query=(("after", ()), ("before", ())),
+)
+_AUDIT: Final = (
+    _get(
+        f"{_TRIAL}/records", ANALYST_ROLES, audit.list_records, log.LogPage, query=_BETWEEN, reveals=accesses.RECORDS
     ),
-    Route(
-        "GET",
-        f"{_TRIAL}/records",
-        ANALYST_ROLES,
-        audit.list_records,
-        RecordList,
-        query=(("before", ()), ("after", ())),
-        reveals=accesses.RECORDS,
-    ),
-    Route(
-        "GET",
+    _get(
         f"{_RECOMMENDATION}/derivation",
         ANALYST_ROLES,
         audit.derive_again,
-        DerivationView,
+        log.Reproduction,
         reveals=accesses.DERIVATION,
     ),
-    Route("GET", f"{_TRIAL}/verification", ANALYST_ROLES, audit.verify_log, VerificationView),
-    Route(
-        "POST",
+    _get(f"{_TRIAL}/verification", ANALYST_ROLES, audit.verify_log, log.Verification),
+    _get(f"{_TRIAL}/accesses", ADMIN_ROLES, accesses.list_accesses, log.AccessPage, query=_BETWEEN),
+)
+_TOKENS: Final = (
+    _post(
         "/tokens",
         ADMIN_ROLES,
         tokens.make_token,
-        responses.TokenCreated,
-        status=201,
-        body=requests.NewToken,
+        service.IssuedToken,
+        requests.NewToken,
         problems=("unknown", "conflict"),
     ),
-    Route(
-        "POST",
-        "/tokens/{id}/rotation",
+    _post(
+        f"{_TOKEN}/rotation",
         ADMIN_ROLES,
         tokens.rotate_token,
-        responses.TokenCreated,
-        status=201,
-        body=requests.Rotation,
+        service.IssuedToken,
+        requests.Rotation,
         problems=("conflict",),
     ),
-    Route(
-        "POST",
-        "/tokens/{id}/links",
-        ADMIN_ROLES,
-        tokens.make_link,
-        responses.LinkCreated,
-        status=201,
-        body=requests.NewLink,
-        problems=("conflict",),
+    _post(
+        f"{_TOKEN}/links", ADMIN_ROLES, tokens.make_link, service.SignInLink, requests.NewLink, problems=("conflict",)
     ),
-    Route("GET", "/tokens", ADMIN_ROLES, tokens.list_tokens, responses.TokenList),
-    Route("DELETE", "/tokens/{id}", ADMIN_ROLES, tokens.revoke_token, None, status=204, problems=("conflict",)),
-    Route(
-        "GET",
-        "/explorations",
-        ENROLMENT_ROLES,
-        explorations.explore,
-        Exploration,
-        query=explorations.QUERY,
-        problems=("conflict",),
-    ),
-    Route("GET", "/healthz", PUBLIC, health.alive, responses.Healthy),
-    Route("GET", "/readyz", PUBLIC, health.ready, responses.Healthy),
-    Route("GET", "/metrics", METRICS_ROLES, health.metrics, bytes, media=(METRICS_TYPE,)),
-    Route("GET", "/openapi.json", PUBLIC, health.openapi, dict),
+    _get("/tokens", ADMIN_ROLES, tokens.list_tokens, service.TokenList),
+    _delete(_TOKEN, ADMIN_ROLES, tokens.revoke_token, problems=("conflict",)),
 )
+_SERVICE: Final = (
+    _get("/healthz", PUBLIC, health.alive, service.Healthy),
+    _get("/readyz", PUBLIC, health.ready, service.Healthy),
+    _get("/metrics", METRICS_ROLES, health.metrics, bytes, media=(METRICS_TYPE,)),
+    _get("/openapi.json", PUBLIC, health.openapi, dict),
+)
+GROUPS: Final = {
+    "Designs and simulations": _DESIGNS,
+    "Trials": _TRIALS,
+    "Recommendations and reports": _RECOMMENDATIONS,
+    "Results": _RESULTS,
+    "Audit": _AUDIT,
+    "Tokens": _TOKENS,
+    "The service": _SERVICE,
+}
+ROUTES: Final = tuple(replace(route, group=group) for group, routes in GROUPS.items() for route in routes)

@@ -1,4 +1,7 @@
-"""Handlers of simulations: how would trials of a design behave?"""
+"""Handlers of simulations: how would trials of a design behave, and whom does a population fool?
+
+The settings of an exploration are in the address, so that a link carries them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import asyncio
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.responses import Response
@@ -15,18 +19,39 @@ from adhere.design.design import Design
 from adhere.errors import InputError, UnknownError
 from adhere.evaluation.plan import DesignPlan, max_patients
 from adhere.evaluation.scenarios.scenarios import read_scenarios
+from adhere.exploration import presets
+from adhere.exploration.groups import NAMES, Group, fields_of
+from adhere.exploration.policies import CHOICES, DEFAULT, check_policies
+from adhere.exploration.results import Exploration
+from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, MAX_SEED, Settings
 from adhere.service.api.designs import read_design
+from adhere.service.api.queries import Number, Text, query_value
 from adhere.service.api.requests import NewSimulation, ScenarioTable, seed_of
-from adhere.service.api.simulation_views import ScenarioView, SimulationLine, SimulationList, SimulationView
 from adhere.service.context import RequestContext
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState
+from adhere_client.responses.simulations import SimulatedScenario, Simulation, SimulationLine, SimulationList
 
-MAX_PATIENTS: Final = 20_000_000  # in all: some ten seconds of one core with the quick policies
+MAX_PATIENTS_IN_ALL: Final = 20_000_000  # in all: some ten seconds of one core with the quick policies
 _REPORT_SECONDS = 30.0  # to wait for a report that is being made
 _POLL_SECONDS = 0.1
+_SHARE_OR_REWARD = Number(0, 1)
+_PATIENTS, _RUNS, _SEED = (Number(*ends, whole=True) for ends in ((10, MAX_PATIENTS), (1, MAX_RUNS), (0, MAX_SEED)))
+_PRESET_MEANING = (
+    f"where shares and rewards that are not given come from: {', '.join(p.name for p in presets.PRESETS)}"
+)
+_POLICIES_MEANING = f"separated by commas: {', '.join(choice.policy for choice in CHOICES)}"
+
+EXPLORATION_QUERY: Final[tuple[tuple[str, Number | Text], ...]] = (
+    ("preset", Text(_PRESET_MEANING)),
+    *((field, _SHARE_OR_REWARD) for name in NAMES for field in fields_of(name)),
+    ("policies", Text(_POLICIES_MEANING)),
+    ("patients", _PATIENTS),
+    ("runs", _RUNS),
+    ("seed", _SEED),
+)
 
 
-async def start_simulation(context: RequestContext) -> SimulationView:
+async def start_simulation(context: RequestContext) -> Simulation:
     """Simulate trials of a design in scenarios; a token has one simulation at a time."""
     token, body, service = context.holder.id, context.body, context.service
     design, scenarios, total = await service.in_background(partial(_read, body))
@@ -36,7 +61,7 @@ async def start_simulation(context: RequestContext) -> SimulationView:
     return await service.in_thread(partial(_view, *service.simulations.find(token, number)))
 
 
-async def show_simulation(context: RequestContext) -> SimulationView:
+async def show_simulation(context: RequestContext) -> Simulation:
     """Show how far a simulation is, and at its end the operating characteristics."""
     service = context.service
     return await service.in_thread(lambda: _view(*service.simulations.find(context.holder.id, context.id)))
@@ -81,11 +106,11 @@ def _read(body: NewSimulation) -> tuple[Design, Mapping[str, Any] | None, int]:
         raise InputError("n_patients", None, "the largest number of patients of a trial", sentence)
     found = read_scenarios(scenarios, design)
     total = DesignPlan((design,), found, body.n_trials, 0).total_patients
-    if total > MAX_PATIENTS:
-        most = MAX_PATIENTS // (len(found) * max_patients(design))
+    if total > MAX_PATIENTS_IN_ALL:
+        most = MAX_PATIENTS_IN_ALL // (len(found) * max_patients(design))
         sentence = (
             f"{body.n_trials:,} trials of {design.n_patients:,} patients in {len(found)} scenarios are "
-            f"{total:,} patients, more than the {MAX_PATIENTS:,} simulated here: "
+            f"{total:,} patients, more than the {MAX_PATIENTS_IN_ALL:,} simulated here: "
             + (f"at most {most:,} trials" if most else "use adhere design run for so many patients or scenarios")
         )
         raise InputError("n_trials", body.n_trials, f"at most {most:,} trials", sentence)
@@ -96,14 +121,14 @@ def _table(given: ScenarioTable) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, ())}
 
 
-def _view(files: SimulationFiles, state: SimulationState) -> SimulationView:
+def _view(files: SimulationFiles, state: SimulationState) -> Simulation:
     about = files.id, state.state, state.n_trials, str(state.seed)
     if state.state != "done":
         progress = files.progress
-        return SimulationView(*about, progress.done, progress.total, progress.doing, state.reason, name=state.name)
+        return Simulation(*about, progress.done, progress.total, progress.doing, state.reason, name=state.name)
     found = msgspec.json.decode(files.results)
     progress = files.progress
-    return SimulationView(
+    return Simulation(
         *about,
         progress.total,
         progress.total,
@@ -116,13 +141,49 @@ def _view(files: SimulationFiles, state: SimulationState) -> SimulationView:
     )
 
 
-def _scenarios(found: Mapping[str, Any]) -> list[ScenarioView]:
+def _scenarios(found: Mapping[str, Any]) -> list[SimulatedScenario]:
     pairs = zip(found["scenarios"], found["results"], strict=True)
     every = [{**scenario, "characteristics": result["characteristics"]} for scenario, result in pairs]
-    return msgspec.convert(every, list[ScenarioView])
+    return msgspec.convert(every, list[SimulatedScenario])
 
 
-def _report(files: SimulationFiles) -> Literal["being made", "ready", "not available"]:
+def _report(files: SimulationFiles) -> str:
     if (files.folder / "report").exists():
         return "ready"
     return "not available" if files.failure else "being made"
+
+
+async def explore(context: RequestContext) -> Exploration:
+    """Show who is fooled in a population of four compliance types, and how policies fare there."""
+    return await context.service.explorer.explore(context.holder.id, settings_of(context.query))
+
+
+def settings_of(query: bytes) -> Settings:
+    """The settings in an address; what is not given is as in the preset, or the default."""
+    start = presets.preset_groups(query_value(query, "preset", presets.DEFAULT, _PRESET_MEANING))
+    groups = [
+        Group(
+            one.name,
+            *(
+                _SHARE_OR_REWARD.read(query, field, value)
+                for field, value in zip(fields_of(one.name), (one.share, *one.rewards), strict=True)
+            ),
+        )
+        for one in start
+    ]
+    return Settings(
+        tuple(groups),
+        check_policies(_policies(query)),
+        int(_PATIENTS.read(query, "patients", 1_000)),
+        int(_RUNS.read(query, "runs", 1_000)),
+        int(_SEED.read(query, "seed", 0)),
+    )
+
+
+def _policies(query: bytes) -> tuple[str, ...]:
+    """The policies of all parameters of this name: a form sends one for each box that is ticked."""
+    given = [
+        value for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if name == "policies"
+    ]
+    texts = [text.strip() for value in given for text in value.split(",")]
+    return tuple(filter(None, texts)) if given else DEFAULT

@@ -9,19 +9,19 @@ from msgspec import convert
 from msgspec.structs import asdict
 
 from adhere.access.sessions import LINK_FRAGMENT
-from adhere.service.api.responses import LinkCreated, TokenCreated, TokenLine, TokenList
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Token
+from adhere_client.responses.service import IssuedToken, SignInLink, TokenDetails, TokenList
 
 
-async def make_token(context: RequestContext) -> TokenCreated:
+async def make_token(context: RequestContext) -> IssuedToken:
     """Make a token; its text is shown only now."""
     service, body = context.service, context.body
     token, text = await service.group_commit.run(lambda: service.tokens.make(**asdict(body), by=context.holder.id))
     return _created(token, text)
 
 
-async def rotate_token(context: RequestContext) -> TokenCreated:
+async def rotate_token(context: RequestContext) -> IssuedToken:
     """Make a new token with the rights of a valid one, which ends at once or after an overlap."""
     service, body = context.service, context.body
     overlap = timedelta(seconds=body.overlap_seconds)
@@ -31,18 +31,18 @@ async def rotate_token(context: RequestContext) -> TokenCreated:
     return _created(*await service.group_commit.run(rotate))
 
 
-async def make_link(context: RequestContext) -> LinkCreated:
+async def make_link(context: RequestContext) -> SignInLink:
     """Make a link by which the holder of a token signs in to the pages, once."""
     service, minutes = context.service, context.body.minutes
     text, end = await service.group_commit.run(lambda: service.sessions.make_link(context.id, minutes))
-    return LinkCreated(f"{service.settings.root_path}/app/sign-in{LINK_FRAGMENT}{text}", end)
+    return SignInLink(f"{service.settings.root_path}/app/sign-in{LINK_FRAGMENT}{text}", end)
 
 
 @reading
 def list_tokens(context: RequestContext, view: ReadTransaction) -> TokenList:
     """List all tokens."""
     status = context.service.tokens.status
-    return TokenList([convert(token._asdict() | {"status": status(token)}, TokenLine) for token in view.tokens()])
+    return TokenList([convert(token._asdict() | {"status": status(token)}, TokenDetails) for token in view.tokens()])
 
 
 async def revoke_token(context: RequestContext) -> None:
@@ -50,5 +50,5 @@ async def revoke_token(context: RequestContext) -> None:
     await context.service.group_commit.run(lambda: context.service.tokens.revoke(context.id, by=context.holder.id))
 
 
-def _created(token: Token, text: str) -> TokenCreated:
-    return convert(token._asdict() | {"token": text}, TokenCreated)
+def _created(token: Token, text: str) -> IssuedToken:
+    return convert(token._asdict() | {"token": text}, IssuedToken)

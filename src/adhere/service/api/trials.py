@@ -1,9 +1,10 @@
-"""Handlers of trials: create, list, show, pause, resume, close, unblind, erase, results, looks."""
+"""Handlers of trials: create, list, show, pause, resume, close, unblind, erase, results, looks, monitor."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from msgspec import convert, to_builtins
 from msgspec.structs import asdict, replace
 
 from adhere.design.checks import check
@@ -11,31 +12,33 @@ from adhere.design.design import Design
 from adhere.design.make_design import make_design
 from adhere.errors import ConflictError
 from adhere.looks.judge import GO_ON
+from adhere.service.api.designs import design_response
 from adhere.service.api.requests import NewTrial, seed_of
-from adhere.service.api.responses import (
-    DesignView,
-    LookList,
-    LookSummary,
-    TrialCreated,
-    TrialLine,
-    TrialList,
-    TrialView,
-)
 from adhere.service.api.route import BLIND_ROLES, SITE
 from adhere.service.context import RequestContext, reading
 from adhere.store import Head, ReadTransaction
 from adhere.trial.domain.commands import ChangeStatus, Erase, Response, Reveal, Unblind
 from adhere.trial.domain.events import Looked, created_event
 from adhere.trial.log.look_view import decision_of, logged_looks, look_events, stop_to_confirm
+from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.monitoring.results import Results
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
 from adhere.trial.writing.projection import read_state
 from adhere.trial.writing.snapshot import Snapshot, counts_of, decode_snapshot, snapshot_of, standing
+from adhere_client.responses.trials import (
+    CreatedTrial,
+    Look,
+    LookList,
+    LookSummary,
+    TrialDetails,
+    TrialLine,
+    TrialList,
+)
 
 
-async def create_trial(context: RequestContext) -> TrialCreated:
+async def create_trial(context: RequestContext) -> CreatedTrial:
     """Create a trial; the same design again changes nothing."""
     body: NewTrial = context.body
     service = context.service
@@ -53,9 +56,9 @@ async def create_trial(context: RequestContext) -> TrialCreated:
     design = await service.in_compiler(prepared)
     context.trial = design.name
 
-    def created() -> TrialCreated:
+    def created() -> CreatedTrial:
         service.processor.create(design, seed=seed, by=context.by)
-        return TrialCreated(1, DesignView(**asdict(design)), design.digest, check(design))
+        return CreatedTrial(1, design_response(design), design.digest, check(design))
 
     return await service.group_commit.run(created)
 
@@ -92,7 +95,7 @@ def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Sna
 
 
 @reading
-def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
+def show_trial(context: RequestContext, view: ReadTransaction) -> TrialDetails:
     """Show a trial; a site and a coordinator see less."""
     live = context.service.processor.trial(context.trial)
     design, head = live.design, view.head(live.number)
@@ -100,7 +103,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
     if context.holder.role in BLIND_ROLES:
         arms = None if design.blinded else design.arms
         shown = design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata
-        return TrialView(
+        return TrialDetails(
             *shown,
             entries=design.entries,
             reward_values=design.reward_values,
@@ -110,8 +113,8 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialView:
         )
     looks = look_events(view, live.number)
     stop = next((look for look in looks if look.decision != GO_ON), None)
-    return TrialView(
-        **asdict(design),
+    return TrialDetails(
+        **to_builtins(asdict(design)),
         design_digest=design.digest,
         status=snapshot.status,
         recommendations=snapshot.n_recommendations,
@@ -135,7 +138,10 @@ def _summary(look: Looked) -> LookSummary:
 def list_looks(context: RequestContext, view: ReadTransaction) -> LookList:
     """List the looks at a trial so far: what was found of each arm, and whether to stop."""
     live = context.service.processor.trial(context.trial)
-    return LookList(logged_looks(view, live.number, live.design), live.design.rehearsal)
+    return LookList(
+        convert(logged_looks(view, live.number, live.design), list[Look], from_attributes=True),
+        live.design.rehearsal,
+    )
 
 
 async def pause(context: RequestContext) -> Response:
@@ -204,3 +210,11 @@ async def results(context: RequestContext) -> Results:
         found = await service.jobs.run(context.holder.id, "results", context.trial, n_records=head.position)
         service.results.put(number, found)
     return found
+
+
+async def monitor(context: RequestContext) -> Monitor:
+    """Show a trial as a statistician watches it: effects, compliance, allocation, beliefs and looks, over time."""
+    service, trial, since = context.service, context.trial, context.since
+    if since is not None and (made := service.monitors.made_since(trial, since)) is not None:
+        return made
+    return await service.monitors.get(trial, await service.head_of(trial), since)

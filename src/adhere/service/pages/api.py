@@ -13,13 +13,6 @@ from adhere.service.context import RequestContext
 from adhere.service.pages.page import Page, asset
 from adhere.service.pages.schemas import fields_table, link, object_section
 
-_GROUPS = (
-    ("Trials", ("/trials", "/trials/{trial}", "/pause", "/resume", "/close", "/reveal")),
-    ("Recommendations and reports", ("/recommendations",)),
-    ("What came of it", ("/results", "/export", "/accesses", "/unblindings", "/erasures")),
-    ("Tokens", ("/tokens",)),
-    ("The service", ("",)),
-)
 _INTRO = """<header><h1>adhere <small>API {version}</small></h1>
 <p class="lead">{description}</p>
 <p>Requests and answers are JSON; refusals are <a href="#object-Problem">problem documents</a> with one
@@ -40,10 +33,11 @@ async def docs(context: RequestContext) -> Response:
 def _page(openapi: bytes) -> Page:
     document = json.loads(openapi)
     info, schemas = document["info"], document["components"]["schemas"]
-    operations: dict[str, list[str]] = {name: [] for name, _ in _GROUPS}
+    operations: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            operations[_group(path)].append(_operation(method.upper(), path, operation, schemas))
+            shown = operations.setdefault(operation["tags"][0], [])
+            shown.append(_operation(method.upper(), path, operation, schemas))
     groups = [f"<section><h2>{name}</h2>{''.join(found)}</section>" for name, found in operations.items()]
     objects = "".join(object_section(name, schema) for name, schema in sorted(schemas.items()))
     body = [
@@ -52,13 +46,6 @@ def _page(openapi: bytes) -> Page:
         f"<section><h2>Objects</h2>{objects}</section>",
     ]
     return Page("adhere API", f"<main>{''.join(body)}</main>", asset("api.js"))
-
-
-def _group(path: str) -> str:
-    for name, parts in _GROUPS:
-        if any(path == part or (part not in ("", "/trials", "/trials/{trial}") and part in path) for part in parts):
-            return name
-    return _GROUPS[-1][0]
 
 
 def _operation(method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:

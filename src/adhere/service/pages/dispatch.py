@@ -46,9 +46,8 @@ class Pages:
         page.query = _query(scope)
         if "trial" in parameters:
             context.trial = page.trial = parse_trial(parameters)
-        if "id" in parameters:
-            page.id = parse_number(parameters, route.path)
-        elif "recommendation_id" in parameters:
+        page.id = parse_number(parameters)
+        if "recommendation_id" in parameters:
             page.recommendation_id = parse_recommendation(parameters)
         page.file = parameters.get("file", "")
         if not route.public and page.holder is None:

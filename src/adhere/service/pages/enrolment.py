@@ -8,18 +8,19 @@ from datetime import UTC, date, datetime
 
 from starlette.responses import Response
 
-from adhere.service.api.follow_up_views import EnrolmentView, SiteEnrolment, WaitingList
 from adhere.service.pages.charts.enrolment import COLUMNS, daily_chart, enrolment_values, is_weekly, total_chart
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import plural
 from adhere.site_zones import DEFAULT
+from adhere_client.responses.recommendations import WaitingPage
+from adhere_client.responses.trials import SiteEnrolment, TrialEnrolment
 
 
 async def enrolment_page(page: PageRequest) -> Response:
     """Enrolment over time, the sites, and what waits, a hundred at a time."""
-    found: EnrolmentView = await page.call("enrolment")
+    found: TrialEnrolment = await page.call("enrolment")
     after: Mapping[str, str] = {"after": page.query["after"]} if "after" in page.query else {}
-    waiting: WaitingList = await page.call("list_waiting", query=after)
+    waiting: WaitingPage = await page.call("list_waiting", query=after)
     now, zones = datetime.now(UTC), page.service.follow_ups.zones
     ends = [(one.site, one.last_activity if found.status == "closed" else now) for one in found.sites]
     values = enrolment_values(found.days, max((zones.day(*end) for end in ends), default=now.date()))

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from adhere.design.design_file import design_document
 from adhere.errors import InputError
-from adhere.service.api.design_views import DesignChecked
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.checked_design import check_typed
 from adhere.service.pages.forms.design_form import DEFAULTS, place_of
@@ -18,6 +17,7 @@ from adhere.service.pages.forms.policy_words import in_plain_words
 from adhere.service.pages.forms.scenario_form import LOWERING, SCENARIOS, scenario_fields, simulation_fields
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
+from adhere_client.responses.trials import CheckedDesign
 
 _COMMON = ("thompson", "uniform", "mediated-thompson")  # policies that are offered first
 
@@ -35,7 +35,7 @@ async def checked_trial(page: PageRequest) -> Response:
         checked = await _check_file(page, form.get("file", ""))
     else:
         checked = await check_typed(page, form, (await page.call("list_policies")).policies)
-    if not isinstance(checked, DesignChecked):
+    if not isinstance(checked, CheckedDesign):
         return await _shown(page, 422, form=form, problems=checked)
     if form.get("source") == "file":
         file_scenarios = design_document(form["file"]).get("scenarios")
@@ -43,9 +43,9 @@ async def checked_trial(page: PageRequest) -> Response:
     return await _shown(page, form=form, checked=checked, file_scenarios=file_scenarios, is_taken=is_taken)
 
 
-async def _check_file(page: PageRequest, text: str) -> DesignChecked | dict[str, str]:
+async def _check_file(page: PageRequest, text: str) -> CheckedDesign | dict[str, str]:
     try:
-        checked: DesignChecked = await page.call("check_design", body={"design": text})
+        checked: CheckedDesign = await page.call("check_design", body={"design": text})
     except (InputError, ProblemError) as error:
         return {"file": shown_problem(error).sentence}
     return checked

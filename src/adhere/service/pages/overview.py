@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError
-from adhere.service.api.follow_up_views import WaitingList
-from adhere.service.api.responses import TrialView
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
+from adhere_client.responses.recommendations import WaitingPage
+from adhere_client.responses.trials import TrialDetails
 
 _FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
 _CHANGES: Final = ("pause", "resume", "close", "reveal")
@@ -46,14 +46,14 @@ async def changed_state(page: PageRequest) -> Response:
     return page.redirect(page.address("trials", page.trial))
 
 
-async def _waiting(page: PageRequest) -> WaitingList | None:
+async def _waiting(page: PageRequest) -> WaitingPage | None:
     """The reports that closing would give up, the oldest first."""
-    found: WaitingList = await page.call("list_waiting")
+    found: WaitingPage = await page.call("list_waiting")
     return found if found.waiting else None
 
 
 async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Response:
-    trial: TrialView = await page.call("show_trial")
+    trial: TrialDetails = await page.call("show_trial")
     description: tuple[str, ...] = ()
     if page.may("check_design"):
         fields = {name: value for name in _FIELDS if (value := getattr(trial, name)) is not None}

@@ -13,8 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from adhere.access.sessions import csrf_of
-from adhere.service.api.auth import Authenticator
-from adhere.service.api.calling import call, check_role, check_trial
+from adhere.service.api.accesses import call
+from adhere.service.api.auth import Authenticator, check_role, check_trial
 from adhere.service.api.parsing import BodyDecoder, is_key
 from adhere.service.context import RequestContext, Service
 from adhere.service.http.limits import Admission

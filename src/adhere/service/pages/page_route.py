@@ -15,7 +15,7 @@ from adhere.service.api.routes import ROUTES
 if TYPE_CHECKING:
     from adhere.service.pages.page_request import PageRequest
 
-OPERATIONS: Final[Mapping[str, Route]] = {route.handler.__name__: route for route in ROUTES}
+OPERATIONS: Final[Mapping[str, Route]] = {route.name: route for route in ROUTES}
 PEOPLE: Final = ALL_ROLES - {METRICS}  # who can sign in
 
 

@@ -62,9 +62,11 @@ PAGES: Final = (
     PageRoute("POST", f"{_RECOMMENDATION}/withdrawal", withdrawal_from_page, calls=(*_ONE, "withdraw")),
     PageRoute("POST", f"{_RECOMMENDATION}/error", error_from_page, calls=(*_ONE, "mark_in_error")),
     PageRoute("POST", f"{_RECOMMENDATION}/unblinding", unblinding_from_page, calls=(*_ONE, "unblind")),
-    PageRoute("GET", "/app/simulations/{id}", simulation_page, calls=("show_simulation",)),
-    PageRoute("GET", "/app/simulations/{id}/report", simulation_report_page, calls=("simulation_report",)),
-    PageRoute("POST", "/app/simulations/{id}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")),
+    PageRoute("GET", "/app/simulations/{simulation}", simulation_page, calls=("show_simulation",)),
+    PageRoute("GET", "/app/simulations/{simulation}/report", simulation_report_page, calls=("simulation_report",)),
+    PageRoute(
+        "POST", "/app/simulations/{simulation}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")
+    ),
     PageRoute("GET", f"{_TRIAL}/enrolment", enrolment_page, calls=("enrolment", "list_waiting"), tab="Enrolment"),
     PageRoute("GET", f"{_TRIAL}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
     PageRoute("GET", f"{_TRIAL}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
@@ -79,8 +81,8 @@ PAGES: Final = (
     PageRoute("GET", "/app/explore", explore_page, calls=("explore",), tab="Explore"),
     PageRoute("GET", "/app/access", access_page, calls=("list_tokens", "list_trials"), tab="Access"),
     PageRoute("POST", "/app/access", new_token, calls=("list_tokens", "make_token", "make_link")),
-    PageRoute("POST", "/app/access/{id}/link", link_of_token, calls=("list_tokens", "make_link")),
-    PageRoute("POST", "/app/access/{id}/revocation", revoked_token, calls=("list_tokens", "revoke_token")),
+    PageRoute("POST", "/app/access/{token}/link", link_of_token, calls=("list_tokens", "make_link")),
+    PageRoute("POST", "/app/access/{token}/revocation", revoked_token, calls=("list_tokens", "revoke_token")),
 )
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from adhere.errors import InputError, UnknownError
-from adhere.service.api.simulation_views import SimulationView
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.operating_characteristics import claims_chart, lines_of
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.problem import shown_problem
+from adhere_client.responses.simulations import Simulation
 
 
 async def simulation_page(page: PageRequest) -> Response:
     """How far it is, and at its end the operating characteristics; the part alone for a page that shows it."""
     try:
-        found: SimulationView | None = await page.call("show_simulation")
+        found: Simulation | None = await page.call("show_simulation")
     except UnknownError:  # it was forgotten, or is another's
         found = None
     return _shown(page, found)
@@ -38,7 +38,7 @@ async def simulation_report_page(page: PageRequest) -> Response:
     return found
 
 
-def _shown(page: PageRequest, found: SimulationView | None) -> Response:
+def _shown(page: PageRequest, found: Simulation | None) -> Response:
     template = "new-trial/progress.html" if page.is_fragment else "new-trial/simulation.html"
     if found is None or found.state != "done":
         return page.render(template, simulation=found, problem=None)

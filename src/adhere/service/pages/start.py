@@ -6,10 +6,11 @@ from functools import cache
 
 from starlette.responses import Response
 
-from adhere.service.api.responses import DESCRIPTION, Start
+from adhere.service.api.openapi import DESCRIPTION
 from adhere.service.context import RequestContext
 from adhere.service.pages.page import MEDIA_TYPE, Page
 from adhere.trial.verbs.recommend import SOFTWARE
+from adhere_client.responses.service import Start
 
 _VARY = "Accept"
 _NEXT = "send a token with each request: curl -H 'Authorization: Bearer adh_…'; whoever runs this service makes them"

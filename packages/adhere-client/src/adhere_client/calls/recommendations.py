@@ -7,28 +7,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
-import msgspec
-
-from adhere_client.answers.answer import Recorded
-from adhere_client.answers.recommendations import (
+from adhere_client.errors import InputError
+from adhere_client.request import Steps, get, list_of, recommendation_path, trial_path, write
+from adhere_client.responses.recommendations import (
     IssuedRecommendation,
     ListedRecommendation,
     RecommendationDetails,
+    RecommendationList,
+    Recorded,
     Unblinding,
+    WaitingPage,
 )
-from adhere_client.calls.lists import list_of
-from adhere_client.errors import InputError
-from adhere_client.request import Steps, get, recommendation_path, trial_path, write
-
-
-class _WaitingPage(msgspec.Struct):
-    waiting: list[ListedRecommendation]
-    next: str | None = None
-
-
-class _RecommendationList(msgspec.Struct):
-    recommendations: list[ListedRecommendation]
-    alike: list[ListedRecommendation] = []
 
 
 def recommend(
@@ -161,10 +150,10 @@ def erase(trial: str, subject: str, *, site: str | None = None, request_id: str 
 def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
     """The recommendations that await a report, oldest first: a site's own, or those of all sites."""
     path = trial_path(trial, "waiting")
-    page = yield from get(path, _WaitingPage)
+    page = yield from get(path, WaitingPage)
     found = page.waiting
     while page.next is not None:
-        page = yield from get(f"{path}?after={page.next}", _WaitingPage)
+        page = yield from get(f"{path}?after={page.next}", WaitingPage)
         found += page.waiting
     return found
 
@@ -178,12 +167,12 @@ def recommendations(trial: str, subject: str, *, site: str | None = None) -> Ste
 def alike(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
     """The latest recommendations of subjects whose codes look like a new one, which may be mistyped."""
     found = yield from _find(trial, subject, site)
-    return found.alike
+    return list(found.alike)
 
 
-def _find(trial: str, subject: str, site: str | None) -> Steps[_RecommendationList]:
+def _find(trial: str, subject: str, site: str | None) -> Steps[RecommendationList]:
     query = urlencode({"subject": subject} | ({} if site is None else {"site": site}))
-    return get(f"{trial_path(trial, 'recommendations')}?{query}", _RecommendationList)
+    return get(f"{trial_path(trial, 'recommendations')}?{query}", RecommendationList)
 
 
 def _reward(reward: float | None) -> float | None:

@@ -5,15 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
-
-from adhere_client.answers.tokens import IssuedToken, SignInLink, TokenDetails
 from adhere_client.errors import InputError
 from adhere_client.request import Request, Steps, ask, get
-
-
-class _TokenList(msgspec.Struct):
-    tokens: list[TokenDetails]
+from adhere_client.responses.service import IssuedToken, SignInLink, TokenDetails, TokenList
 
 
 def make_token(
@@ -55,7 +49,7 @@ def make_link(id: int, *, minutes: int = 60) -> Steps[SignInLink]:  # noqa: A002
 
 def tokens() -> Steps[list[TokenDetails]]:
     """All tokens, without their texts."""
-    found = yield from get("/tokens", _TokenList)
+    found = yield from get("/tokens", TokenList)
     return found.tokens
 
 

@@ -1,41 +1,44 @@
-"""Trials as a whole: what there is, pausing, ending, and who was enrolled."""
+"""Trials: what there is, pausing, ending, enrolment, results so far, and the log."""
 
 from __future__ import annotations
 
-import msgspec
+from pathlib import Path
+from urllib.parse import urlencode
 
-from adhere_client.answers.answer import Recorded
-from adhere_client.answers.trials import Look, TrialDetails, TrialEnrolment, TrialLine
-from adhere_client.request import Steps, get, trial_path, write
+from adhere_client.errors import InputError
+from adhere_client.request import Request, Steps, ask, get, recommendation_path, trial_path, write
+from adhere_client.responses.log import Access, AccessPage, LogPage, Reproduction, Verification
+from adhere_client.responses.recommendations import Recorded
+from adhere_client.responses.results import Monitor, Results
+from adhere_client.responses.trials import (
+    Look,
+    LookList,
+    SiteList,
+    TrialDetails,
+    TrialEnrolment,
+    TrialLine,
+    TrialList,
+)
 
-
-class _TrialList(msgspec.Struct):
-    trials: list[TrialLine]
-
-
-class _SiteList(msgspec.Struct):
-    sites: list[str]
-
-
-class _LookList(msgspec.Struct):
-    looks: list[Look]
+_FORMATS = ("csv", "parquet", "log")
+_ANALYSES = ("html", "json")
 
 
 def trials() -> Steps[dict[str, str]]:
     """The status of each trial (open, paused, closed), by name."""
-    found = yield from get("/trials", _TrialList)
+    found = yield from get("/trials", TrialList)
     return {line.name: line.status for line in found.trials}
 
 
 def sites(trial: str) -> Steps[list[str]]:
     """The sites that may use a trial, and those that entered subjects, by name. For admins."""
-    found = yield from get(trial_path(trial, "sites"), _SiteList)
+    found = yield from get(trial_path(trial, "sites"), SiteList)
     return found.sites
 
 
 def list_trials() -> Steps[list[TrialLine]]:
     """All trials: status, patients so far, reports awaited and compliance, as far as the token may see them."""
-    found = yield from get("/trials", _TrialList)
+    found = yield from get("/trials", TrialList)
     return found.trials
 
 
@@ -77,5 +80,65 @@ def enrolment(trial: str) -> Steps[TrialEnrolment]:
 
 def looks(trial: str) -> Steps[list[Look]]:
     """The looks at a trial so far: what was found of each arm, and whether to stop, which `end_trial` confirms."""
-    found = yield from get(trial_path(trial, "looks"), _LookList)
+    found = yield from get(trial_path(trial, "looks"), LookList)
     return found.looks
+
+
+def results(trial: str) -> Steps[Results]:
+    """The results so far, for three analysis sets, with intervals."""
+    return get(trial_path(trial, "results"), Results)
+
+
+def monitor(trial: str) -> Steps[Monitor]:
+    """A trial as a statistician watches it: numbers as in its analysis, now and over time."""
+    return get(trial_path(trial, "monitor"), Monitor)
+
+
+def analysis(trial: str, path: str | Path) -> Steps[str]:
+    """Write a trial's analysis to a file that ends in .html or .json; returns the hash of the last record in it."""
+    form = Path(path).suffix.removeprefix(".").lower()
+    if form not in _ANALYSES:
+        raise InputError("path", str(path), "a file that ends in .html or .json")
+    return ask(Request("GET", f"{trial_path(trial, 'analysis')}?format={form}", str, into=Path(path)))
+
+
+def export(trial: str, path: str | Path, format: str | None = None) -> Steps[str]:  # noqa: A002
+    """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it.
+
+    Without a format, the file's ending says which.
+    """
+    form = Path(path).suffix.removeprefix(".").lower() if format is None else format
+    if form not in _FORMATS:
+        what = "path" if format is None else "format"
+        raise InputError(what, str(path) if format is None else format, f"one of {', '.join(_FORMATS)}")
+    address = f"{trial_path(trial, 'export')}?{urlencode({'format': form})}"
+    return ask(Request("GET", address, str, into=Path(path)))
+
+
+def records(trial: str, *, after: int | None = None, before: int | None = None) -> Steps[LogPage]:
+    """Up to 100 records of a trial's log in words: the last ones, those after a record, or those before it."""
+    given = {"after": after, "before": before}
+    query = urlencode({name: value for name, value in given.items() if value is not None})
+    return get(f"{trial_path(trial, 'records')}{'?' * bool(query)}{query}", LogPage)
+
+
+def derive_again(trial: str, id: str) -> Steps[Reproduction]:  # noqa: A002
+    """Derive a recommendation again from the log as it stood then; says whether the same comes out, and why."""
+    return get(recommendation_path(trial, id, "derivation"), Reproduction)
+
+
+def verify(trial: str) -> Steps[Verification]:
+    """Verify a trial's log now: whether its chain of hashes is whole."""
+    return get(trial_path(trial, "verification"), Verification)
+
+
+def accesses(trial: str) -> Steps[list[Access]]:
+    """Who read what of a trial: results and exports, and in a blinded trial all that reveals an arm."""
+    path = trial_path(trial, "accesses")
+    found: list[Access] = []
+    after: int | None = 0
+    while after is not None:
+        page = yield from get(f"{path}?after={after}", AccessPage)
+        found += page.accesses
+        after = page.next
+    return found

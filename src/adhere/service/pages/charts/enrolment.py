@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Any, Final
 
-from adhere.service.api.follow_up_views import DayEnrolment
+from adhere_client.responses.trials import DayEnrolment
 
 _MIN_DAYS, _MAX_DAYS = 14, 120  # beyond it, weeks are drawn
 _TIME: Final = {

@@ -15,7 +15,7 @@ from adhere.exploration import policies, presets
 from adhere.exploration.groups import fields_of
 from adhere.exploration.results import Exploration
 from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, Settings
-from adhere.service.api.explorations import QUERY, settings_of
+from adhere.service.api.simulations import EXPLORATION_QUERY, settings_of
 from adhere.service.pages.explore.beliefs import beliefs
 from adhere.service.pages.explore.chart import ARMS, ExploreChart
 from adhere.service.pages.explore.curves import curves
@@ -60,7 +60,7 @@ async def explore_page(page: PageRequest) -> Response:
 def _query(page: PageRequest) -> dict[str, str]:
     """The settings in the page's address; of each box that is ticked a form sends one `policies`."""
     given = parse_qs(page.scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    return {name: ",".join(given[name]) for name, _ in QUERY if name in given}
+    return {name: ",".join(given[name]) for name, _ in EXPLORATION_QUERY if name in given}
 
 
 def _shown(found: Exploration | None) -> Mapping[str, Any]:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from adhere.service.api.design_views import PolicyView
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.numbers import Kind, lines
 from adhere.service.pages.forms.policy_text import policy_text
+from adhere_client.responses.simulations import PolicyDetails
 
 THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
 # What is refused under one name and typed under another: the longest beginning counts.
@@ -39,7 +39,7 @@ _WHEN: Final = {
 }
 
 
-def design_json(reader: FormReader, policies: Sequence[PolicyView]) -> str:
+def design_json(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
     """The design that was typed, as the text of a file in JSON, without the fields that cannot be read."""
     form = reader.form
     fields: dict[str, Any] = {

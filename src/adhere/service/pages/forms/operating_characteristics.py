@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from adhere.service.api.simulation_views import CharacteristicView, ScenarioView, SimulationView
+from adhere_client.responses.simulations import Characteristic, SimulatedScenario, Simulation
 
 
 class Line(NamedTuple):
@@ -19,12 +19,12 @@ class Line(NamedTuple):
     better: str
 
 
-def lines_of(simulation: SimulationView) -> list[Line]:
+def lines_of(simulation: Simulation) -> list[Line]:
     """A line for each scenario."""
     return [_line(scenario) for scenario in simulation.scenarios or []]
 
 
-def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
+def claims_chart(simulation: Simulation) -> dict[str, Any] | None:
     """The probability of a claim by effect: type I error where it is 0, power elsewhere; None where none is made."""
     values = []
     scenarios = simulation.scenarios or []
@@ -75,7 +75,7 @@ def claims_chart(simulation: SimulationView) -> dict[str, Any] | None:
     }
 
 
-def _line(scenario: ScenarioView) -> Line:
+def _line(scenario: SimulatedScenario) -> Line:
     worse = _find(scenario, "recommended_inferior")
     better = None if worse is None or worse.mean is None else (1.0 - worse.mean, worse.se)
     return Line(
@@ -89,17 +89,17 @@ def _line(scenario: ScenarioView) -> Line:
     )
 
 
-def _claim(scenario: ScenarioView) -> CharacteristicView | None:
+def _claim(scenario: SimulatedScenario) -> Characteristic | None:
     """Power where an arm is better than another, else the type I error."""
     found = (_find(scenario, name) for name in ("power", "type_one"))
     return next((one for one in found if one is not None and one.mean is not None), None)
 
 
-def _find(scenario: ScenarioView, name: str) -> CharacteristicView | None:
+def _find(scenario: SimulatedScenario, name: str) -> Characteristic | None:
     return next((one for one in scenario.characteristics if one.name == name and one.arm is None), None)
 
 
-def _percent(one: CharacteristicView | None) -> str:
+def _percent(one: Characteristic | None) -> str:
     return "–" if one is None or one.mean is None else _in_percent(one.mean, one.se)
 
 
@@ -107,7 +107,7 @@ def _in_percent(share: float, error: float | None) -> str:
     return f"{100 * share:.1f}%" + ("" if error is None else f" ({100 * error:.1f})")
 
 
-def _number(one: CharacteristicView | None) -> str:
+def _number(one: Characteristic | None) -> str:
     if one is None or one.mean is None:
         return "–"
     return f"{one.mean:,.0f}" + ("" if one.se is None else f" ({one.se:.1f})")

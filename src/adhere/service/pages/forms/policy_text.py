@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from adhere.errors import InputError
-from adhere.service.api.design_views import PolicyView
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.numbers import Kind, number
+from adhere_client.responses.simulations import PolicyDetails
 
 _GUARDS: Final[tuple[tuple[str, str, Kind], ...]] = (("floor", "share", "share"), ("burn-in", "patients", "whole"))
 
 
-def policy_text(reader: FormReader, policies: Sequence[PolicyView]) -> str:
+def policy_text(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
     """The policy as a design writes it; values that cannot be read are left out and noted.
 
-    >>> from adhere.service.api.design_views import ParameterView
-    >>> gamma = ParameterView("gamma", "", "", required=False)
-    >>> exp3 = PolicyView("exp3", "learner", "", "", [gamma], ("chosen", "actual"), needs_n_patients=True)
+    >>> from adhere_client.responses.simulations import PolicyParameter
+    >>> gamma = PolicyParameter("gamma", "", "", required=False)
+    >>> exp3 = PolicyDetails("exp3", "learner", "", "", [gamma], ("chosen", "actual"), needs_n_patients=True)
     >>> typed = {"policy": "exp3", "exp3.gamma": "0,1", "exp3.protocol": "actual", "floor.share": "10%"}
     >>> policy_text(FormReader({**typed, "burn-in.patients": "40"}), [exp3])
     'burn-in(floor(exp3(gamma=0.1)/actual, share=0.1), patients=40)'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adhere.service.api.design_views import PolicyView
+from adhere_client.responses.simulations import PolicyDetails
 
 _WORDS: Final = {
     "always": "Recommends the same arm to everybody; a baseline for simulations.",
@@ -26,6 +26,6 @@ _WORDS: Final = {
 }
 
 
-def in_plain_words(policy: PolicyView) -> str:
+def in_plain_words(policy: PolicyDetails) -> str:
     """One plain sentence about a policy; its own summary if it is a policy of your own."""
     return _WORDS.get(policy.name, policy.summary)

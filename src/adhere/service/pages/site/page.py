@@ -9,10 +9,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from adhere.errors import ConflictError, InputError
-from adhere.service.api.follow_up_views import RecommendationLine
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.page_request import PageRequest, visible
 from adhere.service.pages.site.form_problem import FormProblem, form_problem
+from adhere_client.responses.recommendations import ListedRecommendation
 
 _CHOSEN: Final = ("stratum", "site")  # beside the subject
 
@@ -69,7 +69,7 @@ async def _missing(page: PageRequest) -> dict[str, str]:
     return {name: sentence for name, sentence in needed.items() if not form.get(name)}
 
 
-async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Sequence[RecommendationLine]]:
+async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Sequence[ListedRecommendation]]:
     """Return what to ask before a subject is entered, with the recommendations it is about; none if it is clear."""
     found = await page.call("find_recommendations", query={"subject": subject, "site": site})
     if found.alike:

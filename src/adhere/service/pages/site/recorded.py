@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from adhere.service.api.responses import RecommendationView, RecordedLine
+from adhere_client.responses.recommendations import RecommendationDetails, RecordedLine
 
 _MARKS: Final = {"withdrawn": "Lost to follow-up", "entered-in-error": "Entered in error"}
 _LATER: Final = timedelta(minutes=2)  # after which the time of a tap is shown beside that of its record
@@ -33,7 +33,7 @@ def outcome_text(reward: float, words: Mapping[float, str]) -> str:
     return words.get(reward, f"Outcome {reward:g}")
 
 
-def taken_text(one: RecommendationView | RecordedLine, given: str | None) -> str:
+def taken_text(one: RecommendationDetails | RecordedLine, given: str | None) -> str:
     """Name what was taken: an arm, a kit by its code, nothing, or something else in the reporter's words."""
     if one.took == "arm":
         kit = one.kit if isinstance(one, RecordedLine) else None
@@ -45,7 +45,7 @@ def taken_text(one: RecommendationView | RecordedLine, given: str | None) -> str
     return {"kit": "A kit", "nothing": "Nothing", "other": "Something else"}[str(one.took)]
 
 
-def entries(shown: RecommendationView, words: Mapping[float, str]) -> list[Entry]:
+def entries(shown: RecommendationDetails, words: Mapping[float, str]) -> list[Entry]:
     """List the records since the recommendation, in order; a correction says what was there before."""
     taken = outcome = _NOT_REPORTED
     found = []

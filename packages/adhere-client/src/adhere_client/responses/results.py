@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from adhere_client.answers.answer import Answer
+from adhere_client.responses import Response
 
 
-class ArmEstimate(Answer, frozen=True):
+class ArmEstimate(Response, frozen=True):
     """A mean reward and its 95% interval; without rewards there is no mean, and the interval is 0 to 1."""
 
     arm: str
@@ -18,7 +18,7 @@ class ArmEstimate(Answer, frozen=True):
     high: float
 
 
-class Compliance(Answer, frozen=True):
+class Compliance(Response, frozen=True):
     """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
 
     chosen: str
@@ -31,7 +31,7 @@ class Compliance(Answer, frozen=True):
     high: float
 
 
-class Results(Answer, frozen=True):
+class Results(Response, frozen=True):
     """A trial's results: what became of its recommendations, and estimates for three analysis sets."""
 
     trial: str
@@ -55,7 +55,7 @@ class Results(Answer, frozen=True):
     lower_is_better: bool = False
 
 
-class Monitor(Answer, frozen=True):
+class Monitor(Response, frozen=True):
     """A trial as a statistician watches it; its parts are dictionaries, as docs/client.md and the API have them."""
 
     trial: str

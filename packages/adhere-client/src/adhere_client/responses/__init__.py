@@ -1,0 +1,25 @@
+"""Responses of the service, declared once: the service sends these types, and the clients return them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Response(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The base of all responses: values that can be compared, printed and turned into JSON.
+
+    >>> from datetime import UTC, datetime
+    >>> from adhere_client.responses.recommendations import Recorded
+    >>> Recorded(datetime(2026, 3, 1, tzinfo=UTC), recommendation_id="4K7T-9QXA-M98F-RJCB").to_json()
+    '{"at":"2026-03-01T00:00:00Z","recommendation_id":"4K7T-9QXA-M98F-RJCB"}'
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the response as plain dictionaries, lists, numbers and texts, which `json.dumps` takes."""
+        return dict(msgspec.json.decode(msgspec.json.encode(self)))
+
+    def to_json(self) -> str:
+        """Return the response in JSON, as the service sent it."""
+        return msgspec.json.encode(self).decode()

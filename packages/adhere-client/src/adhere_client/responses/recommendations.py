@@ -1,0 +1,164 @@
+"""Recommendations and what was reported of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from adhere_client.responses import Response
+
+
+class Recorded(Response, frozen=True):
+    """When a command was recorded, and about which recommendation.
+
+    A site is not told the position in the log: a gap in positions would tell it that something else was recorded.
+    """
+
+    at: datetime
+    record: int | None = None
+    recommendation_id: str | None = None
+
+
+class OfRecommendation(Response, frozen=True):
+    """The base of responses about one recommendation, with its ID."""
+
+    recommendation_id: str
+
+    @property
+    def id(self) -> str:
+        """The ID of the recommendation, as the calls of a client take it."""
+        return self.recommendation_id
+
+
+class IssuedRecommendation(OfRecommendation, frozen=True):
+    """A recommendation: its ID, and the arm or, in a blinded trial, the kit.
+
+    If it was made before, for another stratum than was asked for, it has the time and stratum of that entry.
+    """
+
+    arm: str | None = None
+    kit: str | None = None
+    entered_at: datetime | None = None
+    stratum: str | None = None
+
+
+class Unblinding(OfRecommendation, frozen=True):
+    """The arm in a kit, and when its disclosure was recorded; `repeated` if it was answered before under this key."""
+
+    arm: str
+    kit: str
+    at: datetime
+    repeated: bool = False
+
+
+class ListedRecommendation(OfRecommendation, frozen=True):
+    """A recommendation in a list; state is waiting, complete, lost to follow-up or entered in error."""
+
+    site: str
+    at: datetime
+    state: str
+    missing: Annotated[tuple[str, ...], Meta(description="What is not reported yet, of one that waits.")] = ()
+    stratum: str | None = None
+    subject: Annotated[str | None, Meta(description="The pseudonym. For its site and admins.")] = None
+    arm: Annotated[str | None, Meta(description="For its site and admins, unless the trial is blinded.")] = None
+    kit: Annotated[str | None, Meta(description="For its site and admins, if the trial is blinded.")] = None
+
+
+class WaitingPage(Response, frozen=True):
+    """Recommendations that await a report, oldest first, or a part of them."""
+
+    waiting: list[ListedRecommendation]
+    total: int
+    next: Annotated[str | None, Meta(description="If there are more: the value of after for them.")] = None
+
+
+class RecommendationList(Response, frozen=True):
+    """The recommendations of a subject, in order; none of one that is not known, or of another site."""
+
+    recommendations: list[ListedRecommendation]
+    alike: Annotated[
+        tuple[ListedRecommendation, ...],
+        Meta(
+            description="Of a code that is new: the latest recommendations of subjects whose codes look like it "
+            "(O and 0, I, l and 1, blanks, capital letters)."
+        ),
+    ] = ()
+
+
+class RecordedLine(Response, frozen=True):
+    """One record about a recommendation: reported, corrected, withdrawn, entered-in-error or unblinded."""
+
+    event: str
+    at: datetime
+    by: Annotated[str, Meta(description="The label of the token; to a site, the role of anybody else.")]
+    took: Annotated[str | None, Meta(description="arm, kit, nothing or other")] = None
+    actual: Annotated[
+        str | None, Meta(description="The arm; in a blinded trial a site is shown the kit that was named.")
+    ] = None
+    took_other: Annotated[str | None, Meta(description="The words for something else, unless they were erased.")] = (
+        None
+    )
+    kit: Annotated[str | None, Meta(description="The kit that was named, or unblinded.")] = None
+    reward: float | None = None
+    happened: datetime | None = None
+    retract: tuple[str, ...] = ()
+    reason: Annotated[str | None, Meta(description="In a blinded trial a site is shown its own reasons only.")] = None
+
+
+class HistoryLine(Response, frozen=True):
+    """One record about a recommendation, with its position in the log."""
+
+    record: int
+    event: str
+    at: datetime
+    by: str
+    actual: str | None = None
+    reward: float | None = None
+    happened: datetime | None = None
+    retract: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Derivation(Response, frozen=True):
+    """How a recommendation was derived: enough to derive it again."""
+
+    arm: str
+    subject: Annotated[str, Meta(description="The key that stands for the subject in the log.")]
+    site: str
+    probabilities: dict[str, float]
+    memo: tuple[float, ...]
+    learned_up_to: Annotated[int, Meta(description="The last record the policy had learned from.")]
+    estimated: bool
+    algorithm_version: str
+    software: str
+    history: list[HistoryLine]
+    kit: str | None = None
+    fallback: Annotated[str | None, Meta(description="Why all arms had equal probabilities.")] = None
+    imputed: Annotated[tuple[str, ...], Meta(description="What was imputed.")] = ()
+
+
+class RecommendationDetails(OfRecommendation, frozen=True):
+    """A recommendation and its reports; took is arm, kit, nothing or other."""
+
+    at: datetime
+    open: bool
+    withdrawn: bool
+    in_error: Annotated[bool, Meta(description="Entered in error: a slip.")] = False
+    arm: str | None = None
+    kit: str | None = None
+    took: str | None = None
+    actual: Annotated[
+        str | None, Meta(description="The arm; in a blinded trial a site is shown the kit that was named.")
+    ] = None
+    took_other: Annotated[str | None, Meta(description="The words for something else, unless they were erased.")] = (
+        None
+    )
+    reward: float | None = None
+    stratum: str | None = None
+    recorded: Annotated[
+        tuple[RecordedLine, ...],
+        Meta(description="What was recorded since; to a site, what it or an admin recorded."),
+    ] = ()
+    derivation: Annotated[Derivation | None, Meta(description="Not for sites.")] = None

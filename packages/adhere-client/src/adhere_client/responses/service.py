@@ -1,0 +1,79 @@
+"""The service itself: its tokens, links to sign in, and health."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from adhere_client.responses import Response
+
+
+class Healthy(Response, frozen=True, omit_defaults=False):
+    """The service works."""
+
+    status: str = "ok"
+
+
+class Start(Response, frozen=True):
+    """The name of this service, and where to go."""
+
+    name: str
+    version: str
+    description: str
+    docs: Annotated[str, Meta(description="The path of the API as a page.")]
+    openapi: Annotated[str, Meta(description="The path of the OpenAPI document.")]
+    ready: Annotated[str, Meta(description="The path that says whether the service can write.")]
+    next: Annotated[str, Meta(description="What to do first.")]
+
+
+class IssuedToken(Response, frozen=True):
+    """A new token. Its text is shown only here; printing this response does not show it."""
+
+    id: int
+    token: str
+    role: str
+    label: str
+    site: str | None = None
+    trial: str | None = None
+    expires_at: str | None = None
+
+    def __repr__(self) -> str:
+        return f"IssuedToken(id={self.id}, token=(not shown), role={self.role!r}, label={self.label!r})"
+
+    def __rich_repr__(self) -> Any:  # what rich prints instead
+        yield from (("id", self.id), ("role", self.role), ("label", self.label))
+
+
+class SignInLink(Response, frozen=True):
+    """A one-time link to sign in, with the rights of a token. It is shown only here.
+
+    To use it, append its path to the service's address.
+    """
+
+    path: Annotated[
+        str,
+        Meta(description="Its path on this service, with its secret in the fragment, which browsers send to nobody."),
+    ]
+    expires_at: str
+
+
+class TokenDetails(Response, frozen=True):
+    """A token in a list: its holder, its rights, and whether it is valid, expired or revoked."""
+
+    id: int
+    role: str
+    label: str
+    made_at: str
+    status: str
+    site: str | None = None
+    trial: str | None = None
+    expires_at: str | None = None
+    revoked_at: str | None = None
+    last_used_at: Annotated[str | None, Meta(description="To about a minute.")] = None
+
+
+class TokenList(Response, frozen=True):
+    """All tokens, including expired and revoked ones."""
+
+    tokens: list[TokenDetails]

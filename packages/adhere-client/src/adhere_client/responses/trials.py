@@ -1,0 +1,245 @@
+"""Trials: their designs, the looks at them, and who was enrolled."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from msgspec import Meta, field
+
+from adhere_client.responses import Response
+
+# A part of a design (Looks, Stopping, …) has the fields of the request that creates a trial.
+Part = Annotated[dict[str, Any], Meta(description="As in the request, without what has its default value.")]
+
+
+class Imputation(Response, frozen=True):
+    """The rule for missing reports: after how many days which arm, or nothing, counts as taken, and which reward."""
+
+    after_days: float
+    actual: str | None = None
+    took_nothing: bool = False
+    reward: float | None = None
+
+
+class Design(Response, frozen=True, omit_defaults=False):
+    """A trial's design with all defaults filled in."""
+
+    name: str
+    policy: str
+    arms: tuple[str, ...]
+    n_patients: int | None = None
+    reward_values: tuple[float, ...] = (0.0, 1.0)
+    blinded: bool = False
+    repeats: bool = False
+    entries: str = "repeated"
+    impute: Imputation | None = None
+    control: str | None = None
+    strata: tuple[str, ...] = ()
+    update: str = "every patient"
+    looks: Part = field(default_factory=dict)
+    stopping: Part | None = None
+    estimands: tuple[str, ...] = ("intention-to-treat", "compliers")
+    enrolment: Part = field(default_factory=dict)
+    delay: Part = field(default_factory=dict)
+    missing: Part = field(default_factory=dict)
+    rehearsal: bool = False
+    outcome_words: dict[str, float] = field(default_factory=dict)
+    lower_is_better: bool = False
+
+
+class CreatedTrial(Response, frozen=True, omit_defaults=False):
+    """A new trial: the record of its creation, and its design with all defaults filled in."""
+
+    record: int
+    design: Design
+    design_digest: Annotated[str, Meta(description="Equal designs have the same; it is in the trial's first record.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="What is hardly meant: looks that can never stop it.")] = ()
+
+
+class CheckedDesign(Response, frozen=True):
+    """A valid design with all defaults filled in, of which no trial was created."""
+
+    design: Design
+    design_digest: Annotated[str, Meta(description="Equal designs have the same; a trial of it has it too.")]
+    description: Annotated[tuple[str, ...], Meta(description="The design in sentences.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="What is hardly meant: looks that can never stop it.")]
+    file: Annotated[str, Meta(description="The text of its file, in TOML, without what has its default value.")]
+
+
+class ArmAtLook(Response, frozen=True):
+    """An arm at a look: its status, the numbers compared with thresholds, by name, its share until the next look."""
+
+    arm: str
+    status: str
+    values: dict[str, float] = field(default_factory=dict)
+    share: float | None = None
+
+
+class LookThreshold(Response, frozen=True):
+    """The threshold that a number at a look must reach for a status: `of` is the number's name."""
+
+    of: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+class Look(Response, frozen=True):
+    """A look at a trial. A decision other than "go on" recommends to stop, which a person confirms by ending it."""
+
+    look: int
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+    arms: list[ArmAtLook]
+    selected: str | None = None
+    thresholds: dict[str, LookThreshold] = field(default_factory=dict)
+
+
+class LookList(Response, frozen=True, omit_defaults=False):
+    """The looks at a trial so far."""
+
+    looks: list[Look]
+    rehearsal: bool = False
+
+
+class LookSummary(Response, frozen=True):
+    """A look without its arms; a decision other than "go on" recommends to stop."""
+
+    look: int
+    record: int
+    at: datetime
+    outcomes: int
+    recommendations: int
+    decision: str
+
+
+class TrialLine(Response, frozen=True):
+    """A trial in a list. Fields that a site or a coordinator may not see are left out."""
+
+    name: str
+    status: str
+    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
+    recommended_stop: Annotated[
+        LookSummary | None, Meta(description="Of a trial that is not closed yet. Not for sites and coordinators.")
+    ] = None
+    blinded: bool = False
+    recommendations: Annotated[int | None, Meta(description="Not for sites.")] = None
+    waiting: Annotated[int | None, Meta(description="Recommendations that await a report. Not for sites.")] = None
+    entered_in_error: Annotated[int | None, Meta(description="Slips. Not for sites.")] = None
+    compliance: Annotated[
+        float | None,
+        Meta(
+            description="The share that took the arm recommended, of those of whom it is known what they took. "
+            "Not for sites and coordinators."
+        ),
+    ] = None
+
+
+class TrialList(Response, frozen=True):
+    """The trials a token may see."""
+
+    trials: list[TrialLine]
+
+
+class TrialDetails(Response, frozen=True):
+    """A trial. Sites and coordinators see nothing that could predict the next arm, nor the arms if it is blinded."""
+
+    name: str
+    status: str
+    blinded: bool
+    repeats: bool
+    arms: tuple[str, ...] | None = None
+    strata: tuple[str, ...] = ()
+    entries: Annotated[
+        str, Meta(description="Whether a subject is entered once, again if it is confirmed (ask), or repeatedly.")
+    ] = "repeated"
+    policy: str | None = None
+    n_patients: int | None = None
+    reward_values: tuple[float, ...] | None = None
+    impute: Imputation | None = None
+    control: str | None = None
+    update: str | None = None
+    looks: Part | None = None
+    stopping: Part | None = None
+    estimands: tuple[str, ...] | None = None
+    enrolment: Part | None = None
+    delay: Part | None = None
+    missing: Part | None = None
+    design_digest: Annotated[str | None, Meta(description="The digest of the design.")] = None
+    recommendations: int | None = None
+    records: int | None = None
+    head: Annotated[str | None, Meta(description="The hash of the log's last record.")] = None
+    algorithm_version: str | None = None
+    commitments: Annotated[
+        tuple[str, ...],
+        Meta(description="The digests that commit to the secrets of all epochs. Not for sites and coordinators."),
+    ] = ()
+    revealed: Annotated[bool, Meta(description="Whether its secrets were revealed, after it was closed.")] = False
+    last_look: Annotated[LookSummary | None, Meta(description="Not for sites and coordinators.")] = None
+    recommended_stop: Annotated[
+        LookSummary | None, Meta(description="Closing the trial confirms it. Not for sites and coordinators.")
+    ] = None
+    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
+    outcome_words: Annotated[
+        dict[str, float], Meta(description="What sites read for each of the reward_values, the worst first.")
+    ] = field(default_factory=dict)
+    lower_is_better: Annotated[bool, Meta(description="A reward y is read as 1 - y.")] = False
+
+
+class SiteList(Response, frozen=True):
+    """The sites of a trial, by name: those with a token for it or for all trials, and those that entered subjects."""
+
+    sites: list[str]
+    required: Annotated[
+        bool,
+        Meta(
+            description="Whether a subject must be entered for one of them: if one has a token for this trial only, "
+            "or has entered a subject."
+        ),
+    ]
+
+
+class SiteEnrolment(Response, frozen=True):
+    """A site: how many recommendations it had, and what is reported of them."""
+
+    site: Annotated[str, Meta(description="Empty for what admins asked for themselves.")]
+    recommendations: int
+    complete: Annotated[int, Meta(description="What was taken and the outcome are reported.")]
+    waiting: Annotated[int, Meta(description="A report is still expected: the sum of the next three.")]
+    nothing_reported: int
+    only_taken_reported: Annotated[int, Meta(description="Only what was taken is reported.")]
+    only_outcome_reported: Annotated[int, Meta(description="Only the outcome is reported.")]
+    lost_to_follow_up: int
+    entered_in_error: int
+    last_activity: Annotated[datetime, Meta(description="When the site last asked or reported anything.")]
+    oldest_waiting: Annotated[
+        datetime | None, Meta(description="When the oldest one that waits was recommended.")
+    ] = None
+    time_zone: Annotated[str, Meta(description="In which its days are counted (the setting time_zones).")] = "UTC"
+
+
+class DayEnrolment(Response, frozen=True):
+    """The recommendations of a site on a day, in the time zone of the site."""
+
+    day: str
+    site: str
+    recommendations: int
+
+
+class TrialEnrolment(Response, frozen=True):
+    """Enrolment by site and day, and what is still to be reported; it names no arm and no outcome."""
+
+    trial: str
+    status: str
+    recommendations: int
+    complete: int
+    waiting: int
+    lost_to_follow_up: int
+    entered_in_error: int
+    sites: list[SiteEnrolment]
+    days: list[DayEnrolment]
+    n_patients: Annotated[int | None, Meta(description="The design's largest number of patients.")] = None
+    rehearsal: bool = False
