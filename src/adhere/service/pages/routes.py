@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from adhere.service.api.responses import Start
 from adhere.service.api.route import HTML, JSON, METRICS_ROLES, PUBLIC, Route
 from adhere.service.api.routes import ROUTES as API_ROUTES
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
@@ -31,6 +30,7 @@ from adhere.service.pages.site.recommendation_forms import (
 from adhere.service.pages.start import start
 from adhere.service.pages.static_page import static_page
 from adhere.service.pages.trials import trials_page
+from adhere_client.responses.service import Start
 
 _TRIAL = "/app/trials/{trial}"
 _DESIGN = ("list_policies", "check_design", "list_simulations")
