@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 from immutables import Map
 
 from adhere.design.design import Design
@@ -15,6 +16,7 @@ from adhere.trial.domain.look_state import LookState, first_look_state
 from adhere.trial.domain.looker import Looker, looker_of
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row
+from adhere.trial.secret.trial_keys import TrialKeys
 
 
 class Refusal(NamedTuple):
@@ -74,3 +76,11 @@ def initial_state(design: Design, engine: Engine) -> TrialState:
     looks = None if looker is None else first_look_state(looker.plan)
     commitments = (engine.keys.commitment,)
     return TrialState(design, engine, engine.first_state, looker=looker, looks=looks, commitments=commitments)
+
+
+class NoPolicy(Engine):
+    """Stands for the compiled policy where a log is read without it: nothing is learned, and no arm is drawn."""
+
+    def __init__(self, keys: TrialKeys) -> None:
+        self.keys, self.first_state = keys, np.zeros(0)
+        self.memo_size, self.n_changing = -1, 0  # no memo has this size, so that no report is an update

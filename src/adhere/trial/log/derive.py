@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import msgspec
+from msgspec.structs import replace
 
 from adhere.store import ReadTransaction
 from adhere.trial.domain.chain import START, walk
-from adhere.trial.domain.events import AnyEvent, Created, EpochBegun, Looked, Recommended
-from adhere.trial.domain.evolve import lessons_of
-from adhere.trial.domain.history import History, evolve_history
-from adhere.trial.domain.look_state import after_look, evolve_looks
+from adhere.trial.domain.events import AnyEvent, Created, Recommended
+from adhere.trial.domain.evolve import evolve, lessons_of
 from adhere.trial.domain.recommendations import made_event
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.log.comparison import Comparison, How, compare_recommendation
@@ -52,38 +50,20 @@ def derive_again(view: ReadTransaction, trial: int, recommendation_id: str) -> D
 
 def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple[TrialState, int]:
     """The trial's state right before a recommendation, and how many lessons the policy had had."""
-    histories: dict[int, History] = {}
     events = _events_before(view, trial, made.position)
     created = next(events)
     assert isinstance(created, Created)
     engine = created.recorded_engine(view.secret)
     engine.ensure_loaded()
-    first = initial_state(created.design, engine)
-    looker, looks, commitments = first.looker, first.looks, first.commitments
+    # As if the first lesson had changed: the reducer leaves all of them to be learned at the end.
+    state = replace(initial_state(created.design, engine), relearn_from=1)
     for event in events:
-        number: int | None = getattr(event, "recommendation_index", None)
-        if number is not None:
-            before = histories.get(number)
-            histories[number] = after = evolve_history(before, event)
-            if looker is not None and looks is not None:
-                looks = evolve_looks(looker.plan, looks, event, before, after)
-        elif isinstance(event, Looked) and looks is not None:
-            looks = after_look(looks, event)
-        elif isinstance(event, EpochBegun):
-            commitments = (*commitments, event.commitment)
-    rows = [row for history in histories.values() for row in lessons_of(engine, history)]
+        state = evolve(state, event)
+    rows = [row for history in state.histories.values() for row in lessons_of(engine, history)]
     rows.sort(key=lambda row: row[0])
     refusals: list[Refusal] = []  # of logs that do not name them: the policy skips these lessons again
-    policy_state = learn(engine, first.policy_state, b"".join(map(pack, rows)), refusals)
-    state = msgspec.structs.replace(
-        first,
-        policy_state=policy_state,
-        position=made.position - 1,
-        n_recommendations=len(histories),
-        looks=looks,
-        commitments=commitments,
-    )
-    return state, len(rows)
+    policy_state = learn(engine, engine.first_state, b"".join(map(pack, rows)), refusals)
+    return replace(state, policy_state=policy_state, position=made.position - 1, relearn_from=None), len(rows)
 
 
 def _events_before(view: ReadTransaction, trial: int, position: int) -> Iterator[AnyEvent]:

@@ -14,8 +14,8 @@ from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import initial_state
 from adhere.trial.log.comparison import How, compare_numbers, compare_recommendation
 from adhere.trial.log.verify import Fault, checked_event
-from adhere.trial.looks.due_looks import look_due, looked, needs_policy
-from adhere.trial.looks.look_check import compare_looks, missing_look, wrong_look
+from adhere.trial.looks.due_looks import looked, needs_policy
+from adhere.trial.looks.look_check import check_looks, compare_looks, missing_look
 from adhere.trial.writing.projection import Projection, block_ends, scratch_cache
 from adhere.trial.writing.snapshot import decode_snapshot, floats_from
 
@@ -95,12 +95,8 @@ class _Replayer:
     def _compare_look(self, event: AnyEvent) -> str | None:
         """What is wrong with the looks up to an event, if anything is."""
         state = self._projection.state
-        assert state.looker is not None
-        assert state.looks is not None
-        plan, looks, n = state.looker.plan, state.looks, state.n_recommendations
-        if not isinstance(event, Looked):
-            return None if state.status == "closed" else missing_look(plan, looks, n, event)
-        if wrong := wrong_look(plan, looks, n, event):
+        wrong = check_looks(state, event)
+        if wrong or not isinstance(event, Looked):
             return wrong
         self._result.n_looks += 1
         if event.algorithm_version != state.engine.algorithm_version and needs_policy(state):
@@ -109,8 +105,8 @@ class _Replayer:
         return compare_looks(event, derived)
 
     def _missing_last_look(self) -> Fault | None:
-        due = look_due(self._projection.state, self._last_at)
-        return None if due is None else Fault(self._result.n_records, f"look {due + 1} should follow it")
+        what = missing_look(self._projection.state, self._last_at)
+        return None if what is None else Fault(self._result.n_records, what)
 
     def _patients(self) -> Iterator[tuple[Recommended, History]]:
         """All recommendations up to the record that is being derived, and what was known of them."""

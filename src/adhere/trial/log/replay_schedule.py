@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from msgspec.structs import replace
 
 from adhere.analysis.adaptive.allocation_kernel import ALLOCATED, FALL_BACK, FORGET, RECOMMEND, REWARD
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
@@ -35,7 +34,9 @@ from adhere.trial.domain.events import (
     Reported,
     decode,
 )
-from adhere.trial.domain.history import History, evolve_history
+from adhere.trial.domain.evolve import evolve
+from adhere.trial.domain.history import History
+from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
 
 _MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
 
@@ -64,7 +65,7 @@ class _Steps:
         self._changes_state: Callable[[int], bool] = lambda index: False  # without any report
         self._steps: list[tuple[int, int, int]] = []
         self._rewards: list[float] = []  # every value that was ever reported, as the policy learns it
-        self._histories: list[History] = []
+        self._state: TrialState
         self._probabilities: list[tuple[float, ...]] = []
         self._lessons: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
         self._is_outdated = False  # whether a lesson changed that the policy had learned
@@ -75,11 +76,7 @@ class _Steps:
         """Take one more event in."""
         self._n_events += 1
         if isinstance(event, Created):
-            self._design = event.design
-            self._keys = None if event.seed is None else stream_keys(event.seed, 0, 1)
-            if event.design.strata or event.design.update == "at looks":
-                self._refuse("arms were drawn by shares that the design prescribes, which are not redrawn")
-            self._check_version(event)
+            self._begin(event)
         elif isinstance(event, EpochBegun):
             self._keys = None
         elif isinstance(event, Recommended):
@@ -89,16 +86,18 @@ class _Steps:
                 self._refuse("an arm was dropped at a look, which is not redrawn")
         elif isinstance(event, LessonRefused):
             self._refuse("the policy failed at a report, and what it would do under another allocation is not known")
-        elif isinstance(event, Reported | Imputed | Corrected | EnteredInError):
-            before = self._histories[event.recommendation_index]
-            after = self._histories[event.recommendation_index] = evolve_history(before, event)
-            self._learn(before, after)
+        before = self._state
+        self._state = evolve(before, event)
+        if isinstance(event, Reported | Imputed | Corrected | EnteredInError):
+            index = event.recommendation_index
+            self._learn(before.histories[index], self._state.histories[index])
 
     def allocation(self) -> LoggedAllocation:
         """What all events together say."""
-        design, n = self._design, len(self._histories)
+        design, histories = self._design, self._histories()
+        n = len(histories)
         steps = np.array(self._steps, np.int32).reshape(1, -1, 3)
-        outcome = np.array([np.nan if one.reward is None else one.reward.value for one in self._histories])
+        outcome = np.array([np.nan if one.reward is None else one.reward.value for one in histories])
         schedule = Schedule(n, steps)
         rewards = np.full(max(n, len(self._rewards)), np.nan)
         rewards[: len(self._rewards)] = self._rewards
@@ -109,7 +108,7 @@ class _Steps:
             reward_values=tuple(sorted(map(self._benefit, design.reward_values))),
             keys=self._keys,
             schedule=schedule,
-            chosen=np.array([one.chosen for one in self._histories], np.int64),
+            chosen=np.array([one.chosen for one in histories], np.int64),
             reward=rewards[: schedule.n_rows],
             outcome=outcome.astype(float),
             reason=self._reason,
@@ -122,7 +121,15 @@ class _Steps:
     def _refuse(self, reason: str) -> None:
         self._reason = self._reason or reason
 
-    def _check_version(self, created: Created) -> None:
+    def _histories(self) -> list[History]:
+        return [self._state.histories[index] for index in range(self._state.n_recommendations)]
+
+    def _begin(self, created: Created) -> None:
+        design = self._design = created.design
+        self._state = initial_state(design, NoPolicy(created.keys()))
+        self._keys = None if created.seed is None else stream_keys(created.seed, 0, 1)
+        if design.strata or design.update == "at looks":
+            self._refuse("arms were drawn by shares that the design prescribes, which are not redrawn")
         try:
             engine = created.recorded_engine()
         except UnknownPolicyError as error:
@@ -144,7 +151,6 @@ class _Steps:
             self._steps.append((event.recommendation_index, RECOMMEND, 0))
         is_whole = bool(event.probabilities) and not event.fallback
         self._probabilities.append(event.probabilities if is_whole else (np.nan,) * len(self._design.arms))
-        self._histories.append(evolve_history(None, replace(event, memo=())))  # which redraws make anew
 
     def _learn(self, before: History, after: History) -> None:
         """Note what a report changes of what the policy learns; it does not learn from fallbacks."""
@@ -172,7 +178,7 @@ class _Steps:
             self._refuse("so many reports were corrected that learning again after each would take too long")
         if not self._reason:
             self._steps.append((0, FORGET, 0))
-            made = [one.recommendation_index for one in self._histories if not one.fallback]
+            made = [one.recommendation_index for one in self._histories() if not one.fallback]
             self._steps += [(number, ALLOCATED, 0) for number in made if self._changes_state(number)]
             self._steps += [(patient, REWARD, row) for _, (patient, row) in sorted(self._lessons.items())]
         self._is_outdated = False

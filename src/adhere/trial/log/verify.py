@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 import msgspec
 
@@ -12,18 +13,20 @@ from adhere.trial.domain.chain import START, commitment, link, walk
 from adhere.trial.domain.events import (
     LOG_FORMAT,
     AnyEvent,
-    Closed,
     Corrected,
     Created,
-    EpochBegun,
     Erased,
+    Looked,
     Recommended,
     Reported,
     Revealed,
     decode,
     lookup_keys,
 )
-from adhere.trial.looks.look_check import LookCheck
+from adhere.trial.domain.evolve import evolve
+from adhere.trial.domain.looker import read_patients
+from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
+from adhere.trial.looks.look_check import check_looks, compare_looks, missing_look
 from adhere.trial.secret.trial_secret import commitment_to, opens
 
 REVEALED, KEPT, UNKNOWN, SEED = "revealed", "kept", "unknown", "seed"  # what is known of the secret of a log
@@ -66,34 +69,24 @@ def verify(
     show that its last records were cut off.
     """
     before, count, seen = START, 0, False
-    outside, looks = _Outside(), None
+    log = _Log(view, trial)
     for record in walk(view, trial, on_progress):
-        count += 1
-        event = checked_event(record, before, count)
-        if isinstance(event, Fault):
-            return Verdict(count - 1, before.hex(), event)
-        outside.expect(event)
-        if outside.secrets.fault:
-            return Verdict(count - 1, before.hex(), Fault(count, outside.secrets.fault))
-        if isinstance(event, Created):
-            looks = LookCheck(event.design)
-        elif looks is not None and (what := looks.follow(event)) is not None:
-            return Verdict(count - 1, before.hex(), Fault(count, what))
-        before = record.hash
+        event = checked_event(record, before, count + 1)
+        fault = event if isinstance(event, Fault) else log.follow(event)
+        if fault is not None:
+            return Verdict(count, before.hex(), fault)
+        before, count = record.hash, count + 1
         seen = seen or before.hex() == head
-    if looks is not None and (what := looks.missing_at_end()) is not None:
-        return Verdict(count, before.hex(), Fault(count, what))
     try:
-        fault = _fault_of_head(view, trial, count, before) or outside.fault(view, trial, count)
+        fault = log.fault_at_end() or _fault_of_head(view, trial, count, before) or log.fault_outside(count)
     except (TypeError, AttributeError, ValueError):  # a value of another type than was written
         fault = Fault(count, "what is kept beside the log is not as it was written")
-    if fault:
-        return Verdict(count, before.hex(), fault)
-    if head is not None and not seen:
+    if fault is None and head is not None and not seen:
         what = f"the log ends here, and no record has the hash {head}: its end was cut off, or it is another log"
-        return Verdict(count, before.hex(), Fault(count, what))
-    n_looks = (0, 0) if looks is None else (looks.n_looks, looks.n_derived)
-    return Verdict(count, before.hex(), None, *n_looks, outside.secrets.known(view))
+        fault = Fault(count, what)
+    if fault is not None:
+        return Verdict(count, before.hex(), fault)
+    return Verdict(count, before.hex(), None, log.n_looks, log.n_derived, log.secret())
 
 
 def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fault:
@@ -136,61 +129,51 @@ def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -
     return None
 
 
-class _Secrets:
-    """The commitments of a log, the epoch of each recommendation, and the secrets if they were revealed."""
+class _Log:
+    """A log read event by event: its state, without the policy, and what must be kept outside it according to it.
 
-    def __init__(self) -> None:
-        self.commitments: list[str] = []  # without those of epochs with a seed
-        self.fault = ""
-        self.is_revealed = False
-        self._epochs: list[str] = []
-        self._is_closed = False
+    What is kept of a person must be there unless the person was erased.
+    """
 
-    def follow(self, event: AnyEvent) -> None:
-        """Follow a record."""
-        if isinstance(event, Created | EpochBegun):
-            self._epochs.append(event.commitment)
-            self.commitments = list(filter(None, self._epochs))
-        elif isinstance(event, Recommended) and event.epoch != (self._epochs[-1] if len(self._epochs) > 1 else ""):
-            self.fault = "the epoch it names is not the one that it was made in"
-        elif isinstance(event, Closed):
-            self._is_closed = True
-        elif isinstance(event, Revealed):
-            self.is_revealed = True
-            self.fault = "" if self._is_closed else "its secret was revealed before the trial was closed"
-            if [_commitment(text) for text in event.secrets] != self._epochs:
-                self.fault = "the secrets revealed in it are not those that the log has commitments to"
-
-    def known(self, view: ReadTransaction) -> str:
-        """Return who can draw the arms again."""
-        if not self.commitments:
-            return SEED
-        if self.is_revealed:
-            return REVEALED
-        return KEPT if all(view.secret(commitment) is not None for commitment in self.commitments) else UNKNOWN
-
-
-def _commitment(secret: str) -> str:
-    """The commitment to a secret that was revealed; empty for an epoch with a seed, and for what is no secret."""
-    try:
-        return commitment_to(bytes.fromhex(secret)) if secret else ""
-    except ValueError:
-        return "damaged"
-
-
-class _Outside:
-    """What must be kept outside a log according to it, unless the person was erased."""
-
-    def __init__(self) -> None:
+    def __init__(self, view: ReadTransaction, trial: int) -> None:
+        self._view, self._trial = view, trial
+        self._state: TrialState | None = None  # until a trial is created
+        self._last_at = datetime.min
+        self.n_looks = self.n_derived = 0
         self._latest: dict[str, int] = {}  # the latest recommendation of each subject
         self._subjects: dict[int, str] = {}  # whose each recommendation is
-        self.secrets = _Secrets()
         self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and whom it is about
         self._erased: set[str] = set()
 
-    def expect(self, event: AnyEvent) -> None:
-        """Follow a record."""
-        self.secrets.follow(event)
+    def follow(self, event: AnyEvent) -> Fault | None:
+        """Take in one more event; returns what is wrong with it, if anything is."""
+        if isinstance(event, Created):
+            self._state = initial_state(event.design, NoPolicy(event.keys()))
+        state = self._state
+        assert state is not None
+        if what := _wrong_secret(state, event) or check_looks(state, event) or self._wrong_finding(state, event):
+            return Fault(event.position, what)
+        # Only looks need what was reported of each recommendation.
+        if state.looks is not None or getattr(event, "recommendation_index", None) is None:
+            self._state = evolve(state, event)
+        self._last_at = event.at
+        self._expect(event)
+        return None
+
+    def _wrong_finding(self, state: TrialState, event: AnyEvent) -> str | None:
+        """Derive a look again, unless it hangs on the policy, which is left to replay."""
+        looker, looks = state.looker, state.looks
+        if not isinstance(event, Looked) or looker is None or looks is None:
+            return None
+        self.n_looks += 1
+        if looker.needs_beliefs:
+            return None
+        self.n_derived += 1
+        asked = self._trial, state.n_recommendations, state.position
+        found = looker.find(event.look, looks, (), read_patients(self._view, *asked) if looker.needs_patients else ())
+        return compare_looks(event, msgspec.structs.replace(event, **found._asdict()))
+
+    def _expect(self, event: AnyEvent) -> None:
         if isinstance(event, Recommended):
             self._latest[event.subject] = event.recommendation_index
             self._subjects[event.recommendation_index] = event.subject
@@ -201,22 +184,60 @@ class _Outside:
             self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
             self._erased.add(event.subject)
 
-    def fault(self, view: ReadTransaction, trial: int, count: int) -> Fault | None:
-        """The first thing that is missing, superfluous or different."""
-        for committed in self.secrets.commitments:
+    def fault_at_end(self) -> Fault | None:
+        """Return the fault of a log that lacks a look at its end."""
+        what = None if self._state is None else missing_look(self._state, self._last_at)
+        return None if what is None or self._state is None else Fault(self._state.position, what)
+
+    def secret(self) -> str:
+        """Return who can draw the arms again."""
+        commitments = self._commitments()
+        if not commitments:
+            return SEED
+        if self._state is not None and self._state.is_revealed:
+            return REVEALED
+        return KEPT if all(self._view.secret(one) is not None for one in commitments) else UNKNOWN
+
+    def _commitments(self) -> list[str]:
+        """The commitments to secrets, without those of epochs with a seed."""
+        return [] if self._state is None else list(filter(None, self._state.commitments))
+
+    def fault_outside(self, count: int) -> Fault | None:
+        """Return the first thing outside the log that is missing, superfluous or different."""
+        view = self._view
+        for committed in self._commitments():
             secret = view.secret(committed)  # a log that was exported is read without it
             if secret is not None and not opens(committed, secret):
                 return Fault(1, f"the secret kept for the commitment {committed} is another one")
-        for subject in view.subjects(trial):
+        for subject in view.subjects(self._trial):
             known = self._latest.pop(subject.key, None) == subject.latest
             if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
                 return Fault(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
         if self._latest:
             return Fault(count, f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased")
-        for position, (salt, text) in view.notes(trial).items():
+        for position, (salt, text) in view.notes(self._trial).items():
             if self._notes.pop(position, ("", ""))[0] != commitment(salt, text):
                 return Fault(position, "the free text kept for it is not the one recorded")
-        # An older version kept what was said about people after they had been erased, until this one deleted it.
         if missing := [at for at, (_, subject) in self._notes.items() if subject not in self._erased]:
             return Fault(min(missing), "its free text is missing, and was not erased")
         return None
+
+
+def _wrong_secret(state: TrialState, event: AnyEvent) -> str:
+    """Return what is wrong with the epoch that a recommendation names, or with secrets that are revealed."""
+    if isinstance(event, Recommended) and event.epoch != state.epochs[-1]:
+        return "the epoch it names is not the one that it was made in"
+    if isinstance(event, Revealed):
+        if tuple(map(_commitment, event.secrets)) != state.commitments:
+            return "the secrets revealed in it are not those that the log has commitments to"
+        if state.status != "closed":
+            return "its secret was revealed before the trial was closed"
+    return ""
+
+
+def _commitment(secret: str) -> str:
+    """The commitment to a secret that was revealed; empty for an epoch with a seed, and for what is no secret."""
+    try:
+        return commitment_to(bytes.fromhex(secret)) if secret else ""
+    except ValueError:
+        return "damaged"
