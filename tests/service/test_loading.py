@@ -109,13 +109,13 @@ def test_not_ready_until_loaded_but_alive(tmp_path: Path, monkeypatch: pytest.Mo
     store = open_store(tmp_path / "trials.db")
     with store.writing() as writing:
         create_trial(writing, make_design("t", "thompson", ARMS), utc_now(), "test").finish()
-    may_load, load = threading.Event(), Engine._load
+    may_load, load = threading.Event(), Engine.try_to_load
 
     def waiting(engine: Engine) -> Exception | None:
         may_load.wait(20)
         return load(engine)
 
-    monkeypatch.setattr(Engine, "_load", waiting)
+    monkeypatch.setattr(Engine, "try_to_load", waiting)
     with in_thread(store) as service:
         try:
             assert service.send("GET", "/healthz", role=None).status == 200

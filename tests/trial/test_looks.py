@@ -221,7 +221,7 @@ def test_a_trial_in_memory_is_saved_with_its_looks_and_its_end(tmp_path: Path) -
     trial.close("planned", at=start + timedelta(days=9))
     assert [(look.look, look.outcomes, look.decision) for look in trial.looks] == [(1, 3, "go on"), (2, 5, "go on")]
     assert trial.recommended_stop is None
-    with pytest.raises(InputError, match="not closed"):
+    with pytest.raises(InputError, match="trial 't' is closed"):
         trial.report(made.id, reward=1)
     trial.save(tmp_path / "t.log")
     again = Trial.load(tmp_path / "t.log")

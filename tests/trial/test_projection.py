@@ -15,7 +15,7 @@ from adhere.trial.log.replay import replay
 from adhere.trial.policy.updates import Row, arrays, join, pack
 from adhere.trial.writing import projection
 from adhere.trial.writing.projection import project, scratch_cache
-from adhere.trial.writing.relearning import learn
+from adhere.trial.writing.update_table import learn
 
 from .live import ARMS, Live, number_of
 

@@ -139,7 +139,7 @@ def test_an_id_may_be_typed_as_it_was_read_aloud() -> None:
 
 def test_an_empty_report_is_refused() -> None:
     trial, recommendation = started()
-    with pytest.raises(InputError, match="actual=…, reward=… or both"):
+    with pytest.raises(InputError, match="the report is empty; expected what was taken"):
         trial.report(recommendation.id)
 
 
@@ -248,3 +248,25 @@ def test_a_design_may_be_a_file_and_times_go_forward(tmp_path: Path) -> None:
     trial.recommend(at=far)
     trial.recommend()  # now, by a clock that is behind
     assert [event.at for event in trial.events][-2:] == [far, far]
+
+
+@pytest.mark.parametrize("policy", ["thompson/actual", "exp3", RECYCLING])
+def test_after_a_correction_a_trial_goes_on_as_if_the_right_values_had_been_reported(policy: str) -> None:
+    trials = [Trial(policy, ARMS, seed=4, n_patients=60) for _ in range(2)]
+    for trial in trials:
+        made = [trial.recommend().id for _ in range(6)]
+        for number, one in enumerate(made):
+            wrong = trial is trials[0] and number == 2
+            trial.report(one, actual="aspirin" if wrong else "walk", reward=1 - number % 2 if wrong else number % 2)
+            if wrong:
+                trial.report(made[5], reward=1)
+        if trial is trials[0]:
+            with pytest.raises(InputError, match="to change it, send a correction"):
+                trial.report(made[2], reward=0)
+            trial.correct(made[2], actual="walk", reward=0, reason="typing error")
+            trial.correct(made[5], retract=["reward"], reason="another patient's")
+            trial.report(made[5], reward=1)
+    assert trials[0].state == trials[1].state
+    assert [trial.recommend().arm for trial in trials[:1] for _ in range(8)] == [
+        trials[1].recommend().arm for _ in range(8)
+    ]

@@ -188,6 +188,11 @@ class SqliteStore(Store):
                 watch.remember()
             self._after_commit(transaction)
 
+    def unending(self) -> SqliteTransaction:
+        """A transaction of a store in memory that never ends: what it writes counts at once."""
+        assert self._path is None
+        return self._begun()
+
     @contextmanager
     def _only_transaction(self, *, waits: bool) -> Iterator[None]:
         """Exclude other threads, and end a transaction that could not be rolled back for lack of memory."""

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from adhere.analysis.records import Records
-from adhere.checks import MAX_TEXT_LENGTH, check_reward, check_text
-from adhere.design.arms import arm_taken, check_arm_names
+from adhere.checks import check_reward
+from adhere.design.arms import check_arm_names
 from adhere.design.design import Design
 from adhere.design.design_file import load_design
 from adhere.design.make_design import check_trial_name
 from adhere.errors import InputError, listed
-from adhere.policies import PolicyLike, as_policy
+from adhere.files import replacing
+from adhere.policies import Policy, PolicyLike, as_policy
 from adhere.policies.guards.floor import ControlWarning, protected_control
-from adhere.trial.domain.chain import commitment
-from adhere.trial.domain.events import AnyEvent, Closed, Created, Looked, Reported
-from adhere.trial.domain.history import History
+from adhere.store.sqlite import SqliteStore
+from adhere.store.transactions import WriteTransaction
+from adhere.trial.domain.chain import walk
+from adhere.trial.domain.commands import AnyCommand, ChangeStatus, Correct, Recommend, Report
+from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
 from adhere.trial.domain.state import TrialState
-from adhere.trial.log.look_view import LookView, look_views, recommended_stop
-from adhere.trial.log.records import records_of_histories
-from adhere.trial.looks.due_looks import choose, stratum_number
+from adhere.trial.log.log_file import read_log, write_log
+from adhere.trial.log.look_view import LookView, logged_looks, recommended_stop
+from adhere.trial.log.records import read_histories, records_of_histories
 from adhere.trial.policy.engine import Engine, engine_of
-from adhere.trial.saving import load_events, save_events
 from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
 from adhere.trial.secret.trial_keys import seeded_keys
-from adhere.trial.trial_log import TrialLog, created_now
-from adhere.trial.verbs.context import named_history
-from adhere.trial.verbs.recommend import check_not_full, recommended
-from adhere.trial.verbs.report import check_not_contradicted
-from adhere.trial.writing.lookups import new_salt
+from adhere.trial.writing.creation import create_trial
+from adhere.trial.writing.execution import execute
+from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
+
+_NUMBER = 1  # of the only trial in its store
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class Trial:
         )
         if warning := protected_control([engine.policy], names)[1]:
             warnings.warn(warning, ControlWarning, stacklevel=2)
-        self._begin(engine, run, created_now(design, engine, seed))
+        self._begin(engine, run, design, seed)
 
     @classmethod
     def from_design(
@@ -122,8 +126,7 @@ class Trial:
         Trial 'headache': thompson on walk, aspirin; 0 recommendations
         """
         trial, design = cls.__new__(cls), load_design(design)
-        engine = engine_of(design, seeded_keys(seed, run))
-        trial._begin(engine, run, created_now(design, engine, seed))
+        trial._begin(engine_of(design, seeded_keys(seed, run)), run, design, seed)
         return trial
 
     def __repr__(self) -> str:
@@ -131,15 +134,36 @@ class Trial:
         many = "1 recommendation" if n == 1 else f"{n:,} recommendations"
         return f"Trial {self.name!r}: {self.policy} on {listed(self.arms)}; {many}"
 
-    def _begin(self, engine: Engine, run: int, created: Created) -> None:
-        self.name, self.arms, self.policy = created.design.name, created.design.arms, engine.policy
-        self._run = run
-        self._log = TrialLog(engine, created)
-        self._notes: dict[int, tuple[bytes, str]] = {}
+    def _begin(self, engine: Engine, run: int, design: Design, seed: int) -> None:
+        self._set_up(SqliteStore(None), engine, run)
+        self._transaction = create_trial(self._store, design, datetime.now(UTC), "", seed=seed, engine=engine)
+
+    def _set_up(self, store: SqliteStore, engine: Engine, run: int) -> None:
+        weakref.finalize(self, store.close)
+        engine.falls_back = False  # here somebody sees why the policy fails
+        self._store: WriteTransaction = store.unending()
+        self._engine, self._run = engine, run
+        # The time of creation is that of this machine, and no part of the trial's own times.
+        self._last_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """What a file that it is saved to calls it."""
+        return self._state.design.name
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms."""
+        return self._state.design.arms
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, with all its settings."""
+        return self._engine.policy
 
     @property
     def _state(self) -> TrialState:
-        return self._log.state
+        return self._transaction.state
 
     @classmethod
     def load(cls, path: str | Path) -> Trial:
@@ -147,14 +171,25 @@ class Trial:
 
         Raises an `InputError` for a file that is missing, was changed, or was not written by `save`.
         """
-        events, notes = load_events(Path(path))
-        created = events[0]
-        assert isinstance(created, Created)
-        trial = cls.__new__(cls)
-        trial._begin(engine_of(created.design, created.keys()), 0, created)
-        if not trial._log.repeat(events[1:]):
+        if not Path(path).is_file():
+            raise InputError("path", str(path), "a file that Trial.save wrote; there is no such file")
+        store = SqliteStore(None)
+        _, fault = read_log(Path(path), store)
+        if fault is not None:
+            raise InputError("path", str(path), f"a log as it was written; {fault}")
+        trial, view = cls.__new__(cls), store.unending()
+        created = created_event(view, _NUMBER)
+        if created.seed is None:
+            expected = "a log that Trial.save wrote; one of a service goes on in a service: adhere trial import"
+            raise InputError("path", str(path), expected)
+        engine = engine_of(created.design, seeded_keys(created.seed))
+        trial._set_up(store, engine, 0)
+        live = LiveTrial(_NUMBER, created.design, engine, engine.keys.kits(created.design.name, blinded=False))
+        trial._transaction = TrialTransaction(view, live, *view.fetch(_NUMBER, [], [], [])())
+        if trial._state.position > 1:
+            trial._last_at = decode(view.records(_NUMBER, trial._state.position - 1)[0].body).at
+        if trial._state.refusals:
             raise InputError("path", str(path), f"the version of {trial.policy} that it was saved with")
-        trial._notes = notes
         return trial
 
     def save(self, path: str | Path) -> None:
@@ -174,35 +209,27 @@ class Trial:
         """
         if self._run != 0:
             raise InputError("run", self._run, "a trial with run=0: a log holds the seed of a trial, and no run")
-        save_events(self._log.events, self._notes, Path(path))
+        path = Path(path)
+        if not path.absolute().parent.is_dir():
+            folder = path.absolute().parent
+            raise InputError("path", str(path), f"a file in an existing folder; {folder} does not exist")
+        if path.is_dir():
+            raise InputError("path", str(path), "a file, not a folder")
+        with replacing(path, private=True) as temporary:
+            write_log(self._written(), _NUMBER, temporary)
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
 
     def recommend(self, *, stratum: str | None = None, at: datetime | None = None) -> Recommendation:
         """An arm for the next patient, of a stratum if the design has strata; `at` is when, if not now."""
-        now = self._log.now(at)
-        state = self._state
-        check_not_full(state)
-        number = stratum_number(state.design, stratum)
-        try:
-            choice = choose(state, number)
-        except Exception as error:
-            engine, index = state.engine, state.n_recommendations
-            raise engine.explain(error, state.policy_state, index, state.epoch) from None
-        event = recommended(
-            state,
-            choice,
-            recommendation_id=state.engine.keys.id_at(state.n_recommendations),
-            position=state.position + 1,
-            at=now,
-            subject="",
-            site="",
-            stratum=number,
-        )
-        self._log.add(event)
+        subject = str(self._state.n_recommendations)  # a number that names nobody
+        events = self._execute(Recommend(trial=self.name, request_id="", subject=subject, stratum=stratum), at)
+        event = next(event for event in events if isinstance(event, Recommended))  # a look may stand beside it
         return Recommendation(
             id=event.recommendation_id,
-            arm=self.arms[choice.chosen],
-            probabilities=dict(zip(self.arms, choice.probabilities, strict=True)),
-            memo=choice.memo,
+            arm=self.arms[event.chosen],
+            probabilities=dict(zip(self.arms, event.probabilities, strict=True)),
+            memo=event.memo,
             estimated=event.estimated,
         )
 
@@ -218,31 +245,42 @@ class Trial:
     ) -> None:
         """Report what was actually taken, the reward, or both; `at` is when, if not now.
 
-        The same report twice changes nothing.
+        The same report twice changes nothing. A report that contradicts an earlier one is refused: see `correct`.
 
-        A lesson at which the policy fails is left out, and a warning logged.
+        An update at which the policy fails is left out, and a warning logged.
         Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
         """
-        now = self._log.now(at)
-        state = self._state
-        taken = arm_taken(self.arms, actual, took_nothing, took_other)
-        value = None if reward is None else state.engine.check_reward(reward)
-        if taken is None and value is None:
-            raise InputError("report", None, "actual=…, reward=… or both")
-        history = named_history(state, parse_id(id) or "") if isinstance(id, str) else None
-        if history is None:
-            raise InputError("id", id, f"the ID of a recommendation of this trial, e.g. {EXAMPLE}")
-        check_not_contradicted(history, self.arms, taken, value)
-        text = ""
-        if took_other is not None:
-            self._check_same_words(history, took_other)
-            self._notes[state.position + 1] = note = (new_salt(), took_other)
-            text = commitment(*note)
-        position = state.position + 1
-        index = history.recommendation_index
-        self._log.add(
-            Reported(position=position, at=now, recommendation_index=index, actual=taken, reward=value, text=text)
+        said: dict[str, Any] = {"actual": actual, "took_nothing": took_nothing, "took_other": took_other}
+        self._execute(
+            Report(trial=self.name, request_id="", recommendation_id=self._known(id), reward=reward, **said), at
         )
+
+    def correct(
+        self,
+        id: str,  # noqa: A002
+        *,
+        reason: str,
+        actual: str | None = None,
+        took_nothing: bool = False,
+        took_other: str | None = None,
+        reward: float | None = None,
+        retract: Sequence[str] = (),
+        at: datetime | None = None,
+    ) -> None:
+        """Replace what was reported, or retract it ("actual", "reward"): then it counts as never reported.
+
+        The policy learns as if the right values had been reported in the first place.
+
+        >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
+        >>> first = trial.recommend().id
+        >>> trial.report(first, reward=0)
+        >>> trial.correct(first, reward=1, reason="typing error")
+        >>> trial.records().reward.tolist()
+        [1.0]
+        """
+        said: dict[str, Any] = {"actual": actual, "took_nothing": took_nothing, "took_other": took_other}
+        known: dict[str, Any] = {"recommendation_id": self._known(id), "retract": tuple(retract), "reward": reward}
+        self._execute(Correct(trial=self.name, request_id="", reason=reason, **known, **said), at)
 
     def close(self, reason: str, *, at: datetime | None = None) -> None:
         """End the trial, as a look recommends or for another reason; `at` is when, if not now.
@@ -250,15 +288,12 @@ class Trial:
         If all patients were recommended an arm, the design's last look is made first, without the outcomes that are
         still missing.
         """
-        now = self._log.now(at)
-        text = check_text("reason", reason, MAX_TEXT_LENGTH)
-        self._log.look(now, is_end=True)
-        self._log.add(Closed(position=self._state.position + 1, at=now, reason=text))
+        self._execute(ChangeStatus(trial=self.name, request_id="", status="closed", reason=reason), at)
 
     @property
     def looks(self) -> list[LookView]:
         """The looks so far, as the design plans them: what was found of each arm, and whether to stop."""
-        return look_views(self._state.design, (event for event in self._log.events if isinstance(event, Looked)))
+        return logged_looks(self._written(), _NUMBER, self._state.design)
 
     @property
     def recommended_stop(self) -> LookView | None:
@@ -274,21 +309,51 @@ class Trial:
         >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
         ([0], [1.0], [[0.5, 0.5]])
         """
-        return records_of_histories(self._state.design, self._log.patients())
+        return records_of_histories(self._state.design, read_histories(self._written(), _NUMBER, 0))
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:
         """Everything that happened, as a log has it."""
-        return tuple(self._log.events)
+        return tuple(decode(record.body) for record in walk(self._written(), _NUMBER))
 
     @property
     def state(self) -> tuple[float, ...]:
         """What the policy has learned so far, as plain numbers."""
+        self._transaction.catch_up()
         return tuple(self._state.policy_state.tolist())
 
-    def _check_same_words(self, history: History, words: str) -> None:
-        known = history.actual
-        if known is not None and known.text_at is not None and self._notes[known.text_at][1] != words:
-            before = self._notes[known.text_at][1]
-            expected = f"{before!r}, as reported before for recommendation {history.recommendation_id}"
-            raise InputError("took_other", words, expected)
+    def _execute(self, command: AnyCommand, at: datetime | None) -> list[AnyEvent]:
+        """Execute a command, and return the events that it led to."""
+        if not self._engine.is_loaded:
+            self._engine.try_to_load()  # a policy that fails says so when it chooses
+        now, n_before = self._now(at), len(self._transaction.events)
+        execute(self._transaction, command, now)
+        self._last_at = now
+        return self._transaction.events[n_before:]
+
+    def _now(self, at: datetime | None) -> datetime:
+        """The time of what happens next."""
+        last = self._last_at
+        if at is None:
+            return datetime.now(UTC) if last is None else max(last, datetime.now(UTC))  # clocks are set back at times
+        if not isinstance(at, datetime) or at.tzinfo is None:
+            given = at.isoformat() if isinstance(at, datetime) else at
+            raise InputError("at", given, "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
+        if last is not None and at < last:
+            raise InputError("at", at.isoformat(), f"no time before {last.isoformat()}, when something happened last")
+        return at
+
+    def _known(self, id: object) -> str:  # noqa: A002
+        """Return the ID of a recommendation of this trial, whose history is then loaded."""
+        known = parse_id(id) if isinstance(id, str) else None
+        index = None if known is None else self._engine.keys.ids.index_of(known)
+        if known is not None and index is not None and index < self._state.n_recommendations:
+            self._transaction.load([index])
+            if self._state.histories[index].recommendation_id == known:
+                return known
+        raise InputError("id", id, f"the ID of a recommendation of this trial, e.g. {EXAMPLE}")
+
+    def _written(self) -> WriteTransaction:
+        """The store, with everything so far in it."""
+        self._transaction.finish()
+        return self._store

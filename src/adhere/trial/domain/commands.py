@@ -16,19 +16,27 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     by: str = ""
     site: str | None = None
 
-    # Whether a closed trial still accepts it.
+    # Whether a closed trial still accepts it, and whether it needs the compiled policy.
     when_closed: ClassVar[bool] = False
+    uses_policy: ClassVar[bool] = False
+    # Whether it names a subject by a pseudonym, and whether the subject that it may name is only checked.
+    names_subject: ClassVar[bool] = False
+    checks_subject: ClassVar[bool] = False
+    # Whether it takes no longer than a commit, unless it replaces what the rule for missing reports has assumed: then
+    # the policy learns again.
+    is_quick: ClassVar[bool] = False
+    replaces_imputed: ClassVar[bool] = False
     # What must not stand in a log that cannot be erased, not even as a plain digest.
     private: ClassVar[tuple[str, ...]] = ()
-    # What came later than the first logs: left out of a digest where it is None, so that theirs stay as they are.
-    later: ClassVar[tuple[str, ...]] = ()
 
 
 class Recommend(Command, frozen=True, kw_only=True):
     """Recommend an arm for a subject, of a stratum if the design has strata."""
 
+    uses_policy: ClassVar[bool] = True
+    names_subject: ClassVar[bool] = True
+    is_quick: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject", "sites", "refuse_alike")
-    later: ClassVar[tuple[str, ...]] = ("stratum", "again")
     subject: str
     stratum: str | None = None
     sites: tuple[str, ...] = ()  # whose tokens are for this trial only: then nobody is entered for no site
@@ -39,6 +47,10 @@ class Recommend(Command, frozen=True, kw_only=True):
 class Report(Command, frozen=True, kw_only=True):
     """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
 
+    uses_policy: ClassVar[bool] = True
+    checks_subject: ClassVar[bool] = True
+    is_quick: ClassVar[bool] = True
+    replaces_imputed: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     recommendation_id: str
     actual: str | None = None
@@ -52,6 +64,8 @@ class Report(Command, frozen=True, kw_only=True):
 class Correct(Command, frozen=True, kw_only=True):
     """Replace reported values; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
 
+    uses_policy: ClassVar[bool] = True
+    checks_subject: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     recommendation_id: str
     reason: str
@@ -66,6 +80,8 @@ class Correct(Command, frozen=True, kw_only=True):
 class Withdraw(Command, frozen=True, kw_only=True):
     """Mark a recommendation as lost to follow-up."""
 
+    checks_subject: ClassVar[bool] = True
+    is_quick: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject",)
     recommendation_id: str
     reason: str
@@ -75,6 +91,10 @@ class Withdraw(Command, frozen=True, kw_only=True):
 class MarkInError(Command, frozen=True, kw_only=True):
     """Mark a recommendation as entered in error: a slip, by which nobody was to be treated."""
 
+    uses_policy: ClassVar[bool] = True
+    checks_subject: ClassVar[bool] = True
+    is_quick: ClassVar[bool] = True
+    replaces_imputed: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject",)
     recommendation_id: str
     reason: str
@@ -84,6 +104,7 @@ class MarkInError(Command, frozen=True, kw_only=True):
 class ChangeStatus(Command, frozen=True, kw_only=True):
     """Pause a trial ("paused"), resume it ("open") or close it for good ("closed")."""
 
+    is_quick: ClassVar[bool] = True
     status: str
     reason: str
 
@@ -92,7 +113,6 @@ class Unblind(Command, frozen=True, kw_only=True):
     """Disclose the arm in a kit; a site's own, or one that the subject of its recommendation was reported to take."""
 
     when_closed: ClassVar[bool] = True
-    later: ClassVar[tuple[str, ...]] = ("recommendation_id",)
     kit: str
     reason: str
     recommendation_id: str | None = None
@@ -101,6 +121,7 @@ class Unblind(Command, frozen=True, kw_only=True):
 class Erase(Command, frozen=True, kw_only=True):
     """Erase a subject's identity."""
 
+    names_subject: ClassVar[bool] = True
     when_closed: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject",)
     subject: str
@@ -112,6 +133,7 @@ class ImputeMissing(Command, frozen=True, kw_only=True):
     The response has the index of the recommendation to go on with; None if no more are due.
     """
 
+    uses_policy: ClassVar[bool] = True
     when_closed: ClassVar[bool] = True
 
 
@@ -124,6 +146,8 @@ class Reveal(Command, frozen=True, kw_only=True):
 
 class Look(Command, frozen=True, kw_only=True):
     """Make the looks that are due by day; looks by number are made with the report that makes them due."""
+
+    uses_policy: ClassVar[bool] = True
 
 
 AnyCommand: TypeAlias = (

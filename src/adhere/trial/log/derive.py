@@ -21,7 +21,7 @@ from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.log.comparison import Comparison, How, compare_recommendation
 from adhere.trial.log.verify import Fault, checked_event
 from adhere.trial.policy.updates import pack
-from adhere.trial.writing.relearning import learn
+from adhere.trial.writing.update_table import learn
 
 
 class _ChangedError(Exception):

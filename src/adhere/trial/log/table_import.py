@@ -126,7 +126,7 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
         at=at,
         by="import",
         recommendation_index=state.n_recommendations,
-        recommendation_id=state.engine.keys.ids.new(state.n_recommendations),
+        recommendation_id=state.engine.keys.new_id(state.n_recommendations),
         subject=subject.key,
         site=site,
         learned_up_to=state.position,

@@ -36,6 +36,7 @@ class Engine(PolicySteps):
     """
 
     is_loaded = False  # whether the compiled steps are in memory
+    falls_back = True  # whether a policy that fails to choose is replaced by equal probabilities, or raises
     _does_not_compile = False
 
     def load(self) -> None:
@@ -44,11 +45,11 @@ class Engine(PolicySteps):
         Raises a `CompileError` if the policy does not compile, an `InputError` if it fails at its first
         recommendation, an `UnavailableError` if the machine is short of something.
         """
-        if (failure := self._load()) is not None:
+        if (failure := self.try_to_load()) is not None:
             sentence = f"the policy {self.policy} fails at its first recommendation: {reason_of(failure)}"
             raise InputError("policy", str(self.policy), "a policy that recommends an arm", sentence) from failure
 
-    def _load(self) -> Exception | None:
+    def try_to_load(self) -> Exception | None:
         """Load the steps; returns what the policy failed with at its first recommendation, if it did."""
         failure = None
         try:
@@ -70,7 +71,7 @@ class Engine(PolicySteps):
         if self._does_not_compile:
             raise UnavailableError(f"the policy {self.policy} does not compile on this machine")
         try:
-            self._load()  # a policy that fails is reported at each recommendation
+            self.try_to_load()  # a policy that fails is reported at each recommendation
         except CompileError as error:
             self._does_not_compile = True
             raise UnavailableError(f"the policy {self.policy} does not compile on this machine") from error
@@ -94,6 +95,8 @@ class Engine(PolicySteps):
         except (CompileError, UnavailableError) as error:
             raise UnavailableError(f"the policy {self.policy} cannot be loaded") from error
         except Exception as error:
+            if not self.falls_back:
+                raise self.explain(error, state, index, epoch) from None
             log.warning("policy failed to recommend; drawing an arm with equal probabilities", exc_info=True)
             return self.fall_back(index, reason_of(error), epoch, left)
 

@@ -21,7 +21,7 @@ def seeded_keys(seed: object, run: int = 0) -> TrialKeys:
     """Return the keys of a trial in memory, which follow from its seed and run."""
     if not is_integer(run) or run < 0:
         raise InputError("run", run, "a whole number, at least 0")
-    return TrialKeys(seed=check_seed(seed), run=int(run))
+    return SeededKeys(seed=check_seed(seed), run=int(run))
 
 
 class TrialKeys:
@@ -91,9 +91,9 @@ class TrialKeys:
         self.check(self.commitment)
         return RecommendationIds(id_key(self._secrets[self.commitment]))
 
-    def id_at(self, index: int) -> str:
-        """Return the ID of a recommendation of a trial in memory, which follows from its seed."""
-        return self.ids.with_bytes(index, id_bytes(self._secrets[""], index))
+    def new_id(self, index: int) -> str:
+        """Return the ID of a new recommendation."""
+        return self.ids.new(index)
 
     def kits(self, trial: str, *, blinded: bool) -> Kits:
         """Return the kits of a trial, which its secrets make; a trial that is not blinded has none."""
@@ -105,6 +105,14 @@ class TrialKeys:
             why = f"one whose secret fits its commitment; the one kept here is another, {_SO}"
             return Kits(trial, None, why)
         return Kits(trial, secret, f"one whose secret is kept here; this one's is missing, {_SO}", self.secret)
+
+
+class SeededKeys(TrialKeys):
+    """The keys of a trial in memory: even its IDs follow from its seed."""
+
+    def new_id(self, index: int) -> str:
+        """Return the ID of a recommendation."""
+        return self.ids.with_bytes(index, id_bytes(self._secrets[""], index))
 
 
 def _unknown(commitment: str) -> SecretUnknownError:

@@ -37,7 +37,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     if state.design.entries != "repeated":
         who["earlier"] = subject.latest
     event = recommended(
-        state, choice, **stamp, recommendation_id=state.engine.keys.ids.new(state.n_recommendations), **who
+        state, choice, **stamp, recommendation_id=state.engine.keys.new_id(state.n_recommendations), **who
     )
     return [Change(event, subject._replace(latest=event.recommendation_index))]
 

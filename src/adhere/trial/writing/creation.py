@@ -13,7 +13,7 @@ from adhere.store import Fetched, Head, WriteTransaction
 from adhere.trial.domain.chain import START
 from adhere.trial.domain.events import LOG_FORMAT, SOFTWARE, Created
 from adhere.trial.domain.state import initial_state
-from adhere.trial.policy.engine import engine_of
+from adhere.trial.policy.engine import Engine, engine_of
 from adhere.trial.secret.trial_secret import check_secret, commitment_to, new_secret
 from adhere.trial.verbs.context import Change
 from adhere.trial.writing.snapshot import encode_snapshot
@@ -42,13 +42,15 @@ def create_trial(
     *,
     seed: int | None = None,
     secret: bytes | None = None,
+    engine: Engine | None = None,
 ) -> TrialTransaction:
     """Add a trial with the first record of its log, to which more may be appended in the same transaction.
 
-    Its secret is drawn here, unless a test gives one; a rehearsal may have a seed instead.
+    Its secret is drawn here, unless a test gives one; a rehearsal may have a seed instead. A trial in memory gives
+    its compiled policy, with keys that follow from its seed.
     """
     commitment = ""
-    if check_seed_of(design, seed) is None:
+    if engine is None and check_seed_of(design, seed) is None:
         own = new_secret() if secret is None else check_secret(secret)
         commitment = commitment_to(own)
     created = Created(
@@ -63,13 +65,12 @@ def create_trial(
         algorithm_version="",
         software=SOFTWARE,
     )
-    keys = created.keys(writing.secret)
-    engine = engine_of(design, keys)
+    engine = engine or engine_of(design, created.keys(writing.secret))
     head = Head(0, START, encode_snapshot(initial_state(design, engine)))
     number = writing.add_trial(design.name, head)
     if commitment:
         writing.save_secret(number, commitment, own)
-    kits = keys.kits(design.name, blinded=design.blinded)
+    kits = engine.keys.kits(design.name, blinded=design.blinded)
     live = LiveTrial(number, design, engine, kits, tail={})
     transaction = TrialTransaction(writing, live, head, Fetched({}, {}, {}))
     transaction.append(Change(replace(created, algorithm_version=engine.algorithm_version)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from adhere.design.arms import TOOK_OTHER
 from adhere.errors import ConflictError, InputError, SecretUnknownError
 from adhere.store import ReadTransaction, Subject
 from adhere.trial.domain.chain import commitment
-from adhere.trial.domain.commands import Command, Correct, Erase, MarkInError, Recommend, Report, Withdraw
+from adhere.trial.domain.commands import Command, Erase
 from adhere.trial.domain.events import AnyEvent, Corrected, Reported
 from adhere.trial.domain.recommendations import search_index
 from adhere.trial.secret.random_bytes import random_bytes
@@ -24,13 +24,12 @@ from adhere.trial.secret.trial_keys import TrialKeys
 from adhere.trial.verbs.context import find_history
 from adhere.trial.writing.transaction import TrialTransaction
 
-_NAMES_SUBJECT = (Recommend, Erase)  # as a tuple: `isinstance` would make a union type anew at each command
 CommandKind = TypeVar("CommandKind", bound=Command)
 new_salt = partial(random_bytes, 16)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
-def pseudonym_of(command: Recommend | Erase) -> str:
+def pseudonym_of(command: Any) -> str:
     """A subject's pseudonym: each site numbers its own subjects."""
     return _pseudonym(command.site, command.subject)
 
@@ -72,7 +71,7 @@ def needed(
                 index = search_index(view, trial, recommendation_id)
             if index is not None:
                 indices.add(index)
-        if isinstance(command, _NAMES_SUBJECT):
+        if command.names_subject:
             with suppress(InputError):  # which is reported when the command is executed
                 pseudonyms.add(pseudonym_of(command))
     return sorted(request_ids), sorted(indices), sorted(pseudonyms)
@@ -80,7 +79,7 @@ def needed(
 
 def subject_of(transaction: TrialTransaction, command: Command) -> Subject | None:
     """The subject a command names; a new one for the first recommendation."""
-    if not isinstance(command, _NAMES_SUBJECT):
+    if not command.names_subject:
         return None
     pseudonym = pseudonym_of(command)
     known = transaction.subject(pseudonym)
@@ -89,7 +88,7 @@ def subject_of(transaction: TrialTransaction, command: Command) -> Subject | Non
     return new_subject(pseudonym)
 
 
-def check_subject(transaction: TrialTransaction, command: Report | Correct | Withdraw | MarkInError) -> None:
+def check_subject(transaction: TrialTransaction, command: Any) -> None:
     """Refuse what is said of another subject than the one it names, as after an older backup was restored."""
     if command.subject is None:
         return
@@ -103,11 +102,7 @@ def check_subject(transaction: TrialTransaction, command: Report | Correct | Wit
 def digest_of(command: Command, subject: Subject | None) -> str:
     """A digest of what a command says, with the subject's key for the pseudonym."""
     kind = type(command)
-    said = _said(kind)(command)
-    for name in kind.later:
-        if (value := getattr(command, name)) is not None:
-            said = (*said, value)
-    content = (kind.__name__, said, subject and subject.key)
+    content = (kind.__name__, _said(kind)(command), subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
 
 
@@ -123,6 +118,6 @@ def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) 
 @lru_cache
 def _said(kind: type[Command]) -> Callable[[Command], tuple[object, ...]]:
     """Return a function that takes the fields for the digest out of a command."""
-    apart = ("trial", "request_id", "by", *kind.private, *kind.later)
+    apart = ("trial", "request_id", "by", *kind.private)
     names = [name for name in kind.__struct_fields__ if name not in apart]
     return attrgetter(*names) if len(names) > 1 else lambda command: tuple(getattr(command, name) for name in names)

@@ -1,7 +1,6 @@
 """The command processor: many commands at a time, each trial in turn, all in one transaction.
 
-What holds for every command is here, once: the same request id gets the same response, another command under it is
-refused and the refusal recorded, a closed trial accepts nothing that changes it.
+`execution` has what holds for every command, and the verbs what each of them does.
 """
 
 from __future__ import annotations
@@ -10,53 +9,20 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import cast
 
-from adhere.checks import MAX_NAME_LENGTH, check_text
 from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError, nearest
-from adhere.store import ReadTransaction, Store, Subject, WriteTransaction
-from adhere.trial.domain.commands import (
-    AnyCommand,
-    ChangeStatus,
-    Command,
-    Correct,
-    Erase,
-    Examined,
-    ImputeMissing,
-    Look,
-    MarkInError,
-    Receipt,
-    Recommend,
-    RecommendationResponse,
-    Report,
-    Response,
-    Unblind,
-    UnblindingResponse,
-    Withdraw,
-)
-from adhere.trial.domain.events import AnyEvent, Conflicted, created_event
+from adhere.store import ReadTransaction, Store, WriteTransaction
+from adhere.trial.domain.commands import AnyCommand, Command, Receipt, Response
+from adhere.trial.domain.events import AnyEvent, created_event
 from adhere.trial.domain.looker import looker_of
 from adhere.trial.policy.engine import engine_of
-from adhere.trial.verbs import DECIDE
-from adhere.trial.verbs.context import Change, Context, find_history, needed_recommendations
-from adhere.trial.verbs.entries import entries_to_load
-from adhere.trial.verbs.impute_missing import due, next_batch
-from adhere.trial.writing.creation import WHY_NO_SEED, check_seed_of, create_trial
+from adhere.trial.writing.creation import check_seed_of, create_trial
+from adhere.trial.writing.derivation import derive_caches
 from adhere.trial.writing.epochs import begin_epochs_after_restore
-from adhere.trial.writing.lookups import by_trial, check_subject, digest_of, needed, new_salt, same_text, subject_of
-from adhere.trial.writing.preparing import TransactionAhead, derive_caches
-from adhere.trial.writing.relearning import Relearned
-from adhere.trial.writing.snapshot import usable_snapshot
+from adhere.trial.writing.execution import execute, why_unavailable
+from adhere.trial.writing.lookups import by_trial, needed
 from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
-
-# As tuples: `isinstance` would make a union type anew at each command.
-_USES_POLICY = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)
-_REPORTS = (Report, Correct, MarkInError)
-_REPLACES_IMPUTED = (Report, MarkInError)
-_ABOUT_ONE = (Report, Correct, Withdraw, MarkInError)
-_ABOUT_ROUNDS = (Recommend, Correct)
-_QUICK = (Recommend, Report, Correct, Withdraw, MarkInError, ChangeStatus)
 
 
 def utc_now() -> datetime:
@@ -125,11 +91,11 @@ class CommandProcessor:
                 trial = trials[command.trial]
                 if not isinstance(trial, TrialTransaction):
                     responses.append(trial)
-                elif not trial.is_ready and (why := _why_unavailable(trial, command)) is not None:
+                elif not trial.is_ready and (why := why_unavailable(trial, command)) is not None:
                     responses.append(why)
                 else:
                     try:
-                        responses.append(self._execute_one(trial, command))
+                        responses.append(execute(trial, command, self._now()))
                     except InputError as error:
                         responses.append(error)
             transactions = [trial for trial in trials.values() if isinstance(trial, TrialTransaction)]
@@ -160,81 +126,16 @@ class CommandProcessor:
             trials[live.design.name] = TrialTransaction(writing, live, *fetch())
         return trials
 
-    def _execute_one(self, transaction: TrialTransaction, command: AnyCommand) -> Response:
-        if command.request_id:
-            check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
-        subject = subject_of(transaction, command)
-        digest = digest_of(command, subject)
-        at = self._now()
-        if transaction.is_live and transaction.state.looks is not None and transaction.engine.is_loaded:
-            transaction.look(at)  # those by day whose day is over, before anything of a later day counts
-        event = known = transaction.recorded(command.request_id)
-        if event is None:
-            if not transaction.is_live:
-                raise _not_live(transaction.state.design.name)
-            if transaction.state.status == "closed" and not command.when_closed:
-                name = transaction.state.design.name
-                sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
-                raise ConflictError("trial", name, "a trial that is not closed", sentence)
-            if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
-                transaction.load(needed_ids)
-            if isinstance(command, _ABOUT_ONE):
-                check_subject(transaction, command)
-            alike = None
-            if isinstance(command, Recommend):
-                transaction.catch_up()
-                if transaction.has_lost_records:
-                    transaction.begin_epoch(at, "the database is older than what this service had written to it")
-                if command.refuse_alike:
-                    alike = _load_alike(transaction, subject)
-            if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
-                digest = digest_of(command, None)
-            latest = _load_entries(transaction, command, subject) if isinstance(command, _ABOUT_ROUNDS) else None
-            lookups = new_salt, transaction.text_of, transaction.is_erased
-            context = Context(command, at, digest, *lookups, transaction.kits, subject, latest, alike)
-            if isinstance(command, ImputeMissing):
-                return self._impute(transaction, command, context)
-            if isinstance(command, Look):  # which were made before
-                return Receipt(at, transaction.state.position)
-            for change in DECIDE[type(command)](transaction.state, command, context):
-                event = transaction.append(change)
-        elif event.digest != digest or not same_text(transaction, command, event):
-            position = transaction.state.position + 1
-            header = {"by": command.by, "request_id": command.request_id}
-            transaction.append(
-                Change(Conflicted(position=position, at=at, **header, of=event.position, asked=digest))
-            )
-            sentence = "this Idempotency-Key (request id) was used before for another request; use a new one"
-            raise ConflictError("request id", command.request_id, "an id that was not used before", sentence)
-        assert event is not None
-        return _respond(transaction, command, event, is_repeated=event is known)
-
-    def _impute(self, transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Examined:
-        """Go through the next recommendations; the response names the one to go on with, if more may be due."""
-        if transaction.state.design.impute is None:
-            return Examined()
-        batch = next_batch(transaction.state)
-        transaction.load(batch)
-        ready = due(transaction.state, context.at)
-        for change in DECIDE[ImputeMissing](transaction.state, command, context):
-            transaction.append(change)
-        transaction.mark_examined(ready)
-        more = len(ready) == len(batch) > 0
-        return Examined(ready.stop if more else None)
-
     def is_quick(self, command: AnyCommand) -> bool:
-        """Whether a command, prepared or in no need of it, takes no longer than a commit: no lock to wait for."""
+        """Whether a command takes no longer than a commit: no lock to wait for, nothing to learn again."""
         live = self._trials.get(command.trial)
-        return live is not None and live.engine.is_loaded and not self.store.shared and isinstance(command, _QUICK)
+        if live is None or not live.engine.is_loaded or self.store.shared:
+            return False
+        return command.is_quick and not (command.replaces_imputed and live.n_examined)
 
     def needs_preparation(self, command: AnyCommand) -> bool:
-        """Whether a command may have to load, derive or relearn something, which `prepare` does ahead."""
-        live = self._trials.get(command.trial)
-        if live is None or not live.is_ready:
-            return True
-        if isinstance(command, _REPLACES_IMPUTED) and live.design.impute is not None:
-            return bool(live.n_examined)
-        return isinstance(command, Correct)
+        """Whether a command's trial has yet to be loaded or derived, which `prepare` does ahead."""
+        return not self.is_ready(command.trial)
 
     def is_ready(self, trial: str) -> bool:
         """Whether a trial's policy is loaded and its caches are derived; until then `prepare` may take seconds."""
@@ -242,17 +143,13 @@ class CommandProcessor:
         return live is not None and live.is_ready
 
     def prepare(self, commands: Sequence[AnyCommand]) -> None:
-        """Do ahead, while others write, what some commands would take long for in their transaction.
+        """Make the trials of some commands ready, while others write: in their transaction it would take long.
 
         Whatever cannot be done now is left to `execute`, which tells why.
         """
-        for name, own in by_trial(commands).items():
+        for name in by_trial(commands):
             with suppress(InputError, UnavailableError):
-                live = self.trial(name)
-                self.make_ready(live)
-                live.relearned = self._learn_ahead(
-                    live, [command for command in own if isinstance(command, _REPORTS)]
-                )
+                self.make_ready(self.trial(name))
 
     def make_ready(self, live: LiveTrial) -> None:
         """Load a trial's policy, and derive its caches where there are none of this version."""
@@ -260,19 +157,6 @@ class CommandProcessor:
         if (looker := looker_of(live.design, live.engine)) is not None and looker.plan.prescribes:
             live.engine.load_allocation()
         derive_caches(self.store, live)
-
-    def _learn_ahead(self, live: LiveTrial, commands: Sequence[AnyCommand]) -> Relearned | None:
-        if not commands:
-            return None
-        with self.store.reading() as view:
-            head, fetched = view.fetch(live.number, *needed(view, live.number, commands, live.engine.keys))()
-            if usable_snapshot(live.engine, head) is None:
-                return None
-            transaction = TransactionAhead(cast(WriteTransaction, view), live, head, fetched)  # which writes nothing
-            for command in commands:
-                with suppress(InputError):  # which `execute` will report
-                    self._execute_one(transaction, command)
-            return transaction.learn_ahead()
 
     def known(self, name: str) -> LiveTrial | None:
         """A trial that this process has seen, without a look into the store; None if it would take one."""
@@ -309,72 +193,3 @@ class CommandProcessor:
         """A secret of an epoch, which another process may have begun."""
         with self.store.reading() as view:
             return view.secret(commitment)
-
-
-def _not_live(name: str) -> ConflictError:
-    """The refusal of a trial that was saved from memory, and brought in to be read."""
-    sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
-    return ConflictError("trial", name, "a trial that was created live", sentence)
-
-
-def _why_unavailable(trial: TrialTransaction, command: AnyCommand) -> UnavailableError | None:
-    """Why a policy or a secret that a command needs is missing, seen before it appends anything: the others go on."""
-    engine, state = trial.engine, trial.state
-    try:
-        if not engine.is_loaded and isinstance(command, _USES_POLICY):
-            engine.ensure_loaded()
-        if state.status == "closed":  # in which case no secret is needed to refuse it
-            return None
-        if isinstance(command, Recommend):
-            engine.keys.check(state.epoch)
-            engine.keys.check(engine.keys.commitment)  # which masks the index in its ID
-    except UnavailableError as error:
-        return error
-    return None
-
-
-def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int | None:
-    """Load the latest recommendation of a subject who looks like a new one, and return its index, or None."""
-    if subject is None or subject.latest is not None:
-        return None
-    if (alike := transaction.latest_alike(subject)) is not None:
-        transaction.load([alike])
-    return alike
-
-
-def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:
-    """Load the recommendations of a subject that decide on another round; return the index of the latest one."""
-    latest = None if subject is None else subject.latest
-    if isinstance(command, Correct) and command.retract and not transaction.state.design.repeats:
-        with suppress(InputError):  # which `decide` will report
-            history = find_history(transaction.state, command.recommendation_id, command.site)
-            latest = transaction.latest_of(history.subject)
-    while missing := entries_to_load(transaction.state, latest):
-        transaction.load(missing)
-    return latest
-
-
-def _respond(
-    transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool = False
-) -> Response:
-    """The response to a command: the recommendation, or when and where the command is recorded."""
-    index: int | None = getattr(event, "recommendation_index", None)
-    recommendation_id = None
-    if index is not None:
-        if index not in transaction.state.histories:
-            transaction.load([index])
-        history = transaction.state.histories[index]
-        recommendation_id = history.recommendation_id
-    design = transaction.state.design
-    if recommendation_id is None or not isinstance(command, Recommend | Unblind):
-        return Receipt(event.at, event.position if command.site is None else None, recommendation_id)
-    arm, kit = design.arms[history.chosen], None
-    if design.blinded:
-        kit = transaction.kits.code(history.epoch, history.recommendation_index)
-    if isinstance(command, Unblind):
-        assert kit is not None  # since only a kit of a blinded trial can be unblinded
-        return UnblindingResponse(recommendation_id, arm, kit, event.at, is_repeated)
-    entered_at = stratum = None
-    if history.stratum is not None and (entered := design.strata[history.stratum]) != command.stratum:
-        entered_at, stratum = history.at, entered
-    return RecommendationResponse(recommendation_id, None if design.blinded else arm, kit, entered_at, stratum)

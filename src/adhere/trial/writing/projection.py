@@ -25,9 +25,8 @@ from adhere.trial.domain.history import history_of
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row, join, pack
-from adhere.trial.writing.relearning import Relearned, Stretch, learn, learn_blocks
 from adhere.trial.writing.snapshot import floats_from, restored_state, usable_snapshot
-from adhere.trial.writing.update_table import LessonTable
+from adhere.trial.writing.update_table import LessonTable, learn, learn_blocks
 
 CHECKPOINT_EVERY = 1024
 _END = 2**62
@@ -38,8 +37,7 @@ class Projection:
 
     Histories are read from `log`; lessons and checkpoints are kept in `cache`. In a live trial both are the same
     transaction; replay keeps its own in a scratch store. `tail` has the packed lessons since the last checkpoint by
-    place, None if they are to be derived from the log; `n_lessons` counts those in the table, `n_changes` how
-    often one of them was changed. `relearned` is what may have been learned ahead.
+    place, None if they are to be derived from the log; `n_lessons` counts those in the table.
     """
 
     def __init__(
@@ -49,15 +47,12 @@ class Projection:
         trial: int,
         state: TrialState,
         n_lessons: int = 0,
-        n_changes: int = 0,
         tail: dict[int, bytes] | None = None,
-        relearned: Relearned | None = None,
         write_log: Callable[[], None] = lambda: None,
     ) -> None:
-        self.state, self.tail, self.has_relearned = state, tail, False
-        self.table = LessonTable(cache, trial, state.engine.memo_size, n_lessons, n_changes)
-        self._log, self._cache, self._trial, self._n_changes = log, cache, trial, n_changes
-        self._relearned, self._begin = relearned, state.position
+        self.state, self.tail = state, tail
+        self.table = LessonTable(cache, trial, state.engine.memo_size, n_lessons)
+        self._log, self._cache, self._trial = log, cache, trial
         self._write_log = write_log  # all events so far, before lessons are derived from the log
 
     def load(self, recommendation_indices: Iterable[int]) -> None:
@@ -119,36 +114,18 @@ class Projection:
             else:
                 self.tail[place] = pack(row)
 
-    def learn_ahead(self) -> Relearned | None:
-        """What `catch_up` would have to learn of complete blocks, if anything; nothing is written."""
-        place, last = self.state.relearn_from, _last_end(self._begin)
-        if place is None or place > last or not self.table.is_whole():
-            return None
-        start, state = self._checkpoint_before(place)
-        stretch = learn_blocks(self.state.engine, self.table, state, start, block_ends(start, last))
-        changed = {place: row for place, row in self.table.changed.items() if place <= last}
-        return Relearned(self._n_changes, changed, start, last, stretch)
-
     def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
         """The policy's state now, from the last checkpoint before a place and the lessons since; what it refused."""
-        engine, ahead, self.has_relearned = self.state.engine, self._relearned, True
-        tail, last = self._tail(), _last_end(self.state.position - 1)
-        if ahead is not None and ahead.is_of(self._n_changes, self.table.changed):
-            start, stretch = ahead.start, ahead.stretch
-            more = learn_blocks(engine, self.table, stretch.state, ahead.at, block_ends(ahead.at, last))
-        else:
-            if not self.table.is_whole():
-                self._rebuild_table()
-            start, state = self._checkpoint_before(place)
-            stretch, more = (
-                Stretch(state, (), ()),
-                learn_blocks(engine, self.table, state, start, block_ends(start, last)),
-            )
+        engine, tail = self.state.engine, self._tail()
+        if not self.table.is_whole():
+            self._rebuild_table()
+        start, state = self._checkpoint_before(place)
+        stretch = learn_blocks(engine, self.table, state, start, block_ends(start, self.state.position - 1))
         self._cache.drop_states(self._trial, start + 1)
-        self._cache.save_states(self._trial, [*stretch.checkpoints, *more.checkpoints])
+        self._cache.save_states(self._trial, stretch.checkpoints)
         known = [refusal for refusal in self.state.refusals if refusal.place <= start]
-        refusals = [*known, *stretch.refusals, *more.refusals]
-        return learn(engine, more.state, join(tail), refusals), tuple(refusals)
+        refusals = [*known, *stretch.refusals]
+        return learn(engine, stretch.state, join(tail), refusals), tuple(refusals)
 
     def _checkpoint_before(self, place: int) -> tuple[int, Floats]:
         checkpoint = self._cache.state_before(self._trial, place)
@@ -185,11 +162,6 @@ def block_ends(start: int, until: int) -> range:
 
 def _end_of_block(place: int) -> int:
     return -(-place // CHECKPOINT_EVERY) * CHECKPOINT_EVERY
-
-
-def _last_end(position: int) -> int:
-    """The end of the last block that is complete at a position."""
-    return position // CHECKPOINT_EVERY * CHECKPOINT_EVERY
 
 
 def project(log: ReadTransaction, cache: WriteTransaction, trial: int, design: Design, engine: Engine) -> Projection:

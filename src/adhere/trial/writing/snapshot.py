@@ -34,7 +34,6 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     n_recommendations: int = 0
     status: str = "open"
     n_examined: int = 0
-    n_changes: int = 0  # of lessons in the table
     looks: LookState | None = None
     counts: Counts = Counts()
     commitments: tuple[str, ...] = ("",)
@@ -43,7 +42,7 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     has_sites: bool = False
 
 
-def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Snapshot:
+def snapshot_of(state: TrialState, n_lessons: int = 0) -> Snapshot:
     """What is to be stored of a state."""
     return Snapshot(
         state.policy_state.tobytes(),
@@ -52,7 +51,6 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
         state.n_recommendations,
         state.status,
         state.n_examined,
-        n_changes,
         state.looks,
         state.counts,
         state.commitments,
@@ -62,9 +60,9 @@ def snapshot_of(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> Sn
     )
 
 
-def encode_snapshot(state: TrialState, n_lessons: int = 0, n_changes: int = 0) -> bytes:
+def encode_snapshot(state: TrialState, n_lessons: int = 0) -> bytes:
     """For the store."""
-    return msgspec.msgpack.encode(snapshot_of(state, n_lessons, n_changes))
+    return msgspec.msgpack.encode(snapshot_of(state, n_lessons))
 
 
 def decode_snapshot(data: bytes) -> Snapshot | None:

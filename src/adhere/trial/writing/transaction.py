@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
 
 from msgspec.structs import replace
 
@@ -36,7 +35,6 @@ from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.trial_secret import commitment_to, new_secret
 from adhere.trial.verbs.context import Change
 from adhere.trial.writing.projection import Projection, project
-from adhere.trial.writing.relearning import Relearned
 from adhere.trial.writing.snapshot import encode_snapshot, restored_state, usable_snapshot
 
 
@@ -58,7 +56,6 @@ class LiveTrial:
     n_examined: int | None = None  # recommendations that the rule for missing reports was applied to, if known
     position: int = 0  # of the last record that this process has seen committed
     has_lost_records: bool = False  # since the last epoch began
-    relearned: Relearned | None = None  # ahead of a correction
 
     @property
     def is_ready(self) -> bool:
@@ -68,8 +65,6 @@ class LiveTrial:
 
 class TrialTransaction:
     """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""
-
-    projection_class: ClassVar = Projection
 
     def __init__(
         self,
@@ -86,10 +81,7 @@ class TrialTransaction:
         else:
             state = restored_state(live.design, live.engine, snapshot, head.position)
             tail = live.tail if live.tail_position == head.position else None
-            counts = snapshot.n_lessons, snapshot.n_changes
-            self._projection = self.projection_class(
-                store, store, live.number, state, *counts, tail, live.relearned, self._write
-            )
+            self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, tail, self._write)
         live.tail = None
         # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
         self.has_lost_records = live.has_lost_records or head.position < live.position
@@ -252,16 +244,13 @@ class TrialTransaction:
         self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
         self._live.n_examined, self._live.position = self.state.n_examined, self.state.position
         self._live.has_lost_records = self.has_lost_records  # until a recommendation begins an epoch
-        if self._projection.has_relearned:
-            self._live.relearned = None
 
     def _write(self) -> None:
         if self._new_subjects:
             self._store.add_subjects(self._number, list(self._new_subjects.values()))
         for subject in self._known_subjects.values():
             self._store.set_latest(self._number, subject)
-        table = self._projection.table
-        snapshot = encode_snapshot(self.state, table.n_lessons, table.n_changes)
+        snapshot = encode_snapshot(self.state, self._projection.table.n_lessons)
         self._store.append(self._number, self._records, Head(self.state.position, self._hash, snapshot))
         for note in self._notes:
             self._store.save_note(self._number, *note)

@@ -1,23 +1,28 @@
-"""The table of lessons of one trial: one block of packed lessons for each CHECKPOINT_EVERY records."""
+"""The table of lessons of one trial, one block for each CHECKPOINT_EVERY records, and learning from it again."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
-from adhere.trial.policy.updates import Row, changed, count, join
+from adhere.trial.domain.state import Refusal
+from adhere.trial.policy.engine import Engine, Floats
+from adhere.trial.policy.updates import Row, arrays, changed, count, join, split
 
 _END = 2**62
+_MAX_CHECKPOINTS = 16  # on one way: writing more takes longer than learning between two of them
+_BLOCKS_AT_ONCE = 16
 
 
 class LessonTable:
     """The blocks in a cache. Changes of blocks that are complete are kept back until `flush`.
 
-    `n_lessons` counts the lessons in it, `n_changes` how often one of them was changed since the trial began: as long
-    as that number stays, what was learned from the table is right. `changed` has the changes made here.
+    `n_lessons` counts the lessons in it.
     """
 
-    def __init__(self, cache: ReadTransaction, trial: int, memo_size: int, n_lessons: int, n_changes: int) -> None:
-        self.n_lessons, self.n_changes = n_lessons, n_changes
-        self.changed: dict[int, Row | None] = {}
+    def __init__(self, cache: ReadTransaction, trial: int, memo_size: int, n_lessons: int) -> None:
+        self.n_lessons = n_lessons
         self._cache, self._trial, self._memo_size = cache, trial, memo_size
         self._kept_back: dict[int, bytes] = {}
         self._n_written = n_lessons
@@ -29,8 +34,6 @@ class LessonTable:
             data = b"".join(block.data for block in self._cache.lessons(self._trial, end - 1, end))
         self._kept_back[end] = after = changed(data, place, row, self._memo_size)
         self.n_lessons += count(after, self._memo_size) - count(data, self._memo_size)
-        self.n_changes += 1
-        self.changed[place] = row
 
     def save(self, end: int, lessons: dict[int, bytes]) -> None:
         """Add a block that is complete."""
@@ -61,3 +64,36 @@ class LessonTable:
         assert isinstance(self._cache, WriteTransaction)
         self._cache.drop_lessons(self._trial, 0, _END)
         self.n_lessons, self._n_written, self._kept_back = 0, 0, {}
+
+
+class Stretch(NamedTuple):
+    """The policy's state at the end of a stretch of blocks, its checkpoints, and the lessons that it refused."""
+
+    state: Floats
+    checkpoints: Sequence[tuple[int, bytes]]
+    refusals: Sequence[Refusal]
+
+
+def learn_blocks(engine: Engine, table: LessonTable, state: Floats, start: int, ends: Sequence[int]) -> Stretch:
+    """Learn the blocks that end at some positions in a row, after a state at `start`."""
+    refusals: list[Refusal] = []
+    checkpoints: list[tuple[int, bytes]] = []
+    stride = -(-len(ends) // _MAX_CHECKPOINTS)
+    for first in range(0, len(ends), max(1, stride)):
+        between = ends[first : first + stride]
+        for some in range(0, len(between), _BLOCKS_AT_ONCE):
+            end = between[: some + _BLOCKS_AT_ONCE][-1]
+            state = learn(engine, state, table.data(start, end), refusals)
+            start = end
+        checkpoints.append((start, state.tobytes()))
+    return Stretch(state, checkpoints, refusals)
+
+
+def learn(engine: Engine, state: Floats, lessons: bytes, refusals: list[Refusal]) -> Floats:
+    """The state after some packed lessons; those that the policy refuses are added to `refusals`."""
+    rows = arrays(lessons, engine.memo_size)
+    learned = engine.learn(state, rows)
+    if learned.refused:
+        places = list(split(lessons, engine.memo_size))
+        refusals += [Refusal(places[i], int(rows.facts[i, 0]), reason) for i, reason in learned.refused]
+    return learned.state

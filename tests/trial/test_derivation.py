@@ -1,4 +1,4 @@
-"""What is done ahead of a transaction: it comes out as if it had been done within it, or is done again there."""
+"""Corrections give the state of the whole log, and lost caches are derived from it outside the transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from adhere.design.parts import Imputation
 from adhere.store import open_store
 from adhere.trial.domain.commands import Correct, Examined, ImputeMissing, Receipt
-from adhere.trial.writing import preparing, projection, relearning, transaction
+from adhere.trial.writing import derivation, projection, transaction
 from adhere.trial.writing.processor import CommandProcessor
 
 from .live import ARMS, Live, number_of
@@ -21,7 +21,7 @@ from .test_projection import POLICIES, check_against_the_log, played
 @pytest.fixture(autouse=True)
 def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
-    monkeypatch.setattr(preparing, "_BLOCKS_AT_ONCE", 3)
+    monkeypatch.setattr(derivation, "_BLOCKS_AT_ONCE", 3)
 
 
 def correction(live: Live, number: int, name: str, **said: Any) -> Correct:
@@ -29,76 +29,30 @@ def correction(live: Live, number: int, name: str, **said: Any) -> Correct:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_corrections_learned_ahead_give_the_state_of_the_whole_log(policy: str) -> None:
-    """Whatever happens between learning and writing: nothing, reports that go on, or another correction."""
+def test_corrections_give_the_state_of_the_whole_log(policy: str) -> None:
     live, rng = played(policy), random.Random(7)
-    kept, used = live.processor.trial("t"), 0
-    for turn in range(10):
+    for turn in range(6):
         commands = [
             correction(live, rng.randrange(36), f"c{turn}-{i}", actual=rng.choice(ARMS)) for i in range(1 + turn % 2)
         ]
-        live.processor.prepare(commands)
-        ahead = kept.relearned
-        between = turn % 4
-        for i in range(8 if between == 1 else 0):  # more than a block
-            number = live.recommend(f"between {turn} {i}").recommendation_id
-            live.report(number, actual=rng.choice(ARMS), reward=1.0)
-        if between == 2:
-            live.correct(rng.randrange(36), reward=float(rng.random() < 0.5))
         assert all(isinstance(response, Receipt) for response in live.processor.execute(commands))
-        used += ahead is not None and kept.relearned is None
         check_against_the_log(live)
         live.recommend(f"after {turn}")
-    assert used
 
 
-def test_on_postgresql_another_process_may_write_between(database_url: str) -> None:
+def test_on_postgresql_another_process_may_correct_between(database_url: str) -> None:
     with closing(open_store(database_url)) as store, closing(open_store(database_url)) as other:
         live = played(POLICIES[0], store=store)
         elsewhere = CommandProcessor(other, live.clock)
-        kept = live.processor.trial("t")
-        for turn, used in ((0, True), (1, False)):
-            command = correction(live, 1 + turn, f"c{turn}", reward=0.5)
-            live.processor.prepare([command])
-            assert kept.relearned is not None
-            if not used:
-                assert isinstance(elsewhere.execute([correction(live, 7, "elsewhere", reward=0.25)])[0], Receipt)
-            live.send(command)
-            check_against_the_log(live)
+        live.send(correction(live, 1, "here", reward=0.5))
+        assert isinstance(elsewhere.execute([correction(live, 7, "elsewhere", reward=0.25)])[0], Receipt)
+        live.send(correction(live, 2, "here again", reward=0.5))
+        check_against_the_log(live)
         _lose_caches(live)
         live.processor = CommandProcessor(store, live.clock)
         live.processor.prepare([command := correction(live, 3, "c", reward=0.5)])
         live.send(command)
         check_against_the_log(live)
-
-
-def test_what_was_learned_ahead_is_not_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    live = played(POLICIES[0])
-    command = correction(live, 1, "c", reward=0.5)
-    live.processor.prepare([command])
-    learned: list[int] = []
-    learn_blocks = relearning.learn_blocks
-
-    def noted(*given: Any) -> Any:
-        learned.append(len(given[-1]))
-        return learn_blocks(*given)
-
-    monkeypatch.setattr(projection, "learn_blocks", noted)
-    live.send(command)
-    assert learned == [0]
-    check_against_the_log(live)
-
-
-def test_a_refused_or_repeated_correction_is_prepared_in_vain() -> None:
-    live = played(POLICIES[0])
-    live.processor.prepare([correction(live, 1, "unknown arm", actual="yoga"), correction(live, 999, "unknown")])
-    first = correction(live, 1, "c", took_other="yoga")
-    live.send(first)
-    before = live.kinds()
-    live.processor.prepare([first])
-    live.send(first)
-    assert live.kinds() == before
-    assert live.processor.trial("t").relearned is None
 
 
 def test_caches_are_derived_outside_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:

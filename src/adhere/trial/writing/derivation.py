@@ -1,49 +1,16 @@
-"""What commands would take long for within a transaction, done ahead, while others write.
-
-Learning again after a correction, and deriving the caches of a trial of which another version, or an import, has left
-none.
-"""
+"""Derive the state and caches of a trial from its log, where an import or another version of the policy left none."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from datetime import datetime
 
-from adhere.store import Fetched, Head, Store, WriteTransaction
-from adhere.trial.writing.projection import Projection, block_ends, project, scratch_cache
-from adhere.trial.writing.relearning import Relearned
+from adhere.store import Head, Store, WriteTransaction
+from adhere.trial.writing.projection import block_ends, project, scratch_cache
 from adhere.trial.writing.snapshot import decode_snapshot, encode_snapshot, usable_snapshot
-from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
+from adhere.trial.writing.transaction import LiveTrial
 
 log = logging.getLogger("adhere.trial")
 _BLOCKS_AT_ONCE = 32  # in one transaction
-
-
-class _ProjectionAhead(Projection):
-    """A projection that writes nothing: what is outdated stays so."""
-
-    def catch_up(self) -> None:
-        pass
-
-    def _end_block(self) -> None:
-        pass
-
-
-class TransactionAhead(TrialTransaction):
-    """A trial in a view, to find out what commands will change. Nothing is written."""
-
-    projection_class = _ProjectionAhead
-
-    def __init__(self, view: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
-        super().__init__(view, replace(live, tail=None, relearned=None), head, fetched)
-
-    def look(self, at: datetime, *, is_end: bool = False) -> None:
-        """Looks are left to the transaction itself."""
-
-    def learn_ahead(self) -> Relearned | None:
-        """What will have to be learned again after the commands so far."""
-        return self._projection.learn_ahead()
 
 
 def derive_caches(store: Store, live: LiveTrial) -> None:
@@ -75,7 +42,7 @@ def derive_caches(store: Store, live: LiveTrial) -> None:
         return
     with store.writing() as writing:
         if _is_underived(writing, live, head):
-            derived = encode_snapshot(state, table.n_lessons, table.n_changes)
+            derived = encode_snapshot(state, table.n_lessons)
             writing.append(live.number, [], head._replace(snapshot=derived))
 
 

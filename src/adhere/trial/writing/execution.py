@@ -1,0 +1,170 @@
+"""The execution of one command within a transaction.
+
+What holds for every command is here, once: the same request id gets the same response, another command under it is
+refused and the refusal recorded, a closed trial accepts nothing that changes it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from adhere.checks import MAX_NAME_LENGTH, check_text
+from adhere.errors import ConflictError, InputError, UnavailableError
+from adhere.store import Subject
+from adhere.trial.domain.commands import (
+    AnyCommand,
+    Command,
+    Correct,
+    Erase,
+    Examined,
+    ImputeMissing,
+    Look,
+    Receipt,
+    Recommend,
+    RecommendationResponse,
+    Response,
+    Unblind,
+    UnblindingResponse,
+)
+from adhere.trial.domain.events import AnyEvent, Conflicted
+from adhere.trial.verbs import DECIDE
+from adhere.trial.verbs.context import Change, Context, find_history, needed_recommendations
+from adhere.trial.verbs.entries import entries_to_load
+from adhere.trial.verbs.impute_missing import due, next_batch
+from adhere.trial.writing.creation import WHY_NO_SEED
+from adhere.trial.writing.lookups import check_subject, digest_of, new_salt, same_text, subject_of
+from adhere.trial.writing.transaction import TrialTransaction
+
+
+def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) -> Response:
+    """Execute a command at a time; raises an `InputError` if it is refused."""
+    if command.request_id:
+        check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
+    subject = subject_of(transaction, command)
+    digest = digest_of(command, subject)
+    if transaction.is_live and transaction.state.looks is not None and transaction.engine.is_loaded:
+        transaction.look(at)  # those by day whose day is over, before anything of a later day counts
+    event = known = transaction.recorded(command.request_id)
+    if event is None:
+        if not transaction.is_live:
+            raise _not_live(transaction.state.design.name)
+        if transaction.state.status == "closed" and not command.when_closed:
+            name = transaction.state.design.name
+            sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
+            raise ConflictError("trial", name, "a trial that is not closed", sentence)
+        if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
+            transaction.load(needed_ids)
+        if command.checks_subject:
+            check_subject(transaction, command)
+        alike = None
+        if isinstance(command, Recommend):
+            transaction.catch_up()
+            if transaction.has_lost_records:
+                transaction.begin_epoch(at, "the database is older than what this service had written to it")
+            if command.refuse_alike:
+                alike = _load_alike(transaction, subject)
+        if isinstance(command, Erase):  # once erased, the subject's key must not be derivable from the log
+            digest = digest_of(command, None)
+        latest = _load_entries(transaction, command, subject)
+        lookups = new_salt, transaction.text_of, transaction.is_erased
+        context = Context(command, at, digest, *lookups, transaction.kits, subject, latest, alike)
+        if isinstance(command, ImputeMissing):
+            return _impute(transaction, command, context)
+        if isinstance(command, Look):  # which were made before
+            return Receipt(at, transaction.state.position)
+        for change in DECIDE[type(command)](transaction.state, command, context):
+            event = transaction.append(change)
+    elif event.digest != digest or not same_text(transaction, command, event):
+        position = transaction.state.position + 1
+        header = {"by": command.by, "request_id": command.request_id}
+        transaction.append(Change(Conflicted(position=position, at=at, **header, of=event.position, asked=digest)))
+        sentence = "this Idempotency-Key (request id) was used before for another request; use a new one"
+        raise ConflictError("request id", command.request_id, "an id that was not used before", sentence)
+    assert event is not None
+    return _respond(transaction, command, event, is_repeated=event is known)
+
+
+def _impute(transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Examined:
+    """Go through the next recommendations; the response names the one to go on with, if more may be due."""
+    if transaction.state.design.impute is None:
+        return Examined()
+    batch = next_batch(transaction.state)
+    transaction.load(batch)
+    ready = due(transaction.state, context.at)
+    for change in DECIDE[ImputeMissing](transaction.state, command, context):
+        transaction.append(change)
+    transaction.mark_examined(ready)
+    more = len(ready) == len(batch) > 0
+    return Examined(ready.stop if more else None)
+
+
+def why_unavailable(trial: TrialTransaction, command: AnyCommand) -> UnavailableError | None:
+    """Why a policy or a secret that a command needs is missing, seen before it appends anything: the others go on."""
+    engine, state = trial.engine, trial.state
+    try:
+        if not engine.is_loaded and command.uses_policy:
+            engine.ensure_loaded()
+        if state.status == "closed":  # in which case no secret is needed to refuse it
+            return None
+        if isinstance(command, Recommend):
+            engine.keys.check(state.epoch)
+            engine.keys.check(engine.keys.commitment)  # which masks the index in its ID
+    except UnavailableError as error:
+        return error
+    return None
+
+
+def _not_live(name: str) -> ConflictError:
+    """The refusal of a trial that was saved from memory, and brought in to be read."""
+    sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
+    return ConflictError("trial", name, "a trial that was created live", sentence)
+
+
+def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int | None:
+    """Load the latest recommendation of a subject who looks like a new one, and return its index, or None."""
+    if subject is None or subject.latest is not None:
+        return None
+    if (alike := transaction.latest_alike(subject)) is not None:
+        transaction.load([alike])
+    return alike
+
+
+def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:
+    """Load the recommendations of a subject that decide on another round; return the index of the latest one."""
+    if not isinstance(command, Recommend | Correct):
+        return None
+    latest = None if subject is None else subject.latest
+    if isinstance(command, Correct) and command.retract and not transaction.state.design.repeats:
+        with suppress(InputError):  # which `decide` will report
+            history = find_history(transaction.state, command.recommendation_id, command.site)
+            latest = transaction.latest_of(history.subject)
+    while missing := entries_to_load(transaction.state, latest):
+        transaction.load(missing)
+    return latest
+
+
+def _respond(
+    transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool = False
+) -> Response:
+    """The response to a command: the recommendation, or when and where the command is recorded."""
+    index: int | None = getattr(event, "recommendation_index", None)
+    recommendation_id = None
+    if index is not None:
+        if index not in transaction.state.histories:
+            transaction.load([index])
+        history = transaction.state.histories[index]
+        recommendation_id = history.recommendation_id
+    design = transaction.state.design
+    if recommendation_id is None or not isinstance(command, Recommend | Unblind):
+        return Receipt(event.at, event.position if command.site is None else None, recommendation_id)
+    arm, kit = design.arms[history.chosen], None
+    if design.blinded:
+        kit = transaction.kits.code(history.epoch, history.recommendation_index)
+    if isinstance(command, Unblind):
+        assert kit is not None  # since only a kit of a blinded trial can be unblinded
+        return UnblindingResponse(recommendation_id, arm, kit, event.at, is_repeated)
+    entered_at = stratum = None
+    if history.stratum is not None and (entered := design.strata[history.stratum]) != command.stratum:
+        entered_at, stratum = history.at, entered
+    return RecommendationResponse(recommendation_id, None if design.blinded else arm, kit, entered_at, stratum)
