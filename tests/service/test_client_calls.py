@@ -25,13 +25,14 @@ from adhere.client import Client
 from adhere_client import AsyncClient, calls
 from adhere_client.responses import Response
 from adhere_client.responses.log import Access, LogPage, Reproduction, Verification
+from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.recommendations import (
     IssuedRecommendation,
     RecommendationDetails,
     Recorded,
     Unblinding,
 )
-from adhere_client.responses.results import Monitor, Results
+from adhere_client.responses.results import Results
 from adhere_client.responses.service import IssuedToken, TokenDetails
 from adhere_client.responses.trials import Design, TrialDetails, TrialEnrolment
 from service.both_clients import BOTH, MakeClient

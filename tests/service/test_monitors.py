@@ -20,8 +20,8 @@ from adhere.service.pages import monitor as monitor_page
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
 from adhere.trial.domain.commands import Recommend
-from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.writing.processor import CommandProcessor
+from adhere_client.responses.monitor import Monitor
 
 from .pages.person import sign_in
 from .serving import Service, wait_until

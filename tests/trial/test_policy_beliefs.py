@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior, Weights
 from adhere.trial.monitoring.policy_beliefs import Belief, Inside, beliefs
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.trial_keys import seeded_keys
+from adhere_client.responses.monitor import OddsOfMediation, Posterior, Weights
 
 
 def _believed(policy: str, learned: Callable[[Any], None] = lambda state: None) -> list[Belief]:

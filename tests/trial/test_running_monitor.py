@@ -19,9 +19,9 @@ from adhere.store.sqlite import SqliteStore
 from adhere.trial.domain.commands import Correct, MarkInError, Recommend, Report, Withdraw
 from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.log.records import trial_records
-from adhere.trial.monitoring.monitor import Effect, Monitor
 from adhere.trial.monitoring.running_monitor import RunningMonitor
 from adhere.trial.writing.processor import CommandProcessor
+from adhere_client.responses.monitor import Effect, Monitor
 
 from .live import SECRET
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
 from adhere.exploration.groups import population_of
 from adhere.exploration.policies import TITLES
-from adhere.exploration.results import Curve, Exploration, Interval, PolicyOutcome
+from adhere.exploration.results import Exploration
 from adhere.exploration.sentences import headline, with_sentences
 from adhere.exploration.settings import Settings
 from adhere.intervals import Estimate
 from adhere.simulation import simulate
 from adhere.simulation.results.outcome import Outcome
+from adhere_client.responses.simulations import ExploredCurve, ExploredInterval, ExploredPolicy
 
 _POINTS = 50
 
@@ -43,8 +44,8 @@ def explore(settings: Settings) -> Exploration:
     )
 
 
-def _outcome(one: Outcome) -> PolicyOutcome:
-    return PolicyOutcome(
+def _outcome(one: Outcome) -> ExploredPolicy:
+    return ExploredPolicy(
         one.policy,
         TITLES[one.policy],
         _interval(one.surplus),
@@ -57,12 +58,12 @@ def _outcome(one: Outcome) -> PolicyOutcome:
     )
 
 
-def _interval(one: Estimate) -> Interval:
-    return Interval(one.mean, one.low, one.high)
+def _interval(one: Estimate) -> ExploredInterval:
+    return ExploredInterval(one.mean, one.low, one.high)
 
 
-def _curve(one: Outcome, measure: str) -> Curve:
+def _curve(one: Outcome, measure: str) -> ExploredCurve:
     along = one.trajectory(measure)
     if one.moments.n < 2:
-        return Curve(along.mean.tolist(), None, None)
-    return Curve(along.mean.tolist(), along.low.tolist(), along.high.tolist())
+        return ExploredCurve(along.mean.tolist(), None, None)
+    return ExploredCurve(along.mean.tolist(), along.low.tolist(), along.high.tolist())

@@ -8,7 +8,7 @@ import pytest
 
 from adhere.service.pages.charts.allocation import allocation_chart
 from adhere.service.pages.static_files import FILES
-from adhere.trial.monitoring.monitor import AllocationOverTime
+from adhere_client.responses.monitor import AllocationOverTime
 
 
 @pytest.mark.parametrize("n_arms", [2, 7, 8, 30])

@@ -32,11 +32,11 @@ from adhere.service.api.route import (
     Route,
 )
 from adhere.service.metrics import MEDIA_TYPE as METRICS_TYPE
-from adhere.trial.monitoring.monitor import Monitor
 from adhere_client.responses import log, service
 from adhere_client.responses import recommendations as recommended
 from adhere_client.responses import simulations as simulated
 from adhere_client.responses import trials as shown
+from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.recommendations import Recorded
 from adhere_client.responses.results import Results
 

@@ -20,13 +20,13 @@ from adhere.store import Head, ReadTransaction
 from adhere.trial.domain.commands import ChangeStatus, Erase, Response, Reveal, Unblind
 from adhere.trial.domain.events import Looked, created_event
 from adhere.trial.log.look_view import decision_of, logged_looks, look_events, stop_to_confirm
-from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.monitoring.results import Results
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
 from adhere.trial.writing.projection import read_state
 from adhere.trial.writing.snapshot import Snapshot, counts_of, decode_snapshot, snapshot_of, standing
+from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.trials import (
     CreatedTrial,
     Look,

@@ -15,8 +15,8 @@ from adhere.service.jobs.job_functions import open_processor
 from adhere.service.jobs.jobs import child_arguments
 from adhere.service.temporary_folders import turn
 from adhere.service.threads import Threads
-from adhere.trial.monitoring.monitor import Monitor
 from adhere.trial.writing.processor import CommandProcessor
+from adhere_client.responses.monitor import Monitor
 
 if TYPE_CHECKING:
     from adhere.trial.monitoring.running_monitor import RunningMonitor

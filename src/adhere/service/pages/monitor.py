@@ -18,7 +18,7 @@ from adhere.service.pages.event_stream import EventStream
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import HEADERS, render
 from adhere.service.pages.stop_direction import points_the_other_way
-from adhere.trial.monitoring.monitor import Monitor
+from adhere_client.responses.monitor import Monitor
 
 _PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
 _RETRY: Final = 30_000  # milliseconds after which a page that is not told of news asks again

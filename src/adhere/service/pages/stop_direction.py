@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adhere.trial.log.look_view import LookView, recommended_stop
-from adhere.trial.monitoring.monitor import Effect, Monitor
+from adhere_client.responses.monitor import Effect, Monitor
+from adhere_client.responses.trials import Look
 
 _ITT = "intention-to-treat"
 
 
 def points_the_other_way(monitor: Monitor) -> bool:
     """Whether a look recommends to stop, and the any-time valid intention-to-treat estimate favours another arm."""
-    stop = recommended_stop(monitor.looks)
+    stop = next((look for look in monitor.looks if look.is_stop), None)
     if stop is None or monitor.status == "closed":
         return False
     found = [effect for effect in monitor.effects if effect.view == _ITT and effect.is_any_time_valid]
     return any(_contradicts(stop, effect) for effect in found)
 
 
-def _contradicts(stop: LookView, effect: Effect) -> bool:
+def _contradicts(stop: Look, effect: Effect) -> bool:
     value = effect.estimate.value
     if value is None:
         return False
@@ -31,5 +31,5 @@ def _contradicts(stop: LookView, effect: Effect) -> bool:
     return (favours_treatment and value < 0.0) or (favours_control and value > 0.0)
 
 
-def _arms(stop: LookView, status: str) -> Iterable[str]:
+def _arms(stop: Look, status: str) -> Iterable[str]:
     return (arm.arm for arm in stop.arms if arm.status == status)

@@ -1,1 +1,1 @@
-"""What a statistician watches of a trial that goes on, kept up to date with its log."""
+"""A trial that goes on, as a statistician watches it, up to date with its log. The monitor needs adhere-client."""

@@ -12,8 +12,8 @@ from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Valid
 from adhere.analysis.fixed_sample.comparison import Comparison
 from adhere.analysis.trust.mediation import Mediation
 from adhere.analysis.view import View
-from adhere.trial.monitoring.monitor import (
-    AllocationCheckView,
+from adhere_client.responses import monitor
+from adhere_client.responses.monitor import (
     AssignedRow,
     Effect,
     Estimate,
@@ -112,13 +112,13 @@ def taken_view(given: Mediation) -> Taken:
     return Taken(bool(given.refuted or given.differs), given.sentence)
 
 
-def allocation_check_view(given: AllocationCheck | None) -> AllocationCheckView | None:
+def allocation_check_view(given: AllocationCheck | None) -> monitor.AllocationCheck | None:
     """The check by arm; None where there is none."""
     if given is None:
         return None
     observed = dict(zip(given.arms, given.observed, strict=True))
     expected = dict(zip(given.arms, given.expected, strict=True))
-    return AllocationCheckView(observed, expected, given.log_e, given.rejected, given.sentence)
+    return monitor.AllocationCheck(observed, expected, given.log_e, given.rejected, given.sentence)
 
 
 def surplus_view(given: Surplus) -> SurplusOverTime:

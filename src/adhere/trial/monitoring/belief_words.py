@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior
 from adhere.trial.monitoring.policy_beliefs import Belief
+from adhere_client.responses.monitor import OddsOfMediation, Posterior
 
 
 def belief_words(found: Iterable[Belief]) -> Iterator[str]:
     """A line for each part.
 
-    >>> from adhere.trial.monitoring.monitor import Weights
+    >>> from adhere_client.responses.monitor import Weights
     >>> list(belief_words([Weights("exp3", "arms", {"walk": 0.25, "aspirin": 0.75})]))
     ['exp3: weights of its arms: walk 0.250, aspirin 0.750']
     """

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.records import Floats, Records
-from adhere.trial.monitoring.monitor import AllocationOverTime
+from adhere_client.responses.monitor import AllocationOverTime
 
 MAX_POINTS: Final = 200
 

@@ -29,7 +29,7 @@ from adhere.policies.guards.guard import Guard
 from adhere.policies.hybrids.hierarchical_parameters import is_in
 from adhere.policies.learners.base_thompson import BaseThompsonState
 from adhere.trial.domain.state import TrialState
-from adhere.trial.monitoring.monitor import OddsOfMediation, Posterior, Weights
+from adhere_client.responses.monitor import OddsOfMediation, Posterior, Weights
 
 Belief: TypeAlias = Posterior | Weights | OddsOfMediation
 _ENDS = (0.025, 0.975)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import convert
+
 from adhere.design.look_thresholds import LookNames
 from adhere.looks.judge import NAMES
 from adhere.trial.domain.state import TrialState
-from adhere.trial.log.look_view import ArmAtLook
-from adhere.trial.monitoring.monitor import PresentValues
+from adhere_client.responses.monitor import PresentValues
+from adhere_client.responses.trials import ArmAtLook, LookThreshold
 
 
 def present_values(state: TrialState) -> PresentValues | None:
@@ -30,7 +32,7 @@ def present_values(state: TrialState) -> PresentValues | None:
         arms=[
             ArmAtLook(arm, NAMES[looks.status[i]], names.named(found.values[i])) for i, arm in enumerate(design.arms)
         ],
-        thresholds=thresholds,
+        thresholds=convert(thresholds, dict[str, LookThreshold], from_attributes=True),
         due_at=None if number < n_days else plan.counts[number - n_days],
         due_day=plan.days[number] if number < n_days else None,
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import convert
 
 from adhere.analysis.adaptive.confidence_sequence import (
     ConfidenceSequence,
@@ -31,7 +32,12 @@ from adhere.trial.monitoring.analysis_views import (
     surplus_view,
     taken_view,
 )
-from adhere.trial.monitoring.monitor import (
+from adhere.trial.monitoring.over_time import MAX_POINTS, allocation_over_time
+from adhere.trial.monitoring.policy_beliefs import beliefs_in
+from adhere.trial.monitoring.present_values import present_values
+from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.transaction import LiveTrial
+from adhere_client.responses.monitor import (
     Beliefs,
     Monitor,
     OddsOfMediation,
@@ -39,11 +45,7 @@ from adhere.trial.monitoring.monitor import (
     SurplusOverTime,
     Weights,
 )
-from adhere.trial.monitoring.over_time import MAX_POINTS, allocation_over_time
-from adhere.trial.monitoring.policy_beliefs import beliefs_in
-from adhere.trial.monitoring.present_values import present_values
-from adhere.trial.writing.projection import read_state
-from adhere.trial.writing.transaction import LiveTrial
+from adhere_client.responses.trials import Look
 
 _Key: TypeAlias = tuple[int, View, float]  # the arm compared with control, the view, the level
 LEVEL, MARGIN = 0.95, 0.05  # as `adhere analyse` has them, unless told otherwise
@@ -91,7 +93,7 @@ class RunningMonitor:
             allocation=allocation_over_time(records, renewed.at),
             allocation_check=allocation_check_view(analysis.allocation),
             beliefs=_believed(state),
-            looks=logged_looks(view, live.number, live.design),
+            looks=convert(logged_looks(view, live.number, live.design), list[Look], from_attributes=True),
             planned_looks=planned_looks(live.design),
             present=present_values(state),
             warnings=list(analysis.warnings),

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 from adhere_client.errors import InputError
 from adhere_client.request import Request, Steps, ask, get, recommendation_path, trial_path, write
 from adhere_client.responses.log import Access, AccessPage, LogPage, Reproduction, Verification
+from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.recommendations import Recorded
-from adhere_client.responses.results import Monitor, Results
+from adhere_client.responses.results import Results
 from adhere_client.responses.trials import (
     Look,
     LookList,

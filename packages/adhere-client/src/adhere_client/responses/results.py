@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 from adhere_client.responses import Response
 
 
@@ -52,35 +49,4 @@ class Results(Response, frozen=True):
     note: str
     entered_in_error: int = 0
     rehearsal: bool = False
-    lower_is_better: bool = False
-
-
-class Monitor(Response, frozen=True):
-    """A trial as a statistician watches it; its parts are dictionaries, as docs/client.md and the API have them."""
-
-    trial: str
-    status: str
-    head: str
-    records: int
-    at: datetime | None
-    n_patients: int | None
-    level: float
-    recommendations: int
-    outcomes: int
-    waiting: int
-    lost_to_follow_up: int
-    compliance: dict[str, Any]
-    arms: list[dict[str, Any]]
-    adaptive: bool
-    effects: list[dict[str, Any]]
-    why_no_sequences: str
-    taken: dict[str, Any]
-    surplus: dict[str, Any] | None
-    allocation: dict[str, Any]
-    allocation_check: dict[str, Any] | None
-    beliefs: dict[str, Any]
-    looks: list[dict[str, Any]]
-    planned_looks: int
-    present: dict[str, Any] | None
-    warnings: list[str]
     lower_is_better: bool = False

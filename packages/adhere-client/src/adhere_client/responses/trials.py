@@ -97,6 +97,11 @@ class Look(Response, frozen=True):
     selected: str | None = None
     thresholds: dict[str, LookThreshold] = field(default_factory=dict)
 
+    @property
+    def is_stop(self) -> bool:
+        """Whether it recommends to stop."""
+        return self.decision != "go on"
+
 
 class LookList(Response, frozen=True, omit_defaults=False):
     """The looks at a trial so far."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from adhere.trial.monitoring.monitor import AllocationOverTime
+from adhere_client.responses.monitor import AllocationOverTime
 
 _COLOURS = 7  # of the style sheet; beyond them, lines differ by their dashes too
 _STEP = {"type": "line", "interpolate": "step-after"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adhere.trial.monitoring.monitor import Effect
+from adhere_client.responses.monitor import Effect
 
 _X = {"title": "difference in mean outcome", "grid": True}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adhere.trial.monitoring.monitor import Posterior
+from adhere_client.responses.monitor import Posterior
 
 _POINTS = 101
 _WHO = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adhere.trial.monitoring.monitor import SurplusOverTime
+from adhere_client.responses.monitor import SurplusOverTime
 
 _COLOUR = "#009e73"
 

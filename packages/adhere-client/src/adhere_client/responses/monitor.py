@@ -1,17 +1,17 @@
-"""What a statistician watches of a trial: numbers as in its analysis, now and over time."""
+"""A trial as a statistician watches it: numbers as in its analysis, now and over time."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, field
 
-from adhere.design.look_thresholds import LookThreshold
-from adhere.trial.log.look_view import ArmAtLook, LookView
+from adhere_client.responses import Response
+from adhere_client.responses.trials import ArmAtLook, Look, LookThreshold
 
 
-class Estimate(Struct, frozen=True, omit_defaults=True):
+class Estimate(Response, frozen=True):
     """An estimate with its interval; without a value, the reason. A set that is no interval has no ends."""
 
     value: float | None
@@ -20,7 +20,7 @@ class Estimate(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
 
 
-class AssignedRow(Struct, frozen=True):
+class AssignedRow(Response, frozen=True):
     """The patients assigned one arm: what they took, and of how many the outcome is known."""
 
     arm: str
@@ -34,7 +34,7 @@ class AssignedRow(Struct, frozen=True):
     compliance: Estimate
 
 
-class Effect(Struct, frozen=True, omit_defaults=True):
+class Effect(Response, frozen=True):
     """The difference in mean outcome of a treatment and a control by one view, with its confidence set.
 
     `validity` says what the set promises. An any-time valid one has its past too: after `t[m]` recommendations it
@@ -51,12 +51,12 @@ class Effect(Struct, frozen=True, omit_defaults=True):
     n: int
     n_pending: int = 0
     p_value: float | None = None
-    t: list[int] = []
-    low: list[float] = []
-    high: list[float] = []
+    t: list[int] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
 
 
-class AllocationOverTime(Struct, frozen=True):
+class AllocationOverTime(Response, frozen=True):
     """After `t[m]` recommendations, made until `at[m]`: how many were of each arm, and its mean probability.
 
     The mean is over the recommendations since the time before; null where none had probabilities.
@@ -68,7 +68,7 @@ class AllocationOverTime(Struct, frozen=True):
     probability: dict[str, list[float | None]]
 
 
-class AllocationCheckView(Struct, frozen=True):
+class AllocationCheck(Response, frozen=True):
     """Whether arms were drawn with the logged probabilities: how often each was assigned, and was to be expected."""
 
     observed: dict[str, int]
@@ -78,7 +78,7 @@ class AllocationCheckView(Struct, frozen=True):
     sentence: str
 
 
-class Posterior(Struct, frozen=True):
+class Posterior(Response, frozen=True):
     """A Beta distribution that a part of the policy has of an arm's mean outcome, with its 95% interval."""
 
     part: str
@@ -91,7 +91,7 @@ class Posterior(Struct, frozen=True):
     high: float
 
 
-class Weights(Struct, frozen=True):
+class Weights(Response, frozen=True):
     """How much a part of the policy trusts each of its experts, or prefers each arm; they add up to 1."""
 
     part: str
@@ -99,7 +99,7 @@ class Weights(Struct, frozen=True):
     weights: dict[str, float]
 
 
-class OddsOfMediation(Struct, frozen=True):
+class OddsOfMediation(Response, frozen=True):
     """How much likelier the policy finds that outcomes depend on the arm taken alone than that they do not."""
 
     part: str
@@ -107,8 +107,8 @@ class OddsOfMediation(Struct, frozen=True):
     probability: float
 
 
-class Beliefs(Struct, frozen=True):
-    """What the policy makes of the reports so far. Of a policy of one's own, the probabilities alone."""
+class Beliefs(Response, frozen=True):
+    """The policy's state after the reports so far. A policy of one's own has the probabilities alone."""
 
     probabilities: Annotated[dict[str, float], Meta(description="Of each arm at the next recommendation.")]
     posteriors: list[Posterior]
@@ -116,7 +116,7 @@ class Beliefs(Struct, frozen=True):
     mediation: list[OddsOfMediation]
 
 
-class SurplusOverTime(Struct, frozen=True):
+class SurplusOverTime(Response, frozen=True):
     """The expected sum of outcomes gained over drawing all arms with equal probabilities, with its interval."""
 
     total: Estimate
@@ -126,27 +126,27 @@ class SurplusOverTime(Struct, frozen=True):
     high: list[float]
 
 
-class PresentValues(Struct, frozen=True, omit_defaults=True):
-    """What the next look would compare with its thresholds if it were made now. It is not a look."""
+class PresentValues(Response, frozen=True):
+    """The numbers that the next look would compare with its thresholds if it were made now. It is not a look."""
 
     look: int
     outcomes: int
     arms: list[ArmAtLook]
     thresholds: dict[str, LookThreshold]
-    due_at: Annotated[int, Meta(description="The number of outcomes at which it is due.")] | None = None
-    due_day: Annotated[float, Meta(description="The day after the first patient at whose end it is due.")] | None = (
+    due_at: Annotated[int | None, Meta(description="The number of outcomes at which it is due.")] = None
+    due_day: Annotated[float | None, Meta(description="The day after the first patient at whose end it is due.")] = (
         None
     )
 
 
-class Taken(Struct, frozen=True):
+class Taken(Response, frozen=True):
     """Whether what was taken can be trusted: given the arm taken, does the outcome depend on the arm assigned?"""
 
     depends: Annotated[bool, Meta(description="Whether the data say that it does.")]
     sentence: str
 
 
-class Monitor(Struct, frozen=True, omit_defaults=True):
+class Monitor(Response, frozen=True):
     """A trial as a statistician watches it; the numbers are those of `adhere analyse` on the log up to `head`."""
 
     trial: str
@@ -168,9 +168,9 @@ class Monitor(Struct, frozen=True, omit_defaults=True):
     taken: Taken
     surplus: SurplusOverTime | None
     allocation: AllocationOverTime
-    allocation_check: AllocationCheckView | None
+    allocation_check: AllocationCheck | None
     beliefs: Beliefs
-    looks: list[LookView]
+    looks: list[Look]
     planned_looks: int
     present: PresentValues | None
     warnings: list[str]
