@@ -13,7 +13,7 @@ from benchmarks.cpu.measuring import Narrator, timed
 from benchmarks.cpu.ours import N_PATIENTS, THREE_ARMS, TWO_ARMS
 
 import adhere
-from adhere.studies.lineup.entries import MAIN
+from adhere.studies.lineup import MAIN
 
 COMMANDS = (
     "thompson",

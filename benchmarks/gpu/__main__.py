@@ -17,8 +17,8 @@ from benchmarks.gpu.kernels import launches
 from benchmarks.gpu.table import markdown
 
 import adhere
+from adhere.studies import lineup
 from adhere.studies.framework.report_writer import machine
-from adhere.studies.lineup import entries as lineup
 
 RESULTS = Path(__file__).parents[1] / "results"
 MAIN = tuple(one.policy for one in lineup.MAIN)

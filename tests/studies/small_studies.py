@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adhere.report.section import AGREES, Claim, Listing, ReportFigure
+from adhere.report.section import AGREES, Claim, ReportFigure, Section
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Experiment, Study
 
@@ -25,7 +26,7 @@ SMALL = Experiment(["thompson", "uniform"], ["defiers"], n_patients=10, n_runs=1
 ENDLESS = {"all": replace(SMALL, n_patients=10**6, n_runs=10**6)}
 
 
-def simulated(name: str = "simulated", after: Callable[[], None] | None = None) -> Study[Tables]:
+def simulated(name: str = "simulated", after: Callable[[], None] | None = None) -> Study:
     """A study with a simulation, after which something may happen."""
 
     def tables(results: Mapping[str, SimulationResult]) -> dict[str, polars.DataFrame]:
@@ -40,11 +41,11 @@ def simulated(name: str = "simulated", after: Callable[[], None] | None = None) 
             "size": polars.DataFrame({"runs": [results["all"].config.n_runs]}),
         }
 
-    texts = _Texts(name)
-    return Study(name, f"A study called {name}", {"all": SMALL}, tables, lambda read: read, texts, texts)
+    texts = partial(_section, name)
+    return Study(name, f"A study called {name}", {"all": SMALL}, tables, texts)
 
 
-def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study[Tables]:
+def counted(name: str = "counted", drawing: Callable[[], None] | None = None) -> Study:
     """A study with nothing to simulate; something may happen while its figure is drawn."""
 
     def tables(results: Mapping[str, SimulationResult]) -> dict[str, polars.DataFrame]:
@@ -52,46 +53,32 @@ def counted(name: str = "counted", drawing: Callable[[], None] | None = None) ->
 
         return {"final": polars.DataFrame({"policy": ["none"], "surplus": [0.25]})}
 
-    texts = _Texts(name, drawing)
-    return Study(name, f"A study called {name}", {}, tables, lambda read: read, texts, texts)
+    texts = partial(_section, name, drawing=drawing)
+    return Study(name, f"A study called {name}", {}, tables, texts)
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """The claims and figures of a study whose facts are its tables."""
+def _section(name: str, tables: Tables, drawing: Callable[[], None] | None = None) -> Section:
+    """The section of a study: a claim and a figure."""
 
-    name: str
-    drawing: Callable[[], None] | None = None
+    def draw() -> Figure:
+        from matplotlib.figure import Figure
 
-    def question(self, facts: Tables) -> str:
-        return "Is it?"
+        if drawing is not None:
+            drawing()
+        figure = Figure(figsize=(1, 1))
+        figure.subplots().plot([0, tables["final"]["surplus"][0]])
+        return figure
 
-    def result(self, facts: Tables) -> str:
-        return f"It is {facts['final']['surplus'][0]:.3f}."
-
-    def uncertainty(self, facts: Tables) -> str:
-        return "Quite."
-
-    def details(self, facts: Tables) -> list[str]:
-        return []
-
-    def make_claims(self, facts: Tables) -> list[Claim]:
-        return [Claim(f"the claim of {self.name}", "more than 0", self.result(facts), AGREES)]
-
-    def make_figures(self, facts: Tables) -> list[ReportFigure]:
-        def draw() -> Figure:
-            from matplotlib.figure import Figure
-
-            if self.drawing is not None:
-                self.drawing()
-            figure = Figure(figsize=(1, 1))
-            figure.subplots().plot([0, facts["final"]["surplus"][0]])
-            return figure
-
-        return [ReportFigure(f"{self.name}-figure", "A line.", "A line goes up.", draw)]
-
-    def make_listings(self, facts: Tables) -> list[Listing]:
-        return []
+    result = f"It is {tables['final']['surplus'][0]:.3f}."
+    return Section(
+        "",
+        "",
+        "Is it?",
+        result,
+        "Quite.",
+        claims=[Claim(f"the claim of {name}", "more than 0", result, AGREES)],
+        figures=[ReportFigure(f"{name}-figure", "A line.", "A line goes up.", draw)],
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from adhere.errors import InputError, nearest
-from adhere.studies import (
-    past_the_paper,
-    propositions,
-    regret_growth,
-    small_trials,
-    stroke_data,
-    stroke_trial,
-    synthetic,
-)
 from adhere.studies.framework.study import Study
+from adhere.studies.past_the_paper.study import STUDY as PAST_THE_PAPER
+from adhere.studies.propositions.study import STUDY as PROPOSITIONS
+from adhere.studies.regret_growth.study import STUDY as REGRET_GROWTH
+from adhere.studies.small_trials.study import STUDY as SMALL_TRIALS
+from adhere.studies.stroke_data.study import STUDY as STROKE_DATA
+from adhere.studies.stroke_trial.study import STUDY as STROKE_TRIAL
+from adhere.studies.synthetic.study import STUDY as SYNTHETIC
 
-_FOLDERS: Any = (stroke_trial, synthetic, small_trials, propositions, regret_growth, stroke_data, past_the_paper)
-STUDIES: dict[str, Study[Any]] = {folder.STUDY.name: folder.STUDY for folder in _FOLDERS}
+_IN_ORDER = (STROKE_TRIAL, SYNTHETIC, SMALL_TRIALS, PROPOSITIONS, REGRET_GROWTH, STROKE_DATA, PAST_THE_PAPER)
+STUDIES = {study.name: study for study in _IN_ORDER}
 
 
-def study(name: str) -> Study[Any]:
+def study(name: str) -> Study:
     """A study by its name."""
     if name not in STUDIES:
         raise InputError("study", name, nearest(name, list(STUDIES)))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adhere.policies import as_policy
-from adhere.studies.lineup.entries import (
+from adhere.studies.lineup import (
     ALL,
     BOUNDED,
     GREEDY,

@@ -11,12 +11,20 @@ from adhere.policies import as_policy, optimal_surplus
 from adhere.report.section import OURS
 from adhere.simulation.simulate import POOLED
 from adhere.studies.catalogue import STUDIES
-from adhere.studies.lineup.entries import HEADLINES
-from adhere.studies.past_the_paper import STUDY
-from adhere.studies.past_the_paper.entries import ANY_HORIZON, DEFAULT, HYBRIDS, OPTIMUM, SMALL, THOMPSON, Entry
-from adhere.studies.past_the_paper.tables import _fractions
-from adhere.studies.small_trials.experiments import READINGS
-from adhere.studies.stroke_trial.experiments import TRIALS
+from adhere.studies.lineup import HEADLINES
+from adhere.studies.past_the_paper.study import (
+    ANY_HORIZON,
+    DEFAULT,
+    HYBRIDS,
+    OPTIMUM,
+    SMALL,
+    STUDY,
+    THOMPSON,
+    Entry,
+    _fractions,
+)
+from adhere.studies.small_trials.study import READINGS
+from adhere.studies.stroke_trial.study import TRIALS
 from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ import pytest
 from adhere import simulate
 from adhere.report.section import Section
 from adhere.simulation import SimulationResult
-from adhere.studies.propositions import STUDY
-from adhere.studies.propositions.experiments import ALIKE, FAVOURITES, MILD, UNLIKE, Mixture
-from adhere.studies.propositions.tables import CONTROL_SHARES
+from adhere.studies.propositions.study import ALIKE, CONTROL_SHARES, FAVOURITES, MILD, STUDY, UNLIKE, Mixture
 from studies.sections import check_texts_are_whole, prose
 
 Tables = Mapping[str, polars.DataFrame]

@@ -12,8 +12,7 @@ import pytest
 from adhere.populations import as_population
 from adhere.report.section import Section
 from adhere.simulation import Estimate
-from adhere.studies.regret_growth import STUDY
-from adhere.studies.regret_growth.experiments import (
+from adhere.studies.regret_growth.study import (
     ANNEALED_HYBRID,
     BOUNDED,
     CONFOUNDED,
@@ -26,6 +25,7 @@ from adhere.studies.regret_growth.experiments import (
     PROVEN,
     RECYCLING,
     ROOT_HYBRID,
+    STUDY,
     THOMPSON_HYBRID,
 )
 from studies.sections import check_texts_are_whole, prose

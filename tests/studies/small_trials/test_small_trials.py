@@ -13,11 +13,8 @@ import pytest
 from adhere import simulate
 from adhere.report.section import AGREES, DIFFERS, IN_PART
 from adhere.simulation import Estimate
-from adhere.studies.lineup.entries import ALL, LEARNERS, STRATEGIES, entry
-from adhere.studies.lineup.tables import estimate_in
-from adhere.studies.small_trials import STUDY
-from adhere.studies.small_trials.experiments import READINGS
-from adhere.studies.small_trials.tables import AVERAGE, AVERAGE_BUT_BOUNDED, average
+from adhere.studies.lineup import ALL, LEARNERS, STRATEGIES, entry, estimate_in
+from adhere.studies.small_trials.study import AVERAGE, AVERAGE_BUT_BOUNDED, READINGS, STUDY, average
 from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:

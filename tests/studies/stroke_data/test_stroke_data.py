@@ -12,8 +12,7 @@ from adhere.populations import stroke_aspirin, stroke_heparin
 from adhere.populations.stroke import SOURCE
 from adhere.report.section import AGREES, DIFFERS, IN_PART
 from adhere.report.style import figure_file
-from adhere.studies.stroke_data import STUDY
-from adhere.studies.stroke_data.tables import COMPLIANCE_UNKNOWN, RANDOMISED, survival_by_view
+from adhere.studies.stroke_data.study import COMPLIANCE_UNKNOWN, RANDOMISED, STUDY, survival_by_view
 from studies.sections import check_texts_are_whole, prose
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "ist.csv.gz"

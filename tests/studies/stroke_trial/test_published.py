@@ -5,7 +5,7 @@ import math
 import pytest
 
 from adhere.simulation import Estimate
-from adhere.studies.stroke_trial.published import HEADLINE_FIGURES, Published
+from adhere.studies.stroke_trial.study import HEADLINE_FIGURES, Published
 
 
 def test_figures_are_the_papers() -> None:

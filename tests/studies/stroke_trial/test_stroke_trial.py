@@ -11,9 +11,8 @@ import pytest
 
 from adhere import simulate
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
-from adhere.studies.lineup.entries import ALL, HEADLINES, THOMPSON, entry
-from adhere.studies.stroke_trial import STUDY
-from adhere.studies.stroke_trial.published import HEADLINE_FIGURES
+from adhere.studies.lineup import ALL, HEADLINES, THOMPSON, entry
+from adhere.studies.stroke_trial.study import HEADLINE_FIGURES, STUDY
 from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:

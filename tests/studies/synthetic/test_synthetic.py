@@ -14,10 +14,8 @@ from adhere import simulate
 from adhere.populations import rich_and_poor
 from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim
 from adhere.studies.framework.words import percent
-from adhere.studies.lineup.entries import ALL, EXP3, LEARNERS, MAIN, THOMPSON, UCB1, entry
-from adhere.studies.lineup.tables import estimate_in
-from adhere.studies.synthetic import STUDY
-from adhere.studies.synthetic.tables import Facts
+from adhere.studies.lineup import ALL, EXP3, LEARNERS, MAIN, THOMPSON, UCB1, entry, estimate_in
+from adhere.studies.synthetic.study import STUDY, Facts
 from studies.sections import check_texts_are_whole, prose
 
 if TYPE_CHECKING:

@@ -39,9 +39,9 @@ class Reproduction:
 
 def reproduce(
     out: Path,
-    studies: Sequence[Study[Any]],
+    studies: Sequence[Study],
     *,
-    catalogue: Iterable[Study[Any]] = (),
+    catalogue: Iterable[Study] = (),
     seed: int = 0,
     quick: bool = False,
     fresh: bool = False,
@@ -107,7 +107,7 @@ def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> d
     return {name: seconds[name] for name in finished if name in seconds}
 
 
-def _run(study: Study[Any], seed: int, quick: bool, n_threads: int | None, progress: StudiesProgress) -> Tables:
+def _run(study: Study, seed: int, quick: bool, n_threads: int | None, progress: StudiesProgress) -> Tables:
     results: dict[str, SimulationResult] = {}
     for name, one in study.experiments(quick).items():
         results[name] = simulate(**vars(one), seed=seed, n_threads=n_threads, progress=progress)

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
-
-import polars
 
 from adhere.populations import PopulationLike, as_population
-from adhere.report.section import Claim, Listing, ReportFigure, Section
+from adhere.report.section import Section
 from adhere.simulation import SimulationResult
+from adhere.studies.framework.words import Tables as Tables
 
-Tables = Mapping[str, polars.DataFrame]
-F = TypeVar("F")
-G = TypeVar("G", contravariant=True)
 QUICK_SHARE = 10  # a quick study has a tenth of the runs
 
 
@@ -45,37 +40,8 @@ class Experiment:
         return [(policy, n_arms) for n_arms in sizes for policy in self.policies]
 
 
-class Claims(Protocol[G]):
-    """A study's module `claims`: sentences and claims, made of its facts."""
-
-    def question(self, facts: G) -> str:
-        """What the study asks."""
-
-    def result(self, facts: G) -> str:
-        """What it found: one sentence, of 40 words at most and without intervals."""
-
-    def uncertainty(self, facts: G) -> str:
-        """How uncertain that is."""
-
-    def details(self, facts: G) -> list[str]:
-        """How it was done, and what else was found."""
-
-    def make_claims(self, facts: G) -> list[Claim]:
-        """The paper's claims beside what was found."""
-
-
-class Figures(Protocol[G]):
-    """A study's module `figures`: figures and listings, made of its facts."""
-
-    def make_figures(self, facts: G) -> list[ReportFigure]:
-        """All figures, the main one first."""
-
-    def make_listings(self, facts: G) -> list[Listing]:
-        """All listings."""
-
-
 @dataclass(frozen=True)
-class Study(Generic[F]):
+class Study:
     """A study.
 
     Parameters
@@ -88,14 +54,8 @@ class Study(Generic[F]):
         The simulations by name, at full size.
     tables
         Given their results by name, the tables that are kept as data files.
-    facts
-        Given the tables, what claims and figures look up in them.
-    claims, figures
-        The modules that make the section of the facts.
-    credits
-        Whose data it is, where it is not simulated.
-    headline
-        Given the facts, the figure for the top of the report, where the study has one.
+    section
+        Given the tables, the section of the report, but for its name and title.
 
     """
 
@@ -103,11 +63,7 @@ class Study(Generic[F]):
     title: str
     plan: Mapping[str, Experiment]
     tables: Callable[[Mapping[str, SimulationResult]], Tables]
-    facts: Callable[[Tables], F]
-    claims: Claims[F]
-    figures: Figures[F]
-    credits: str = ""
-    headline: Callable[[F], ReportFigure] | None = None
+    section: Callable[[Tables], Section]
 
     def experiments(self, quick: bool) -> dict[str, Experiment]:
         """The simulations by name: as planned, or with a tenth of the runs, but at least two."""
@@ -116,17 +72,4 @@ class Study(Generic[F]):
 
     def render(self, tables: Tables) -> Section:
         """The section of the report, made of the tables alone."""
-        facts = self.facts(tables)
-        return Section(
-            self.name,
-            self.title,
-            question=self.claims.question(facts),
-            result=self.claims.result(facts),
-            uncertainty=self.claims.uncertainty(facts),
-            details=self.claims.details(facts),
-            claims=self.claims.make_claims(facts),
-            figures=self.figures.make_figures(facts),
-            listings=self.figures.make_listings(facts),
-            credits=self.credits,
-            headline=self.headline(facts) if self.headline else None,
-        )
+        return replace(self.section(tables), name=self.name, title=self.title)

@@ -1,19 +1,130 @@
-"""How the studies put lists, intervals, shares and compliance types into words."""
+"""The words of a study: its template, `words.txt`, rendered over its facts and parted into the pieces of a report.
+
+A line `[question]`, `[result]`, `[uncertainty]` or `[details]` opens a text; `[claim VERDICT]` opens a claim (what is
+stated, the paper's figure and ours, a paragraph each); `[figure NAME]`, `[wide figure NAME]` and `[headline NAME]`
+open a figure's caption and its description for those who do not see it; `[table NAME]` and `[folded table NAME]` open
+a table's caption. A page of several sections parts them by `[section NAME]` and `[title]`. Blank lines part
+paragraphs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from adhere.report.section import Listing
+from adhere.report.numbers import counted, estimate_texts
+from adhere.report.section import Claim, Listing, ReportFigure, Section, verdict_on
 from adhere.simulation import Estimate
 
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
 
-def listed(texts: Sequence[str]) -> str:
+Tables = Mapping[str, "polars.DataFrame"]
+F = TypeVar("F")
+Charts = Mapping[str, Callable[[], "Figure"]]  # how the figures are drawn, by name
+Rows = Sequence[Sequence[str]]
+Table = tuple[Sequence[str], Rows]  # its heading and its rows
+Cells = Mapping[str, Table]  # those of the tables, by name
+_TEXTS = ("question", "result", "uncertainty")
+_KINDS = "section|title|lead|question|result|uncertainty|details|claim|(?:wide )?figure|headline|(?:folded )?table"
+_BLOCK = re.compile(rf"^\[({_KINDS})(?: ([^]\n]+))?\]", re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A piece of a rendered template: what it is, its name, and its paragraphs."""
+
+    kind: str
+    name: str
+    paragraphs: list[str]
+
+
+def read_blocks(package: str, context: Mapping[str, Any]) -> list[Block]:
+    """Render a package's `words.txt`, and part it into blocks."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(package, ""),
+        autoescape=False,  # plain text: the page escapes it
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        f=format, listed=listed, percent=percent, share=share, counted=counted, mean=mean_text, estimate=estimate_text
+    )
+    environment.globals.update(verdict_on=verdict_on)
+    _, *parts = _BLOCK.split(environment.get_template("words.txt").render(context))
+    blocks = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return [Block(kind, name or "", _paragraphs(text)) for kind, name, text in blocks]
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def write_sections(blocks: Iterable[Block], charts: Charts, cells: Cells, source: str = "") -> list[Section]:
+    """The sections of a page, or the one section of a study, which the template does not name."""
+    parts: list[list[Block]] = []
+    for block in blocks:
+        if block.kind == "section" or not parts:
+            parts.append([])
+        parts[-1].append(block)
+    return [_section(part, charts, cells, source) for part in parts]
+
+
+def _section(blocks: Sequence[Block], charts: Charts, cells: Cells, source: str) -> Section:
+    texts = {one.kind: one.paragraphs for one in blocks}
+    texts.setdefault("title", [""])
+    claims, figures, listings, headline = [], [], [], None
+    for kind, name, paragraphs in blocks:
+        if kind == "claim":
+            statement, paper, ours = paragraphs
+            claims.append(Claim(statement, paper, ours, name))
+        elif kind == "headline" or "figure" in kind:
+            caption, alternative = paragraphs
+            figure = ReportFigure(name, caption, alternative, charts[name], wide="wide" in kind)
+            headline = figure if kind == "headline" else headline
+            figures += [] if kind == "headline" else [figure]
+        elif "table" in kind:
+            listings.append(Listing(paragraphs[0], *cells[name], folded="folded" in kind))
+    title, question, result, uncertainty = (texts[name][0] for name in ("title", *_TEXTS))
+    named = next((one.name for one in blocks if one.kind == "section"), "")
+    details = texts.get("details", [])
+    return Section(
+        named, title, question, result, uncertainty, claims, figures, listings, source, details, headline
+    )  # fmt: skip
+
+
+def section_of(
+    module: str,
+    facts: Callable[[Tables], F],
+    charts: Callable[[F], Charts],
+    cells: Callable[[F], Cells],
+    source: str = "",
+    names: Mapping[str, Any] = MappingProxyType({}),
+) -> Callable[[Tables], Section]:
+    """How the section of a study is made of its tables: its words see its facts, its module's names, and `names`."""
+
+    def render(tables: Tables) -> Section:
+        found, own = facts(tables), sys.modules[module]
+        blocks = read_blocks(str(own.__package__), {**names, **vars(own), "facts": found})
+        (section,) = write_sections(blocks, charts(found), cells(found), source)
+        return section
+
+    return render
+
+
+def listed(texts: Iterable[str]) -> str:
     """Several things in a sentence.
 
     >>> listed(["EXP3", "UCB1", "Thompson"])
     'EXP3, UCB1 and Thompson'
     """
+    texts = list(texts)
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
@@ -39,13 +150,22 @@ def share(value: float) -> str:
     return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
 
 
-def compliance_type_listing(types: Iterable[tuple[str, str, Sequence[float | None]]]) -> Listing:
+def estimate_text(one: Estimate, digits: int | None = None, sign: str = "") -> str:
+    """A mean with its interval."""
+    return estimate_texts([one], sign, digits=digits)[0]
+
+
+def mean_text(one: Estimate, digits: int = 1) -> str:
+    """A mean alone, for a sentence."""
+    return estimate_texts([one], intervals=False, digits=digits)[0]
+
+
+TYPES_HEADER = ("population", "compliance type", "probability", "reward of control", "reward of treatment")
+
+
+def type_rows(types: Iterable[tuple[str, str, Sequence[float | None]]]) -> Rows:
     """A line for each compliance type: population, name, probability, mean rewards; a dash for an arm never taken."""
-    return Listing(
-        "The populations: their compliance types and the mean rewards of the arms that these take.",
-        ("population", "compliance type", "probability", "reward of control", "reward of treatment"),
-        [
-            [population, compliance_type, *("–" if number is None else f"{number:.2f}" for number in numbers)]
-            for population, compliance_type, numbers in types
-        ],
-    )
+    return [
+        [population, name, *("–" if number is None else f"{number:.2f}" for number in numbers)]
+        for population, name, numbers in types
+    ]

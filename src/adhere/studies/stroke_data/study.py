@@ -1,20 +1,30 @@
-"""The tables of the stroke data, from counts to the flow of patients, and what they say."""
+"""The stroke data itself: every figure is counted from the table that ships with the package."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import polars
 
-from adhere.populations.stroke import ARMS, shipped_counts
+from adhere.populations.describe_records import PROTOCOL_TITLES
+from adhere.populations.stroke import ARMS, SOURCE, shipped_counts
+from adhere.report.dot_rows import common_limits
+from adhere.report.dots import dots
+from adhere.report.flow_diagram import flow_diagram
 from adhere.report.numbers import Interval, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
-from adhere.studies.framework.study import Tables
+from adhere.studies.framework.study import Study, Tables
+from adhere.studies.framework.words import Cells, Charts, section_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Of the published file (Sandercock, Niewada, Członkowska 2011, doi 10.7488/ds/104): its patients, and those of them
 # whose compliance (CMPLASP, CMPLHEP) is blank, whom the shipped counts leave out.
 RANDOMISED, COMPLIANCE_UNKNOWN = 19_435, 13
 
+PAPERS_PATIENTS = 19_422  # section 4 of the paper
 REFERENCE = "none"
 
 
@@ -88,8 +98,89 @@ class Facts:
         (row,) = self.survival.filter(trial=trial, view=view, arm=arm).to_dicts()
         return interval_in(row, name)
 
+    def complied(self, trial: str) -> str:
+        """The share of each arm of a trial who took it."""
+        rows = self.compliance.filter(trial=trial).to_dicts()
+        return ", ".join(f"{row['share']:.1%} ({row['allocated']})" for row in rows)
+
+    def alive_if_allocated_aspirin(self) -> dict[str, float]:
+        """The share alive of those allocated aspirin, by what they took."""
+        groups = self.counts.filter(trial="aspirin", allocated="aspirin").to_dicts()
+        return {row["taken"]: row["survived"] / row["patients"] for row in groups}
+
+    def best_dose(self) -> tuple[str, Interval]:
+        """The dose of heparin with the largest difference, and that difference."""
+        return max(self.heparin_doses().items(), key=lambda one: one[1].value)
+
     def heparin_doses(self) -> dict[str, Interval]:
         """The difference that each dose makes by intention to treat."""
         return {
             arm: self.alive("heparin", "chosen", arm, "difference") for arm in ARMS["heparin"] if arm != REFERENCE
         }
+
+
+def points(one: Interval) -> str:
+    """A difference in percentage points, without its interval."""
+    return f"{round(100 * one.value, 2) + 0.0:+.2f}"  # + 0.0 turns -0.0 into 0.0
+
+
+def charts(facts: Facts) -> Charts:
+    """All figures of the study."""
+    return {
+        "stroke-survival": lambda: _survival_chart(facts.survival),
+        "stroke-flow": lambda: flow_diagram(facts.flow),
+    }
+
+
+def _survival_chart(survival: polars.DataFrame) -> Figure:
+    """Survival in per cent, and its difference from the reference arm in points, by view, trial and arm."""
+    titles = {"share": "alive (%)", "difference": "difference (points)"}
+    estimates = [
+        survival.drop_nulls(name).select(
+            style="arm",
+            group=polars.col("view").replace_strict(PROTOCOL_TITLES),
+            row=polars.col("trial") + " trial: " + polars.col("arm"),
+            panel=polars.lit(title),
+            mean=100 * polars.col(name),
+            low=100 * polars.col(f"{name}_low"),
+            high=100 * polars.col(f"{name}_high"),
+        )
+        for name, title in titles.items()
+    ]
+    return dots(
+        polars.concat(estimates),
+        x_label=f"alive at 14 days; difference from {REFERENCE}",
+        limits={titles["share"]: common_limits(estimates[0])},
+        zero=f"no difference from {REFERENCE}",
+    )
+
+
+def cells(facts: Facts) -> Cells:
+    """The counts, compliance and survival."""
+    counts: list[list[str]] = []
+    for (trial,), rows in facts.counts.group_by("trial", maintain_order=True):
+        totals = (str(trial), "all", "all", *rows["survived", "died", "patients"].sum().row(0))
+        counts += [[*row[:3], *(f"{number:,}" for number in row[3:])] for row in (*rows.rows(), totals)]
+    compliance = [
+        [row["trial"], row["allocated"], f"{row['patients']:,}", f"{row['complied']:,}", _percent(row)]
+        for row in facts.compliance.to_dicts()
+    ]
+    survival = []
+    for row in facts.survival.to_dicts():
+        difference = "reference" if row["arm"] == REFERENCE else interval_in(row, "difference").points()
+        numbers = [f"{row['patients']:,}", f"{row['survived']:,}", _percent(row), difference]
+        survival.append([row["trial"], PROTOCOL_TITLES[row["view"]], row["arm"], *numbers])
+    return {
+        "counts": (("trial", "allocated", "taken", "survived", "died", "patients"), counts),
+        "compliance": (("trial", "allocated", "patients", "complied", "share"), compliance),
+        "survival": (("trial", "view", "arm", "patients", "survived", "share", "difference"), survival),
+    }
+
+
+def _percent(row: Mapping[str, Any]) -> str:
+    return interval_in(row, "share").percent()
+
+
+STUDY = Study(
+    "stroke-data", "The stroke data itself", {}, make_tables, section_of(__name__, Facts, charts, cells, SOURCE)
+)

@@ -1,1 +1,0 @@
-"""The policies that the paper's simulation studies compare, and the tables and figures of them."""

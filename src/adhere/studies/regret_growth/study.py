@@ -1,0 +1,355 @@
+"""Theorems 1 and 2: how regret grows with the number of patients, from a hundred to a million.
+
+Regret grows with T, but its spread over runs does not shrink, so that a short trial needs many runs and a long one is
+content with few. Each T is run anew, for EXP3's γ follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars
+
+from adhere.populations import ComplianceType, ComplianceTypes
+from adhere.populations.examples import defiers
+from adhere.report.dot_rows import Reference
+from adhere.report.dots import dots
+from adhere.report.growth_curves import Guide, growth_curves
+from adhere.report.headline_chart import headline_growth
+from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share
+from adhere.report.section import verdict_on
+from adhere.simulation import Outcome, SimulationResult
+from adhere.simulation.config import Config
+from adhere.studies.framework.study import Experiment, Study, Tables
+from adhere.studies.framework.words import TYPES_HEADER, Cells, Charts, listed, section_of, type_rows
+from adhere.studies.regret_growth import slopes
+from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT, TOLERANCE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+N_PATIENTS = tuple(round(10 ** (half / 2)) for half in range(4, 13))
+
+
+def confounded(name: str, always: float, complier: tuple[float, float]) -> ComplianceTypes:
+    """Half always take the treatment and do well; the other half comply and are harmed by it.
+
+    Actual and Comply both prefer the treatment, however often it is chosen: what a hybrid listens to misleads it.
+    """
+    types = [ComplianceType("always-taker", 0.5, reward=(None, always)), ComplianceType("complier", 0.5, reward=complier)]
+    return ComplianceTypes(name, ("control", "treatment"), types)
+
+
+CONFOUNDED = confounded("confounded", 0.95, (0.45, 0.05))
+FAINT = confounded("faintly confounded", 0.75, (0.5, 0.3))  # the same with half the gap between the arms
+DEFIERS = defiers()
+POPULATIONS = (CONFOUNDED, DEFIERS, FAINT)
+
+ROOT_HYBRID, THOMPSON_HYBRID, ANNEALED_HYBRID = (
+    f"hierarchical({base})" for base in ("exp3", "thompson", "epsilon-greedy")
+)
+PROVEN, HEADLINE = (f"thompson-bounded({ANNEALED_HYBRID}{option})" for option in ("", ", recycle=true"))
+BOUNDED = (PROVEN, HEADLINE)  # Theorem 2's proof holds for the first; the second is what the stroke study reports
+RECYCLING = "hierarchical(thompson, recycle=true)"
+NAIVE = "thompson/actual"
+SUBLINEAR = "o(T)"  # no regret, at no stated rate
+# What the paper promises of each policy; Proposition 1 for those under Chosen.
+PROMISES = {
+    "thompson": LOGARITHMIC,
+    **dict.fromkeys(BOUNDED, LOGARITHMIC),
+    "exp3": ROOT,
+    ROOT_HYBRID: ROOT,
+    THOMPSON_HYBRID: SUBLINEAR,
+    "epsilon-greedy": "",
+    ANNEALED_HYBRID: "",
+    NAIVE: "",
+}
+NAMES = {
+    "thompson": "Thompson",
+    PROVEN: "ThompsonBounded on ε-greedy",
+    HEADLINE: "ThompsonBounded on ε-greedy, recycling",
+    "exp3": "EXP3",
+    ROOT_HYBRID: "HierarchicalBandit on EXP3",
+    THOMPSON_HYBRID: "HierarchicalBandit on Thompson",
+    "epsilon-greedy": "ε-greedy",
+    ANNEALED_HYBRID: "HierarchicalBandit on ε-greedy",
+    NAIVE: "Thompson under Actual",
+}
+SLOW = tuple(policy for policy, promise in PROMISES.items() if promise == LOGARITHMIC)
+FAST = tuple(policy for policy in PROMISES if policy not in SLOW)
+
+# For each of N_PATIENTS, how many runs give exponents within ±0.05; near multiples of what a thread takes at a time.
+_SLOW_RUNS = (2048, 2048, 2048, 662, 832, 231, 96, 64, 32)
+_FAST_RUNS = (512, 512, 512, 166, 104, 33, 16, 8, 8)
+STUCK_RUNS = {(THOMPSON_HYBRID, 10_000): 832, (RECYCLING, 10_000): 832, (THOMPSON_HYBRID, 100_000): 192}
+
+
+# A simulation for each number of patients, of the policies that need many runs and of those that need few.
+_SIZES = {"slow": (SLOW, [CONFOUNDED], _SLOW_RUNS), "fast": (FAST, [CONFOUNDED, DEFIERS], _FAST_RUNS)}
+EXPERIMENTS = {
+    f"{name}-{t}": Experiment(policies, populations, t, n_runs, grid=[t])
+    for name, (policies, populations, all_runs) in _SIZES.items()
+    for t, n_runs in zip(N_PATIENTS, all_runs, strict=True)
+} | {
+    f"stuck-{policy}-{t}": Experiment([policy], [FAINT], t, n_runs, grid=[t])
+    for (policy, t), n_runs in STUCK_RUNS.items()
+}
+
+_FITTED = {"early": "T from 10² to 10⁴", "late": "T from 10⁴ to 10⁶"}
+_KNOWN = {"√T": 0.5, "T": 1.0}
+_NAMED = {"name": "learner and strategy", "population": "population"}
+_EXPONENTS = {
+    **_NAMED,
+    "promise": "promised",
+    "early": "exponent 10²–10⁴",
+    "late": "exponent 10⁴–10⁶",
+    "order": "grows like",
+    "shows": "shows",
+    "policy": "policy",
+}
+_COSTS = {
+    **_NAMED,
+    "decade_before_last": "cost 10⁴–10⁵",
+    "last_decade": "cost 10⁵–10⁶",
+    "bend": "difference of the two",
+}
+
+EARLY, LATE = (100, 10_000), (10_000, 1_000_000)  # exponents are fitted to two decades at a time
+DECADES = (10_000, 100_000, 1_000_000)
+
+
+def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
+    """Regret at each T, how it grows, how many runs end on the worse arm, and what each protocol sees."""
+    found = {
+        (one.population, one.policy, result.config.n_patients): _point(one, result.config)
+        for result in results.values()
+        for one in result.outcomes
+    }
+    regret = [
+        found[population.name, policy, t]
+        for population in (CONFOUNDED, DEFIERS)
+        for policy in PROMISES
+        for t in N_PATIENTS
+        if (population.name, policy, t) in found
+    ]
+    stuck = [found[FAINT.name, policy, t] for policy, t in STUCK_RUNS]
+    table = polars.DataFrame(regret)
+    groups = table.group_by("population", "policy", maintain_order=True)
+    return {
+        "regret": table,
+        "growth": polars.DataFrame([_growth(str(name), str(policy), rows) for (name, policy), rows in groups]),
+        "stuck": polars.DataFrame(
+            [{**row, **share(row["ended_wrong"], row["n_runs"]).columns("share")} for row in stuck]
+        ),
+        "gaps": polars.DataFrame([_gaps(one) for one in POPULATIONS]),
+        "populations": polars.DataFrame([row for one in POPULATIONS for row in _types(one)]),
+    }
+
+
+def _point(one: Outcome, config: Config) -> dict[str, Any]:
+    """One policy's regret in trials of one length, with an interval by Student's t, for runs may be few."""
+    n_wrong = round(config.n_runs * (1.0 - one.favours_best_arm.mean))
+    counts = {"n_patients": config.n_patients, "n_runs": config.n_runs, "ended_wrong": n_wrong}
+    assert one.regret.se is not None
+    regret = slopes.combination([1.0], [one.regret.mean], [one.regret.se], [config.n_runs])
+    return {"population": one.population, "policy": one.policy, **counts, **vars(regret)}
+
+
+def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, Any]:
+    """Exponents over the two halves of the range, what the last decades cost, and what that looks like."""
+    figures = {}
+    for name, ends in (("early", EARLY), ("late", LATE)):
+        stretch = rows.filter(rows["n_patients"].is_between(*ends))
+        figures[name] = slopes.exponent(stretch["n_patients"].to_list(), *_means(stretch))
+    decades = _means(rows.filter(rows["n_patients"].is_in(DECADES)))
+    figures["decade_before_last"], figures["last_decade"] = slopes.increments(*decades)
+    figures["bend"] = slopes.bend(*decades)
+    growth: dict[str, Any] = {"population": population, "policy": policy, "runs_of_longest": rows["n_runs"][-1]}
+    for name, one in figures.items():
+        growth |= columns_of(one, name)
+    order, promise = slopes.order_of_growth(figures["late"], figures["bend"]), PROMISES[policy]
+    shows = {
+        "": None,
+        LOGARITHMIC: order == LOGARITHMIC,
+        ROOT: order in (LOGARITHMIC, ROOT),
+        SUBLINEAR: growth["late_high"] < 1.0,
+    }
+    return {**growth, "order": order, "promise": promise, "shows": shows[promise]}
+
+
+def _means(rows: polars.DataFrame) -> tuple[list[float], list[float], list[int]]:
+    return rows["mean"].to_list(), rows["se"].to_list(), rows["n_runs"].to_list()
+
+
+def _types(population: ComplianceTypes) -> list[dict[str, Any]]:
+    """Who is in a population, and their mean rewards, so that a reader can build it again."""
+    return [
+        {"population": population.name, "compliance_type": one.name, "probability": one.probability}
+        | dict(zip(population.arms, one.reward, strict=True))
+        for one in population.types
+    ]
+
+
+def _gaps(population: ComplianceTypes) -> dict[str, Any]:
+    """By how much the control looks better than the treatment to each protocol, both equally often chosen."""
+    views = {
+        "chosen": population.mean_given_chosen(),
+        "actual": population.mean_given_actual(),
+        "comply": np.diag(population.mean_given_both()),
+    }
+    gaps = {protocol: float(means[0] - means[1]) for protocol, means in views.items()}
+    return {"population": population.name, **{name: None if np.isnan(gap) else gap for name, gap in gaps.items()}}
+
+
+class Facts:
+    """The tables, looked up by population and policy."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.regret, self.growth, self.stuck = tables["regret"], tables["growth"], tables["stuck"]
+        self.populations = tables["populations"]
+        self.gaps = {row["population"]: row["chosen"] for row in tables["gaps"].to_dicts()}
+
+    def rows(self, policy: str) -> list[dict[str, Any]]:
+        """How a policy's regret grows on each population."""
+        return self.growth.filter(policy=policy).to_dicts()
+
+    def orders(self, policy: str) -> set[str]:
+        """What the policy's regret grows like, on all populations."""
+        return {row["order"] for row in self.rows(policy)}
+
+    def powers(self, policy: str, intervals: bool = True) -> str:
+        """The exponents of a policy on each population it was run on."""
+        rows = self.rows(policy)
+        texts = zip(texts_in(rows, "late", intervals), rows, strict=True)
+        return listed([f"{text} on {row['population']}" for text, row in texts])
+
+    def text(self, policy: str, name: str, intervals: bool = True) -> str:
+        """An estimate for a policy that was run on one population, by the name of its columns."""
+        return texts_in(self.rows(policy), name, intervals)[0]
+
+    def missed(self, policy: str) -> str:
+        """How much more it could cost and still pass for a straight line."""
+        (row,) = self.rows(policy)
+        return f"its {row['runs_of_longest']} runs could miss up to {row['bend_high']:.0f}"
+
+    def n_stuck(self) -> int:
+        """How many trials of the hierarchy on Thompson ended on the worse arm."""
+        return int(self.stuck.filter(policy=THOMPSON_HYBRID)["ended_wrong"].sum())
+
+    def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
+        """How many trials ended on the worse arm, by their length."""
+        rows = self.stuck.filter(policy=policy).to_dicts()
+        return listed([f"{one['ended_wrong']} of {one['n_runs']:,} trials of {one['n_patients']:,}" for one in rows])
+
+    def recycling_helps(self) -> bool:
+        """Whether, of trials of one length, surely fewer ended on the worse arm."""
+        (with_it,) = self.stuck.filter(policy=RECYCLING).to_dicts()
+        (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, n_patients=with_it["n_patients"]).to_dicts()
+        return interval_in(with_it, "share").high < interval_in(without, "share").low
+
+    def is_logarithmic(self, policy: str) -> bool:
+        """Whether the policy's regret grows like log T on all populations."""
+        return self.orders(policy) == {LOGARITHMIC}
+
+    def is_linear(self, policy: str) -> bool:
+        """Whether the policy's regret grows like T on all populations."""
+        return self.orders(policy) == {LINEAR}
+
+    def linear_verdict(self, policy: str) -> str:
+        """The verdict on the claim that it does."""
+        return verdict_on([row["order"] == LINEAR for row in self.rows(policy)])
+
+    def at_most_root(self) -> bool:
+        """Whether the hierarchy on EXP3 keeps to √T."""
+        return self.orders(ROOT_HYBRID) <= {LOGARITHMIC, ROOT}
+
+    def too_fast(self) -> bool:
+        """Whether the hierarchy on ε-greedy surely does not."""
+        return self.orders(ANNEALED_HYBRID) <= {FASTER, LINEAR}
+
+    def widest(self) -> float:
+        """Half of the widest interval of an exponent."""
+        rows = self.growth.to_dicts()
+        return max(float(row[f"{name}_high"] - row[f"{name}_low"]) / 2 for row in rows for name in ("early", "late"))
+
+    def guarantees_show(self) -> bool:
+        """Whether the policy without a guarantee has the most regret in the longest trials."""
+        its = self.regret.filter(population=CONFOUNDED.name, n_patients=N_PATIENTS[-1])
+        naive, *others = (its.filter(policy=policy)["mean"][0] for policy in (NAIVE, ROOT_HYBRID, PROVEN))
+        return bool(naive > max(others))
+
+
+def texts_in(rows: Sequence[Mapping[str, Any]], name: str, intervals: bool = True) -> list[str]:
+    """An estimate of each row, by the name of its columns."""
+    return estimate_texts([estimate_in_row(row, name) for row in rows], intervals=intervals)
+
+
+def charts(facts: Facts) -> Charts:
+    """Regret against T on two logarithmic axes and on one, the exponents, and the figure for the report's top."""
+    regret, growth = _named(facts.regret), _named(facts.growth)
+    steep = [Guide("T", 1.0, 1.6 * facts.gaps[name], name) for name in (CONFOUNDED.name, DEFIERS.name)]
+    shown = {NAIVE: NAMES[NAIVE], ROOT_HYBRID: NAMES[ROOT_HYBRID], PROVEN: "ThompsonBounded"}
+    table = facts.regret.filter(population=CONFOUNDED.name).with_columns(name="policy")
+    return {
+        "regret-growth": lambda: growth_curves(
+            regret.filter(regret["policy"].is_in(FAST)), "log", [*steep, Guide("√T", 0.5, 1.0)]
+        ),
+        "regret-growth-logarithmic": lambda: growth_curves(
+            regret.filter(regret["policy"].is_in(SLOW)), "linear", [Guide("√T", 0.5, 0.4)]
+        ),
+        "regret-growth-exponents": lambda: _exponent_chart(growth),
+        "headline-regret": lambda: headline_growth(
+            "Regret in longer trials", table, {one: one == NAIVE for one in shown}, shown
+        ),
+    }
+
+
+def _exponent_chart(growth: polars.DataFrame) -> Figure:
+    """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
+    stretches = [
+        growth.select(
+            row="name", group="population", panel=polars.lit(title), mean=name, low=f"{name}_low", high=f"{name}_high"
+        )
+        for name, title in _FITTED.items()
+    ]
+    bands = [
+        Reference(f"{label} ({at:g} ± {TOLERANCE:g})", panel, at - TOLERANCE, at + TOLERANCE, at)
+        for label, at in _KNOWN.items()
+        for panel in _FITTED.values()
+    ]
+    return dots(polars.concat(stretches), x_label="exponent of T", references=bands, zero="regret does not grow")
+
+
+def _named(table: polars.DataFrame) -> polars.DataFrame:
+    return table.with_columns(name=polars.col("policy").replace_strict(NAMES, return_dtype=polars.String))
+
+
+def cells(facts: Facts) -> Cells:
+    """How regret grows for each policy on each population, and who is in the populations."""
+    rows = _named(facts.growth).to_dicts()
+    types = type_rows((row[0], row[1], row[2:]) for row in facts.populations.rows())
+    return {
+        "growth": (tuple(_EXPONENTS.values()), [[_cell(row, name) for name in _EXPONENTS] for row in rows]),
+        "costs": (tuple(_COSTS.values()), [[_cell(row, name) for name in _COSTS] for row in rows]),
+        "types": (TYPES_HEADER, types),
+    }
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = row[name]
+    if isinstance(value, float):
+        return estimate_texts([estimate_in_row(row, name)])[0]
+    if name == "shows" and value is not None:
+        return f"{'yes' if value else 'no'}, in {row['runs_of_longest']} runs"
+    return {"": "nothing", None: "–"}.get(value, str(value))
+
+
+STUDY = Study(
+    "regret-growth",
+    "Regret growth (Theorems 1 and 2)",
+    EXPERIMENTS,
+    make_tables,
+    section_of(__name__, Facts, charts, cells),
+)

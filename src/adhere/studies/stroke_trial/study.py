@@ -1,0 +1,343 @@
+"""Figure 1 and the numbers of the text: surplus lives on the International Stroke Trial, aspirin and heparin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars
+
+from adhere.intervals import Z95
+from adhere.populations.stroke import SOURCE
+from adhere.report.dot_rows import Reference, common_limits
+from adhere.report.dots import dots
+from adhere.report.headline_chart import HeadlineRow, headline_dots
+from adhere.report.numbers import estimate_texts
+from adhere.report.section import AGREES, DIFFERS, IN_PART
+from adhere.simulation import Estimate, SimulationResult
+from adhere.simulation.simulate import POOLED
+from adhere.studies import lineup
+from adhere.studies.framework.study import Experiment, Study, Tables
+from adhere.studies.framework.words import Cells, Charts, ends, estimate_text, listed, mean_text, section_of
+from adhere.studies.lineup import (
+    ACTUAL,
+    ALL,
+    BOUNDED,
+    CHOSEN,
+    COMPLY,
+    EXP3,
+    GREEDY,
+    HEADLINES,
+    HIERARCHICAL,
+    LEARNERS,
+    LITERAL,
+    PLAIN,
+    RECYCLING,
+    SHOWN_ALONG,
+    STRATEGIES,
+    THOMPSON,
+    Entry,
+    along_chart,
+    along_table,
+    entry,
+    estimate_in,
+    final_surplus,
+    final_table,
+    is_above,
+    policy_cells,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ASPIRIN, HEPARIN = TRIALS = ("stroke-aspirin", "stroke-heparin")
+TITLES = {ASPIRIN: "aspirin", HEPARIN: "heparin", POOLED: "mean of both"}
+# Every policy at the paper's size, and the headline policies in ten times as many runs.
+_ALL = Experiment([one.policy for one in ALL], TRIALS, 10_000, 2000, entry(THOMPSON, CHOSEN).policy, pooled=True)
+EXPERIMENTS = {
+    "all": _ALL,
+    "again": replace(_ALL, policies=[one.policy for one in HEADLINES], n_runs=20_000, grid=1),
+}
+_READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
+_PAPER = "the paper's figure (dashed) and its 95% interval"
+
+
+class Published(NamedTuple):
+    """A mean and its 95% interval, as printed."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def se(self) -> float:
+        """What the interval's width says of the standard error."""
+        return (self.high - self.low) / (2 * Z95)
+
+    def agrees_with(self, ours: Estimate) -> bool:
+        """Whether the two means differ by no more than chance, at the 5% level.
+
+        >>> Published(7.9, 7.2, 8.7).agrees_with(Estimate(7.2, 0.2, 6.8, 7.6))
+        True
+        """
+        return abs(self.mean - ours.mean) <= Z95 * math.hypot(self.se, ours.se or 0.0)
+
+    def holds(self, ours: Estimate) -> bool:
+        """Whether our mean lies inside the printed interval."""
+        return self.low <= ours.mean <= self.high
+
+    def verdict(self, ours: Estimate) -> str:
+        """Whether a figure agrees."""
+        return AGREES if self.agrees_with(ours) else DIFFERS
+
+    def verdict_and_place(self, ours: Estimate) -> str:
+        """The verdict, and whether our figure lies inside the printed interval."""
+        return f"{self.verdict(ours)}; {'inside' if self.holds(ours) else 'outside'} the paper's interval"
+
+    def __str__(self) -> str:
+        return f"{self.mean} [{self.low:.1f}, {self.high:.1f}]"
+
+
+_NAMES = ("Thompson sampling under Chosen", "ThompsonBounded", "HierarchicalBandit on ε-greedy")
+NAMES = dict(zip(HEADLINES, _NAMES, strict=True))
+# Section 5, "Stroke trial": surplus lives pooled over both trials, 2000 runs of 10,000 patients.
+_FIGURES = (Published(7.9, 7.2, 8.7), Published(8.9, 8.1, 9.7), Published(9.2, 8.3, 10.0))
+HEADLINE_FIGURES = dict(zip(HEADLINES, _FIGURES, strict=True))
+
+
+def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
+    """The final figures of all policies, the headline figures in both sizes, and the surplus along the trial."""
+    final = final_table(results["all"], ALL)
+    first = final.filter(polars.col("policy").is_in([one.policy for one in HEADLINES]))
+    return {
+        "final": final,
+        "headline": polars.concat([first, final_table(results["again"], HEADLINES)]),
+        "along": along_table(results["all"], SHOWN_ALONG),
+    }
+
+
+class Facts:
+    """The final figures of all policies in `few` runs, and those of the headline policies in `many` too."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.final, self.headline, self.along = tables["final"], tables["headline"], tables["along"]
+        self.n_patients, self.few = (int(self.final[name][0]) for name in ("n_patients", "n_runs"))
+        self.many = max(self.headline["n_runs"].to_list())
+
+    def surplus(self, one: Entry, population: str = POOLED, measure: str = "surplus", n_runs: int = 0) -> Estimate:
+        """A policy's surplus on a trial, or pooled; given `n_runs`, that of a headline policy in so many."""
+        where = {"policy": one.policy, "population": population, "measure": measure}
+        return estimate_in(self.headline, n_runs=n_runs, **where) if n_runs else estimate_in(self.final, **where)
+
+    def agreeing(self, n_runs: int, measure: str = "surplus") -> list[str]:
+        """The paper's policies whose figures agree with its own."""
+        figures = HEADLINE_FIGURES.items()
+        return [
+            NAMES[one]
+            for one, paper in figures
+            if paper.agrees_with(self.surplus(one, measure=measure, n_runs=n_runs))
+        ]
+
+    def saved(self) -> list[str]:
+        """What each of the paper's policies saves."""
+        first, *rest = (
+            f"{name} saves {mean_text(self.surplus(one, n_runs=self.few))}" for one, name in NAMES.items()
+        )
+        return [f"{first} lives", *rest]
+
+    def realised_disagreeing(self) -> list[str]:
+        """Whose realised surplus disagrees with the paper's figure, and in how many runs."""
+        sizes: dict[str, list[str]] = {}
+        for n in (self.few, self.many):
+            agreeing = self.agreeing(n, "realised_surplus")
+            for name in NAMES.values():
+                if name not in agreeing:
+                    sizes.setdefault(name, []).append(f"{n:,}")
+        return [f"{name} ({listed(its)} runs)" for name, its in sizes.items()]
+
+    def readings(self) -> dict[str, Estimate]:
+        """What ThompsonBounded on ε-greedy saves in its other readings."""
+        words = {LITERAL: "as written", PLAIN: "with all experts learning from every round"}
+        return {said: self.surplus(entry(GREEDY, BOUNDED, variant)) for variant, said in words.items()}
+
+    def hybrid_gains(self) -> tuple[list[str], list[bool]]:
+        """What hybrids gain over Thompson sampling on the same patients, and whether beyond chance."""
+        hybrids = {
+            "HierarchicalBandit on ε-greedy": HEADLINES[2],
+            "ThompsonBounded with recycling": HEADLINES[1],
+            "with all experts learning": entry(GREEDY, BOUNDED),
+            "as written": entry(GREEDY, BOUNDED, LITERAL),
+        }
+        gains = [self.surplus(one, measure="difference") for one in hybrids.values()]
+        texts = zip(hybrids, estimate_texts(gains, sign="+"), strict=True)
+        return [f"{words} {gain}" for words, gain in texts], [ends(one)[0] > 0 for one in gains]
+
+    def hybrids_save_more(self) -> bool:
+        """Whether both hybrids of the paper's text save more than Thompson sampling, beyond chance."""
+        gains = [self.surplus(one, measure="difference", n_runs=self.few) for one in HEADLINES[1:]]
+        return all(ends(one)[0] > 0 for one in gains)
+
+    def best_without_compliance(self) -> tuple[list[Entry], Entry, Estimate]:
+        """The learners under Chosen, the best first; Thompson's best rival, and how far it is ahead of Thompson."""
+        ranked = sorted((entry(learner, CHOSEN) for learner in LEARNERS), key=lambda one: -self.surplus(one).mean)
+        rival = next(one for one in ranked if one.learner != THOMPSON)
+        return ranked, rival, self.surplus(rival, measure="difference")
+
+    def beats_rivals(self, strategy: str) -> tuple[list[str], str]:
+        """Actual, or Comply, against Chosen and both hybrids of the same learner: in words, and the verdict."""
+        texts, won = [], {}
+        for learner in LEARNERS:
+            own = self.surplus(entry(learner, strategy))
+            rivals = [entry(learner, CHOSEN), entry(learner, HIERARCHICAL), entry(learner, BOUNDED, RECYCLING)]
+            n = won[learner] = sum(is_above(own, self.surplus(rival)) for rival in rivals)
+            texts.append(f"{learner} {estimate_text(own, 1)}, beats {_so_many(n, len(rivals))}")
+        judged = won[THOMPSON], won[GREEDY]
+        return texts, AGREES if judged == (3, 3) else IN_PART if any(judged) else DIFFERS
+
+    def gains_by_trial(self) -> tuple[list[str], str]:
+        """What the hybrids gain on aspirin and on heparin, and the verdict: it should be more on aspirin."""
+        hybrids = HEADLINES[1:]
+        pairs = [[self.surplus(one, trial, "difference", self.many) for trial in TRIALS] for one in hybrids]
+        texts = iter(estimate_texts([gain for pair in pairs for gain in pair], sign="+"))
+        said = [f"{NAMES[one]} {next(texts)} on aspirin, {next(texts)} on heparin" for one in hybrids]
+        larger = [aspirin.mean > heparin.mean for aspirin, heparin in pairs]
+        return said, AGREES if all(is_above(*pair) for pair in pairs) else IN_PART if any(larger) else DIFFERS
+
+    def exp3_figures(self) -> tuple[list[str], list[bool]]:
+        """EXP3 under Actual and Comply, and whether each is worse than uniform randomisation."""
+        figures = {one.label: self.surplus(one) for one in (entry(EXP3, ACTUAL), entry(EXP3, COMPLY))}
+        said = [f"{name} {estimate_text(figure, 1)}" for name, figure in figures.items()]
+        return said, [ends(figure)[1] < 0 for figure in figures.values()]
+
+
+def _so_many(n: int, total: int) -> str:
+    """How many of several.
+
+    >>> _so_many(0, 3), _so_many(2, 3), _so_many(3, 3)
+    ('none of the 3', '2 of the 3', 'all 3')
+    """
+    return f"all {total}" if n == total else f"{n or 'none'} of the {total}"
+
+
+def charts(facts: Facts) -> Charts:
+    """All figures of the study, and the one for the top of the report."""
+    note = f"Means of {facts.few:,} runs of {facts.n_patients:,} patients; 95% intervals."
+    rows = [
+        HeadlineRow(NAMES[one], facts.surplus(one, n_runs=facts.few), (published.low, published.high))
+        for one, published in HEADLINE_FIGURES.items()
+    ]
+    along = {
+        f"stroke-along-{title.replace(' ', '-')}": partial(
+            along_chart, facts.along, population, "surplus lives", note
+        )
+        for population, title in TITLES.items()
+    }
+    return along | {
+        "stroke-headline": lambda: _headline_chart(facts),
+        "stroke-final": lambda: _by_trial(final_surplus(facts.final, SHOWN_ALONG, TITLES), facts, note),
+        "stroke-variants": lambda: _variants_chart(facts, note),
+        "headline-stroke": lambda: headline_dots(
+            "The stroke trial", rows, f"lives saved among {facts.n_patients:,} patients", "the paper's interval"
+        ),
+    }
+
+
+def _headline_chart(facts: Facts) -> Figure:
+    few, many = facts.few, facts.many
+    groups = {
+        NAMES[HEADLINES[0]]: [HEADLINES[0]],
+        NAMES[HEADLINES[1]]: sorted(
+            (one for one in ALL if (one.learner, one.strategy) == (GREEDY, BOUNDED)),
+            key=lambda one: (-(one.gamma or 0.0), _READINGS.index(one.variant)),
+        ),
+        NAMES[HEADLINES[2]]: [one for one in ALL if (one.learner, one.strategy) == (GREEDY, HIERARCHICAL)],
+    }
+    rows = []
+    for group, entries in groups.items():
+        for one in entries:
+            row = {"group": group, "row": _reading(one), "panel": ""}
+            rows.append({**row, "style": f"{few:,} runs", **vars(facts.surplus(one))})
+            if one in HEADLINES:
+                rows.append({**row, "style": f"{many:,} runs", **vars(facts.surplus(one, n_runs=many))})
+    bands = [
+        Reference(_PAPER, "", published.low, published.high, published.mean, group=NAMES[one])
+        for one, published in HEADLINE_FIGURES.items()
+    ]
+    return dots(
+        polars.DataFrame(rows),
+        x_label=f"{_lives(facts)}, mean of both trials",
+        references=bands,
+        note="* stands for the paper's line; ThompsonBounded's was chosen after seeing results.",
+    )
+
+
+def _reading(one: Entry) -> str:
+    """What sets a policy apart from the others of its group."""
+    plain = "all experts learn" if one.strategy == BOUNDED else "no recycling"
+    reading = {"": plain, "literal": "as written (literal)"}.get(one.variant, one.variant)
+    if one.gamma is None:
+        return "no variants *"
+    return f"{reading}, γ = {one.gamma}{' *' if one in HEADLINES else ''}"
+
+
+def _variants_chart(facts: Facts, note: str) -> Figure:
+    entries = [one for one in ALL if one.learner == EXP3 or one.strategy in (HIERARCHICAL, BOUNDED)]
+    entries.sort(key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy), one.variant))
+    labels = {one.policy: _short(one) for one in entries}
+    table = final_surplus(facts.final, entries, TITLES).with_columns(
+        row=polars.col("policy").replace_strict(labels), style=polars.format("γ = {}", "gamma")
+    )
+    return _by_trial(table, facts, note)
+
+
+def _lives(facts: Facts) -> str:
+    return f"surplus lives among {facts.n_patients:,} patients"
+
+
+def _by_trial(table: polars.DataFrame, facts: Facts, note: str) -> Figure:
+    """A panel for each trial and one for both; one scale for all, which have the same unit."""
+    return dots(
+        table,
+        x_label=_lives(facts),
+        limits=dict.fromkeys(TITLES.values(), common_limits(table)),
+        note=note,
+    )
+
+
+def _short(one: Entry) -> str:
+    """A label that fits beside three panels."""
+    strategy = {HIERARCHICAL: "Hierarchical", BOUNDED: "Bounded"}.get(one.strategy, one.strategy)
+    variant = one.variant or ("all learn" if one.strategy == BOUNDED else "")
+    return ", ".join(filter(None, [strategy, variant]))
+
+
+def cells(facts: Facts) -> Cells:
+    """The headline figures in numbers, and every policy's."""
+    headline = [
+        (NAMES[one], str(published), kind, f"{n:,}", estimate_text(ours, 2), published.verdict_and_place(ours))
+        for one, published in HEADLINE_FIGURES.items()
+        for kind, measure in (("expected", "surplus"), ("realised", "realised_surplus"))
+        for n in (facts.few, facts.many)
+        for ours in [facts.surplus(one, measure=measure, n_runs=n)]
+    ]
+    shown = [(population, "surplus") for population in TITLES]
+    shown += [(POOLED, "realised_surplus"), (POOLED, "difference")]
+    columns = [estimate_texts([facts.surplus(one, *column) for one in ALL]) for column in shown]
+    header = ("aspirin", "heparin", "pooled", "pooled, realised", "pooled, minus Thompson")
+    return {
+        "headline": (("line of the paper", "the paper", "surplus", "runs", "ours", "verdict"), headline),
+        "every": policy_cells(header, columns),
+        "texts": policy_cells(["policy"], [[one.policy for one in ALL]]),
+    }
+
+
+STUDY = Study(
+    "stroke-trial",
+    "The stroke trial (Figure 1)",
+    EXPERIMENTS,
+    make_tables,
+    section_of(__name__, Facts, charts, cells, SOURCE, vars(lineup)),
+)
