@@ -11,7 +11,6 @@ import pytest
 from adhere.cli.arena import arena as command
 from adhere.cli.options import Stopped
 from adhere.studies.arena import arena as module
-from adhere.studies.arena import written
 from adhere.studies.arena.cells import Cell
 from adhere.studies.arena.play import play
 
@@ -63,7 +62,7 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert "earlier run" not in shown.out
     results = polars.read_csv(folder / "here" / "data" / "results.csv")
     assert results["policy"].to_list() == ["thompson", "stubborn(number=1)"] * 2
-    monkeypatch.setattr(written, "write_arena", lambda *_: None)  # not another time: it takes seconds
+    monkeypatch.setattr(module, "write_arena", lambda *_: None)  # not another time: it takes seconds
     again = in_this_process(capsys, ARENA, *arguments, "--family", "confounded")
     assert (
         "Played by an earlier run, not again: 1 of 2 plays." in again.out

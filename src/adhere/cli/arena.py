@@ -12,7 +12,7 @@ from adhere.cli.destinations import check_folder
 from adhere.cli.options import Imports, Seed, Stopped, Threads, duration, import_all, naming_options
 
 if TYPE_CHECKING:
-    from adhere.studies.arena.written import Arena
+    from adhere.studies.arena.arena import Arena
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -83,7 +83,7 @@ def arena(
 
 def _summary(done: Arena) -> str:
     from adhere.report.text_table import paragraph
-    from adhere.studies.arena.summary import LEGEND, summary
+    from adhere.studies.arena.page import LEGEND, summary
 
     width = shutil.get_terminal_size().columns
     parts = [summary(done.tables["results"], done.own, width), paragraph(LEGEND, width)]

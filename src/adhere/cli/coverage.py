@@ -13,7 +13,7 @@ from adhere.cli.destinations import check_folder
 from adhere.cli.options import Seed, duration, integer, naming_options
 
 if TYPE_CHECKING:
-    from adhere.studies.coverage.written import Coverage
+    from adhere.studies.coverage.coverage import Coverage
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

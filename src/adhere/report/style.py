@@ -51,13 +51,13 @@ def figure_file(figure: Figure, suffix: str) -> bytes:
     return file.getvalue()
 
 
-def figure_files(one: ReportFigure) -> dict[str, bytes]:
+def figure_files(one: ReportFigure, suffixes: Sequence[str] = SUFFIXES) -> dict[str, bytes]:
     """The contents of a report's figure by suffix, drawn once; the same figure gives the same bytes."""
     import matplotlib
 
     with matplotlib.rc_context(SETTINGS):
         figure = one.draw()
-        return {suffix: figure_file(figure, suffix) for suffix in SUFFIXES}
+        return {suffix: figure_file(figure, suffix) for suffix in suffixes}
 
 
 def look(number: int, shapes: Sequence[Any]) -> tuple[str, Any]:

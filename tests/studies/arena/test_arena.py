@@ -11,14 +11,13 @@ import adhere
 from adhere.errors import InputError
 from adhere.studies.arena import arena as module
 from adhere.studies.arena import page, written
-from adhere.studies.arena.arena import arena
+from adhere.studies.arena.arena import Arena, arena
 from adhere.studies.arena.cells import FULL, MAIN_HORIZON, NAMED, QUICK, STROKE, Cell
 from adhere.studies.arena.entrants import entrants
 from adhere.studies.arena.facts import Facts
 from adhere.studies.arena.families import FAMILIES
 from adhere.studies.arena.play import play
 from adhere.studies.arena.tables import SCHEMAS
-from adhere.studies.arena.written import Arena
 
 TINY = (
     *(

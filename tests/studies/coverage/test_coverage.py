@@ -20,10 +20,9 @@ from adhere.studies.coverage.adaptive_trials import DELAY, AdaptiveTrials
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
 from adhere.studies.coverage.bound_reports import BoundReports, true_cells
 from adhere.studies.coverage.cells import ALL_POLICIES, FULL, AdaptiveCell, FixedCell, RedrawnCell
-from adhere.studies.coverage.facts import Facts
 from adhere.studies.coverage.fixed_trials import FixedTrials
 from adhere.studies.coverage.judgements import judge, markdown, summary
-from adhere.studies.coverage.page import coverage_sections
+from adhere.studies.coverage.page import Facts, coverage_sections
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, People
 from adhere.studies.coverage.tables import make_tables
 from adhere.studies.coverage.tally import FAILS, Tally

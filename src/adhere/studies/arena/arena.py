@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars
 
 from adhere.checks import check_integer
 from adhere.compilation.places import sentence_of
@@ -17,15 +19,39 @@ from adhere.randomness import check_seed
 from adhere.simulation.execution.workers import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
+from adhere.studies.arena.families import ARENA_SEED
+from adhere.studies.arena.page import arena_page
 from adhere.studies.arena.play import KeptPlays, Played, comes_with_adhere, play
+from adhere.studies.arena.tables import LeftOut, make_tables
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
-from adhere.studies.framework.report_writer import folder_lock
-
-if TYPE_CHECKING:
-    from adhere.studies.arena.written import Arena
+from adhere.studies.framework.report_writer import PAGE, check_page_folder, folder_lock, write_page
 
 MAX_THREADS = 1024
+_NEEDED = {"matplotlib": "report", "jinja2": "report"}
+_QUICK = "This is a quick run, on half of the populations, with fewer runs and without the longest trials."
+
+
+@dataclass(frozen=True)
+class Arena:
+    """What a run of the arena came to: its tables by name, and the folder that they are in.
+
+    `n_kept` plays of `n_plays` were finished by an earlier run; `seconds` are those of this one, without the
+    `compile_seconds`.
+    """
+
+    tables: dict[str, polars.DataFrame]
+    out: Path
+    own: tuple[str, ...]
+    n_plays: int
+    n_kept: int
+    seconds: float
+    compile_seconds: float
+
+    @property
+    def page(self) -> Path:
+        """The page."""
+        return self.out / PAGE
 
 
 def arena(
@@ -65,10 +91,6 @@ def arena(
         A grid of one's own.
 
     """
-    # They bring in polars, which `import adhere` must not wait for.
-    from adhere.studies.arena.tables import LeftOut, make_tables
-    from adhere.studies.arena.written import Arena, check_folder, write_arena
-
     began = time.perf_counter()
     out, seed = Path(out), check_seed(seed)
     check_device(device, None)
@@ -76,7 +98,7 @@ def arena(
         check_integer("n_threads", n_threads, 1, MAX_THREADS)
     grid = select(tuple(cells or (QUICK if quick else FULL)), list(families) if families is not None else None)
     playing = entrants(policies, only_own)
-    check_folder(out)
+    check_page_folder(out, _NEEDED)
     kept = KeptPlays(out, seed, device)
     with folder_lock(out):
         plays: dict[Cell, dict[Entrant, Played]] = {cell: {} for cell in grid}
@@ -116,6 +138,30 @@ def arena(
         done = Arena(tables, out, own, len(wanted), len(wanted) - len(missing), seconds, compile_seconds)
         write_arena(done, seed, quick, device)
     return done
+
+
+def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
+    """Write everything, the page last."""
+    write_page(
+        done.out,
+        done.tables,
+        {"seed": seed, "quick": quick, "device": device},
+        {
+            "own_policies": done.own,
+            "plays": done.n_plays,
+            "plays_of_earlier_runs": done.n_kept,
+            "seconds": done.seconds,
+            "compile_seconds": done.compile_seconds,
+        },
+        {
+            "Size": "a small grid (quick)" if quick else "the whole grid",
+            "Seed": f"{seed} of the simulation, {ARENA_SEED} of the populations",
+            "Device": device,
+            "Duration": f"{done.seconds:.0f} s, and {done.compile_seconds:.0f} s to compile; "
+            f"{done.n_kept:,} of {done.n_plays:,} plays were those of an earlier run",
+        },
+        lambda foot: arena_page(done.tables, foot, _QUICK if quick else ""),
+    )
 
 
 def _why_not(entrant: Entrant, cell: Cell) -> str | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import polars
 
 from adhere.intervals import Z95, Estimate
 from adhere.policies import MediatedThompson, as_policy
 from adhere.policies.aware.mediated_evidence import ODDS
+from adhere.report.frontier import not_dominated
 from adhere.studies.arena.cells import POOLED_STROKE
-from adhere.studies.framework.study import Tables
+from adhere.studies.framework.words import Tables, ends
 
 REFERENCE, DEFAULT = "thompson", "mediated-thompson"
 HORIZON = 2000  # of the heat map and the frontier
@@ -28,6 +29,12 @@ MAIN = (
     "thompson/actual",
 )
 _FEW = 6  # of them
+_PANELS = 6  # of a figure of curves
+REGRETS = {
+    "regret_recommendation": "against the best recommendation",
+    "regret_treatment": "against the best treatment",
+    "regret_compliers": "among compliers",
+}
 
 
 class Named(NamedTuple):
@@ -86,14 +93,13 @@ class Facts:
         others = [policy for policy in self.labels if policy not in wanted]
         return [self.reference, *(one for one in (*wanted, *others) if one != self.reference)][:_FEW]
 
-    def differences(self, policy: str, families: Sequence[str] | None = None) -> list[Named]:
-        """How much more of the best possible surplus than the reference it has, by family, at the horizon."""
+    def differences(self, policy: str) -> list[Named]:
+        """How much more of the best possible surplus than the reference it has, by large family, at the horizon."""
         its = self.at_horizon.filter(policy=policy)
-        families = self.large if families is None else families
         return [
             Named(row["family"], _estimate(row["difference"], row["difference_low"], row["difference_high"]))
             for row in its.iter_rows(named=True)
-            if row["family"] in families
+            if row["family"] in self.large
         ]
 
     def average(self, policy: str) -> Estimate:
@@ -109,20 +115,102 @@ class Facts:
         """The families in which the frontier counts what is lost."""
         return list(self.frontier["loss_family"].unique(maintain_order=True))
 
-    def value(self, policy: str, family: str, column: str) -> float | None:
-        """A number of the results at the horizon, if there is one."""
-        found = self.at_horizon.filter(policy=policy, family=family)[column].drop_nulls()
-        return float(found[0]) if len(found) else None
-
     def hybrids(self) -> list[str]:
         """The paper's hybrids that ran: those with a hierarchy in them."""
         return [policy for policy in self.labels if "hierarchical" in policy]
 
-    def least(self, column: str) -> tuple[str, float] | None:
-        """The policy with the least regret of a kind, averaged over large families, and that regret, if known."""
-        its = self.in_all().drop_nulls(column)
-        means = its.group_by("policy", maintain_order=True).agg(polars.col(column).mean()).sort(column)
-        return (str(means["policy"][0]), float(means[column][0])) if means.height else None
+    def default_by_family(self, tolerated: float) -> tuple[list[str], list[str], list[str]]:
+        """Families in which the default is surely above the reference, below it, and below what is tolerated."""
+        found = [(one.name, ends(one.estimate)) for one in self.differences(self.default or self.reference)]
+        ahead = [name for name, (low, _) in found if low > 0]
+        return ahead, [name for name, (_, high) in found if high < 0], [n for n, (_, h) in found if h < tolerated]
+
+    def not_ahead_of_hybrids(self, column: str) -> dict[str, list[str]]:
+        """The large families in which the default is not above one of the paper's hybrids, by hybrid."""
+        known = self.at_horizon.filter(polars.col("family").is_in(self.large)).drop_nulls(column)
+        own, found = dict(known.filter(policy=self.default).select("family", column).iter_rows()), {}
+        for other in self.hybrids():
+            its = known.filter(policy=other).select("family", column).iter_rows()
+            behind = {family for family, value in its if family in own and own[family] <= value}
+            if behind:
+                found[other] = [family for family in self.large if family in behind]
+        return found
+
+    def n_compared(self) -> int:
+        """Cells of the heat map."""
+        return self.mapped().filter(polars.col("policy") != self.reference).height
+
+    def losses(self) -> dict[str, float]:
+        """What each policy loses in the misleading family in which it loses most, below 0, by label."""
+        return dict(self.frontier.group_by("label", maintain_order=True).agg(polars.col("loss").min()).iter_rows())
+
+    def unbeaten(self) -> list[str]:
+        """The policies that no other beats on both, whatever the misleading family."""
+        everywhere: list[set[str]] = []
+        for family in self.misleading():
+            its = self.frontier.filter(loss_family=family)
+            points = list(its.select("loss", "gain").iter_rows())
+            everywhere.append({name for name, best in zip(its["label"], not_dominated(points), strict=True) if best})
+        return [label for label in self.losses() if all(label in its for its in everywhere)]
+
+    def gains_most_at_little_loss(self, slight: float) -> tuple[str, float] | None:
+        """The policy that gains most of those that lose no more than slightly, and its gain."""
+        gains = dict(self.frontier.select("label", "gain").iter_rows())
+        safe = [(label, gains[label]) for label, loss in self.losses().items() if loss >= slight]
+        return max(safe, key=lambda one: one[1], default=None)
+
+    def linear_worst(self, linear: float) -> dict[str, list[str]]:
+        """The families in which a policy's worst case grows linearly and the reference's does not, by policy."""
+        known = self.results.filter(n_patients=self.longest).drop_nulls("growth_of_worst")
+        growth = {(row["policy"], row["family"]): row["growth_of_worst"] for row in known.iter_rows(named=True)}
+        found: dict[str, list[str]] = {}
+        for (policy, family), power in growth.items():
+            if power >= linear > growth.get((self.reference, family), 0.0):
+                found.setdefault(policy, []).append(family)
+        return found
+
+    def n_in_longest(self) -> int:
+        """Policies that played in the longest trials."""
+        return self.results.filter(n_patients=self.longest)["policy"].n_unique()
+
+    def curve_families(self) -> list[list[str]]:
+        """The families played in long trials, so many to a figure of curves."""
+        long = set(self.curves.filter(polars.col("n_patients") >= self.horizon)["family"])
+        families = [one for one in self.families["family"] if one in long]
+        return [families[start : start + _PANELS] for start in range(0, len(families), _PANELS)]
+
+    def least_lost(self) -> list[str]:
+        """The policy that loses least in each of the three senses, averaged over large families, where known."""
+        said = []
+        for column, words in REGRETS.items():
+            its = self.in_all().drop_nulls(column)
+            means = its.group_by("policy", maintain_order=True).agg(polars.col(column).mean()).sort(column)
+            if means.height:
+                said.append(f"{words} by {self.labels[means['policy'][0]]} ({means[column][0]:.3f} a patient)")
+        return said
+
+    def near_optimum(self) -> tuple[dict[str, Any], list[str]]:
+        """The first family with a known optimum, and how near to it the best, the default and the reference come."""
+        known = self.optimum()
+        first = known.row(0, named=True)
+        its = known.filter(family=first["family"], n_patients=first["n_patients"])
+        reached = dict(its.select("policy", "fraction_of_optimum").iter_rows())
+        best = max(reached, key=reached.__getitem__)
+        shown = dict.fromkeys(one for one in (best, self.default, self.reference) if one in reached)
+        return first, [f"{self.labels[one]} reaches {reached[one]:.0%}" for one in shown if one is not None]
+
+    def seeds(self) -> list[str]:
+        """The seeds that populations were drawn from."""
+        return [str(seed) for seed in self.families["seed"].drop_nulls().unique(maintain_order=True)]
+
+    def sizes_by_family(self) -> dict[str, tuple[int, str]]:
+        """How many populations each family has, and how many runs there are on each."""
+        found = {}
+        for (family,), rows in self.results.group_by("family", maintain_order=True):
+            least, most = min(rows["n_runs"].to_list()), max(rows["n_runs"].to_list())
+            runs = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+            found[str(family)] = (rows["n_populations"][0], runs)
+        return found
 
     def times(self) -> dict[str, float]:
         """Nanoseconds a decision by policy: the median over families of the fewest arms, at the horizon."""
@@ -171,12 +259,6 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     mean = sum(one.mean for one in estimates) / len(estimates)
     se = math.hypot(*(one.se or 0.0 for one in estimates)) / len(estimates)
     return Estimate(mean, se, mean - Z95 * se, mean + Z95 * se)
-
-
-def chunks(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    """So many at a time."""
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
 
 
 def _estimate(mean: float, low: float | None, high: float | None) -> Estimate:

@@ -1,6 +1,10 @@
-"""The figures of the arena's page, made of its tables."""
+"""The charts and tables of the arena's page."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -8,63 +12,65 @@ from adhere.report.dots import dots
 from adhere.report.frontier import frontier
 from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.heat_map import heat_map
-from adhere.report.section import ReportFigure
-from adhere.studies.arena.facts import Facts, chunks, odds_of
+from adhere.report.numbers import estimate_in_row, estimate_texts
+from adhere.studies.arena.facts import Facts, odds_of
+from adhere.studies.framework.words import Cells, Charts, Table
 
-SHARE = "in shares of the best possible surplus"
-_PANELS = 6  # of a figure of curves
-_REGRETS = {
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SHARE = "in shares of the best possible surplus"
+_INTERVALS = "95% intervals over populations."
+_PANELS = {
     "regret_recommendation": "best arm recommended",
     "regret_treatment": "best arm taken by all",
     "regret_compliers": "compliers",
 }
+_NONE = "–"
+_DIGITS = 4  # of a patient's regret
+_RANDOM = ("populations_worse_than_randomisation", "populations_surely_worse_than_randomisation")
+_LOST = {
+    "regret_recommendation": "lost: best recommended",
+    "regret_treatment": "lost: best taken",
+    "regret_compliers": "lost: compliers",
+}
 
 
-def heat_map_figure(facts: Facts) -> ReportFigure | None:
-    """Every policy on every family, against the reference, unless that is alone."""
-    table = (
-        facts.mapped()
-        .filter(polars.col("policy") != facts.reference)
-        .select(row="label", column="family", mean="difference", low="difference_low", high="difference_high")
+def charts(facts: Facts) -> Charts:
+    """The figures by name; those that the tables do not hold are left out."""
+    found = {"arena-regrets": partial(_regrets, facts), "arena-time": partial(_time, facts)}
+    others = facts.mapped().filter(polars.col("policy") != facts.reference)
+    if others.height:
+        found["arena-heat-map"] = partial(_heat_map, facts, others)
+    worst = _worst(facts)
+    if worst.height:
+        what = f"difference from {facts.labels[facts.reference]} in the worst 5% of populations, {_SHARE}"
+        found["arena-worst"] = partial(heat_map, worst, label=what, marks=False)
+    for family in facts.misleading():
+        found[f"arena-frontier-{family}"] = partial(_frontier, facts, family)
+    for number, families in enumerate(facts.curve_families(), 1):
+        found[f"arena-curves-{number}"] = partial(_curves, facts, families)
+    if facts.optimum().height:
+        found["arena-optimum"] = partial(_optimum, facts)
+    return found
+
+
+def _heat_map(facts: Facts, others: polars.DataFrame) -> Figure:
+    """Every policy on every family, against the reference."""
+    table = others.select(
+        row="label", column="family", mean="difference", low="difference_low", high="difference_high"
     )
-    if table.is_empty():
-        return None
-    reference = facts.labels[facts.reference]
-    return ReportFigure(
-        "arena-heat-map",
-        f"Every policy on every family at {facts.horizon:,} patients (or as many as brackets say): blue above "
-        f"{reference}, orange below. A number is a mean over the populations of the family.",
-        f"Coloured table: difference from {reference} by policy and family.",
-        lambda: heat_map(
-            table,
-            label=f"difference from {reference}, {SHARE}",
-            note=_populations(facts),
-        ),
-        wide=True,
-    )
+    label = f"difference from {facts.labels[facts.reference]}, {_SHARE}"
+    return heat_map(table, label=label, note=_populations(facts))
 
 
-def worst_figure(facts: Facts) -> ReportFigure | None:
+def _worst(facts: Facts) -> polars.DataFrame:
     """The worst 5% of populations, where there are enough to speak of them."""
     worst = polars.coalesce("worst_5_percent_held_out", "worst_5_percent")
-    table = (
+    return (
         facts.at_horizon.filter(polars.col("family").is_in(facts.large), polars.col("policy") != facts.reference)
         .select(row="label", column="family", mean=worst, low=polars.lit(None), high=polars.lit(None))
         .drop_nulls("mean")
-    )
-    if table.is_empty():
-        return None
-    reference = facts.labels[facts.reference]
-    return ReportFigure(
-        "arena-worst",
-        f"The worst cases at {facts.horizon:,} patients: the mean difference over the 5% of populations on which the "
-        f"policy falls farthest behind {reference}; each policy has its own. They are chosen by one half of the runs "
-        "and measured in the other, so that bad luck is not counted; no interval is known.",
-        f"Coloured table: mean difference from {reference} in the worst 5% of populations by policy and family.",
-        lambda: heat_map(
-            table, label=f"difference from {reference} in the worst 5% of populations, {SHARE}", marks=False
-        ),
-        wide=True,
     )
 
 
@@ -78,12 +84,8 @@ def _populations(facts: Facts) -> str:
     return f"Populations: {usual:,} in each family" + (f", but {', '.join(others)}." if others else ".")
 
 
-def frontier_figures(facts: Facts) -> list[ReportFigure]:
-    """Gain where the reward depends on the arm taken alone against what is lost in each family where it does not."""
-    return [_frontier_figure(facts, family) for family in facts.misleading()]
-
-
-def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
+def _frontier(facts: Facts, family: str) -> Figure:
+    """Gain where the reward depends on the arm taken alone against what is lost in a family where it does not."""
     its = facts.frontier.filter(loss_family=family)
     odds = [odds_of(policy) or (None, None) for policy in its["policy"]]
     series, values = (list(column) for column in zip(*odds, strict=True))
@@ -102,19 +104,11 @@ def _frontier_figure(facts: Facts, family: str) -> ReportFigure:
         .select("label", "series", **columns)
     )
     reference = facts.labels[facts.reference]
-    return ReportFigure(
-        f"arena-frontier-{family}",
-        f"Unconfounded against {family} at {facts.horizon:,} patients: differences from {reference}, {SHARE}. Up and "
-        "to the right is better. Lines join MediatedThompson by its odds: constant ones (∞ is Stirn and Jebara's) "
-        "and fading ones.",
-        f"Points with intervals both ways: difference from {reference} where unconfounded and where {family}.",
-        lambda: frontier(
-            table,
-            x_label=f"{family}: difference from {reference}",
-            y_label=f"unconfounded: difference from {reference}",
-            note="95% intervals over populations, both ways.",
-        ),
-        wide=True,
+    return frontier(
+        table,
+        x_label=f"{family}: difference from {reference}",
+        y_label=f"unconfounded: difference from {reference}",
+        note="95% intervals over populations, both ways.",
     )
 
 
@@ -126,38 +120,26 @@ def _short(facts: Facts, policy: str, label: str) -> str:
     return f"{odds[0].removesuffix(' odds').replace('constant', 'odds')} {odds[1]:g}".replace("inf", "∞")
 
 
-def curve_figures(facts: Facts) -> list[ReportFigure]:
-    """Regret as trials grow, family by family, of a few policies."""
+def _curves(facts: Facts, families: Sequence[str]) -> Figure:
+    """Regret as trials grow on some families, of a few policies."""
     few = facts.few()
-    longest = polars.col("n_patients") == polars.col("n_patients").max().over("family")
-    table = facts.curves.filter(polars.col("policy").is_in(few), longest).with_columns(
-        population="family",
-        n_patients="t",
-        name=polars.col("policy").replace_strict(facts.labels),
-        mean="regret",
-        low="regret_low",
-        high="regret_high",
-    )
     order = {policy: place for place, policy in enumerate(few)}
-    table = table.sort(polars.col("policy").replace_strict(order), maintain_order=True)
-    long = set(facts.curves.filter(polars.col("n_patients") >= facts.horizon)["family"])
-    families = [one for one in facts.families["family"] if one in long]
-    found = []
-    for number, some in enumerate(chunks(families, _PANELS), 1):
-        place = {family: where for where, family in enumerate(some)}
-        its = table.filter(polars.col("family").is_in(some)).sort(
-            polars.col("family").replace_strict(place, default=None), maintain_order=True
+    place = {family: where for where, family in enumerate(families)}
+    longest = polars.col("n_patients") == polars.col("n_patients").max().over("family")
+    table = (
+        facts.curves.filter(polars.col("policy").is_in(few), longest, polars.col("family").is_in(families))
+        .with_columns(
+            population="family",
+            n_patients="t",
+            name=polars.col("policy").replace_strict(facts.labels),
+            mean="regret",
+            low="regret_low",
+            high="regret_high",
         )
-        found.append(
-            ReportFigure(
-                f"arena-curves-{number}",
-                f"Regret against the best recommendation as trials grow, {', '.join(some)}: means over populations, "
-                "95% intervals. Both axes are logarithmic: whatever is parallel to T loses a fixed share for ever.",
-                f"Curves on logarithmic axes: regret by policy on {', '.join(some)}.",
-                lambda its=its: growth_curves(its, "log", _guides(its), n_columns=2),  # type: ignore[misc]
-            )
-        )
-    return found
+        .sort(polars.col("policy").replace_strict(order), maintain_order=True)
+        .sort(polars.col("family").replace_strict(place, default=None), maintain_order=True)
+    )
+    return growth_curves(table, "log", _guides(table), n_columns=2)
 
 
 def _guides(table: polars.DataFrame) -> list[Guide]:
@@ -170,54 +152,34 @@ def _guides(table: polars.DataFrame) -> list[Guide]:
     return found
 
 
-def regrets_figure(facts: Facts) -> ReportFigure:
+def _regrets(facts: Facts) -> Figure:
     """Three regrets of a few policies, side by side."""
     rows = []
     for family in facts.large:
         for policy in facts.few():
             its = facts.at_horizon.filter(family=family, policy=policy)
-            for column, title in _REGRETS.items() if its.height else ():
+            for column, title in _PANELS.items() if its.height else ():
                 mean, low, high = its.select(column, f"{column}_low", f"{column}_high").row(0)
                 if mean is not None:
                     who = {"row": family, "panel": title, "style": facts.labels[policy]}
                     rows.append({**who, "mean": mean, "low": low, "high": high})
-    return ReportFigure(
-        "arena-regrets",
-        f"Regret for each patient in trials of {facts.horizon:,}, three ways: reward lost against always "
-        "recommending the best arm, against everybody taking the best arm, and what compliers lose against "
-        "their best arm. Below zero, people choose better for themselves than any one arm is for all.",
-        "Dots with intervals: three regrets by family and policy.",
-        lambda: dots(
-            polars.DataFrame(rows),
-            x_label="reward lost by a patient",
-            zero="",
-            note="95% intervals over populations.",
-        ),
-    )
+    return dots(polars.DataFrame(rows), x_label="reward lost by a patient", zero="", note=_INTERVALS)
 
 
-def optimum_figure(facts: Facts) -> ReportFigure | None:
+def _optimum(facts: Facts) -> Figure:
     """Every policy as a fraction of the optimum, where that was computed."""
-    known = facts.optimum()
-    if known.is_empty():
-        return None
     scale = polars.col("fraction_of_optimum") / polars.col("surplus")  # that is, over the optimum
-    table = known.select(
+    table = facts.optimum().select(
         row="label",
         panel=polars.format("{}, {} patients", "family", "n_patients"),
         mean="fraction_of_optimum",
         low=scale * polars.col("surplus_low"),
         high=scale * polars.col("surplus_high"),
     )
-    return ReportFigure(
-        "arena-optimum",
-        "Surplus as a fraction of that of bayes-optimal, which no policy can exceed but by chance.",
-        "Dots with intervals: fraction of the optimum by policy.",
-        lambda: dots(table, x_label="fraction of the optimum", note="95% intervals over populations."),
-    )
+    return dots(table, x_label="fraction of the optimum", note=_INTERVALS)
 
 
-def time_figure(facts: Facts) -> ReportFigure:
+def _time(facts: Facts) -> Figure:
     """How long a decision takes."""
     times = (
         facts.at_horizon.filter(n_arms=2)
@@ -231,10 +193,86 @@ def time_figure(facts: Facts) -> ReportFigure:
         .sort("mean")
         .with_columns(row="label", panel=polars.lit(""))
     )
-    return ReportFigure(
-        "arena-time",
-        f"Time a decision on this machine, two arms, {facts.horizon:,} patients: the median over families, and from "
-        "the least to the most.",
-        "Dots with ranges: nanoseconds a decision by policy.",
-        lambda: dots(times, x_label="nanoseconds a decision, patient and learning included", zero="", note=""),
-    )
+    return dots(times, x_label="nanoseconds a decision, patient and learning included", zero="")
+
+
+def cells(facts: Facts) -> Cells:
+    """The tables by name; those without a row are left out."""
+    families = [
+        (
+            row["family"],
+            str(row["n_arms"]),
+            f"{row['n_populations']:,}",
+            row["description"],
+            row["drawn"],
+            _NONE if row["seed"] is None else str(row["seed"]),
+            row["digest"] or _NONE,
+            f"{row['best_surplus']:.3f}",
+        )
+        for row in facts.families.iter_rows(named=True)
+    ]
+    header = ("family", "arms", "populations", "what it is", "how it was drawn", "seed", "digest", "best surplus")
+    where: dict[tuple[str, str], list[str]] = {}
+    for row in facts.left_out.iter_rows(named=True):
+        where.setdefault((row["label"], row["why"]), []).append(f"{row['family']} ({row['n_patients']:,})")
+    left_out = [(label, why, ", ".join(places)) for (label, why), places in where.items()]
+    found = {
+        "families": (header, families),
+        "policies": (("policy", "text"), [(label, policy) for policy, label in facts.labels.items()]),
+        "left-out": (("policy", "why", "family (patients)"), left_out),
+        "worst": _worst_cells(facts),
+    }
+    for (family,), rows in facts.results.group_by("family", maintain_order=True):
+        found[f"family-{family}"] = _family_cells(rows.to_dicts())
+    return {name: (heading, rows) for name, (heading, rows) in found.items() if rows}
+
+
+def _worst_cells(facts: Facts) -> Table:
+    """The worst cases of every policy, over families, at the horizon."""
+    rows = []
+    for policy, label in facts.labels.items():
+        its = facts.at_horizon.filter(policy=policy).drop_nulls("worst").sort("worst")
+        if its.is_empty():
+            continue
+        random, surely = (max(its[name].drop_nulls().to_list(), default=None) for name in _RANDOM)
+        growth = max(
+            facts.results.filter(policy=policy, n_patients=facts.longest)["growth_of_worst"].drop_nulls(),
+            default=None,
+        )
+        shares = [_NONE if one is None else f"{one:.1%}" for one in (random, surely)]
+        rows.append(
+            (
+                label,
+                f"{its['worst'][0]:+.3f}",
+                its["family"][0],
+                *shares,
+                _NONE if growth is None else f"{growth:.2f}",
+            )
+        )
+    return ("policy", "worst", "in", "worse than randomising", "surely", "growth of the worst"), rows
+
+
+def _family_cells(entries: Sequence[Mapping[str, Any]]) -> Table:
+    """Every number of a family."""
+    columns: dict[str, list[str]] = {}
+    columns["patients"] = [f"{row['n_patients']:,}" for row in entries]
+    columns["policy"] = [row["label"] for row in entries]
+    columns["share"] = estimate_texts([estimate_in_row(row, "share") for row in entries])
+    columns["difference"] = estimate_texts([estimate_in_row(row, "difference") for row in entries], sign="+")
+    columns["worst 5%"] = _numbers(entries, "worst_5_percent", "+.3f")
+    columns["held out"] = _numbers(entries, "worst_5_percent_held_out", "+.3f")
+    columns["worst"] = _numbers(entries, "worst", "+.3f")
+    columns["worse than randomisation"] = _numbers(entries, "populations_worse_than_randomisation", ".1%")
+    for name, title in _LOST.items():
+        known = [row for row in entries if row[name] is not None]
+        texts = iter(estimate_texts([estimate_in_row(row, name) for row in known], digits=_DIGITS))
+        columns[title] = [_NONE if row[name] is None else next(texts) for row in entries]
+    columns["of the optimum"] = _numbers(entries, "fraction_of_optimum", ".1%")
+    columns["growth"] = _numbers(entries, "growth_of_worst", ".2f")
+    columns["ns"] = _numbers(entries, "ns_per_decision", ",.0f")
+    columns = {name: cells for name, cells in columns.items() if set(cells) != {_NONE}}
+    return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def _numbers(entries: Sequence[Mapping[str, Any]], name: str, form: str) -> list[str]:
+    return [_NONE if row[name] is None else format(row[name], form) for row in entries]

@@ -1,16 +1,20 @@
-"""The arena's page: one HTML file, made of its tables alone."""
+"""The arena's page, one HTML file made of its tables alone, and what the terminal shows of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from adhere.report.page import GLOSSARY, page
-from adhere.report.section import ReportFigure, Section
-from adhere.report.style import SETTINGS, figure_file
-from adhere.studies.arena import figures, listings, sentences
+import polars
+
+from adhere.report.page import GLOSSARY
+from adhere.report.section import Section
+from adhere.studies.arena.cells import MAIN_HORIZON
+from adhere.studies.arena.entrants import REFERENCE
 from adhere.studies.arena.facts import Facts
 from adhere.studies.arena.families import MIN_BEST_SURPLUS
-from adhere.studies.framework.study import Tables
+from adhere.studies.arena.figures import cells, charts
+from adhere.studies.framework.words import StudyPage, Tables
 
 TITLE = "The arena: every policy on the same patients"
 _OWN_WORDS = {
@@ -27,114 +31,71 @@ _OWN_WORDS = {
 }
 _SHARED_WORDS = ("arm", "protocol", "Chosen", "Actual", "Comply", "surplus", "regret", "policy", "population", "run")
 WORDS = {**{word: GLOSSARY[word] for word in _SHARED_WORDS}, **_OWN_WORDS}
+_THRESHOLDS = {
+    "TOLERATED": -0.005,  # of the best possible surplus: losses up to this are none
+    "SLIGHT": -0.01,  # of the best possible surplus, lost where pooling misleads
+    "LONG": 50_000,  # patients, from which on growth says something of still longer trials
+    "MAX_NAMED": 6,  # policies that a sentence holds
+    "LINEAR": 0.9,  # a power of the number of patients, from which on growth is called linear
+    "MIN_BEST_SURPLUS": MIN_BEST_SURPLUS,
+}
+
+
+def study_page(facts: Facts) -> StudyPage:
+    """Lead and sections of the page; what the tables do not hold is left out."""
+    return StudyPage(__package__, facts, charts(facts), cells(facts), _THRESHOLDS)
+
+
+def arena_sections(facts: Facts) -> Sequence[Section]:
+    """The sections of the page."""
+    return study_page(facts).sections
 
 
 def arena_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
     """The page of the tables `results`, `curves`, `frontier` and `families`; `foot` describes the run."""
-    import matplotlib
-
-    facts = Facts(tables)
-    sections = arena_sections(facts)
-    with matplotlib.rc_context(SETTINGS):
-        drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
-    return page(TITLE, sections, drawn, foot, warning, lead=sentences.lead(facts), glossary=WORDS, figure_files=False)
+    return study_page(Facts(tables)).html(TITLE, foot, warning, WORDS)
 
 
-def arena_sections(facts: Facts) -> list[Section]:
-    """The page in its order; what the tables do not hold is left out."""
-    return [
-        Section(
-            "standings",
-            f"Every policy on every family, {facts.horizon:,} patients",
-            question=sentences.main_question(facts),
-            result=sentences.main_result(facts),
-            uncertainty=sentences.main_uncertainty(facts),
-            details=sentences.details(facts),
-            figures=[one for one in (figures.heat_map_figure(facts), figures.worst_figure(facts)) if one],
-            listings=[one for one in [listings.worst_listing(facts)] if one.rows],
-        ),
-        *_frontier(facts),
-        *_growth(facts),
-        Section(
-            "regrets",
-            "Three regrets, side by side",
-            question="How much is lost against the best recommendation, the best treatment, and by compliers?",
-            result=sentences.regrets_result(facts),
-            uncertainty="Means over families hide where a policy loses; the figure and the tables show them apart.",
-            figures=[figures.regrets_figure(facts)],
-        ),
-        *_optimum(facts),
-        Section(
-            "time",
-            "Time a decision",
-            question="How long does a decision take?",
-            result=sentences.time_result(facts),
-            uncertainty="Times are of the machine described at the foot; other work on it makes them longer.",
-            figures=[figures.time_figure(facts)],
-        ),
-        Section(
-            "families",
-            "The populations, and every number",
-            question="On which populations was this?",
-            result=sentences.families_result(facts),
-            uncertainty=(
-                "The families are ours; another choice of families has other averages. Populations in which no "
-                f"policy could gain {MIN_BEST_SURPLUS:g} a patient are drawn again, but for uniform-other."
-            ),
-            listings=[
-                listings.families_listing(facts),
-                listings.policies_listing(facts),
-                *listings.left_out_listing(facts),
-                *listings.family_listings(facts),
-            ],
-        ),
-    ]
+_N_BEST = 5
+_NUMBERS = "{:>7}{:>26}{:>10}"
+_MIN_NAME = 24
+LEGEND = (
+    "share: of the best possible surplus; then its difference from Thompson under Chosen on the same patients, with"
+    " its 95% interval (+ better, - worse), and the mean of that in the worst 5% of populations."
+)
 
 
-def _frontier(facts: Facts) -> list[Section]:
-    if facts.frontier.is_empty():
-        return []
-    return [
-        Section(
-            "frontier",
-            "The frontier",
-            question=sentences.frontier_question(facts),
-            result=sentences.frontier_result(facts),
-            uncertainty=sentences.frontier_uncertainty(facts),
-            figures=figures.frontier_figures(facts),
-        )
-    ]
+def summary(results: polars.DataFrame, own: Sequence[str], width: int) -> str:
+    """A block for each family, at the main horizon or, where it is not played there, at its longest."""
+    blocks = []
+    for family in results["family"].unique(maintain_order=True):
+        rows = results.filter(polars.col("family") == family)
+        horizons = rows["n_patients"].unique().to_list()
+        horizon = MAIN_HORIZON if MAIN_HORIZON in horizons else max(horizons)
+        blocks.append(_block(family, rows.filter(polars.col("n_patients") == horizon), own, width))
+    return "\n\n".join(blocks)
 
 
-def _growth(facts: Facts) -> list[Section]:
-    drawn: list[ReportFigure] = figures.curve_figures(facts)
-    if not drawn:
-        return []
-    return [
-        Section(
-            "growth",
-            "Regret as trials grow",
-            question=sentences.growth_question(facts),
-            result=sentences.growth_result(facts),
-            uncertainty=sentences.growth_uncertainty(facts),
-            details=sentences.growth_details(facts),
-            figures=drawn,
-        )
-    ]
+def _block(family: str, rows: polars.DataFrame, own: Sequence[str], width: int) -> str:
+    ranked = rows.sort("share", descending=True).to_dicts()
+    shown = [row for rank, row in enumerate(ranked) if rank < _N_BEST or row["policy"] in (REFERENCE, *own)]
+    room = max(_MIN_NAME, min(width, 100) - len(_NUMBERS.format("", "", "")))
+    first = ranked[0]
+    title = f"{family}, {first['n_patients']:,} patients"
+    head = f"{title:<{room}}" + _NUMBERS.format("share", "difference", "worst 5%")
+    lines = [head, *(_line(row, room) for row in shown)]
+    if len(ranked) > len(shown):
+        lines.append(f"  … and {len(ranked) - len(shown)} more, in results.csv")
+    return "\n".join(lines)
 
 
-def _optimum(facts: Facts) -> list[Section]:
-    drawn = figures.optimum_figure(facts)
-    if drawn is None:
-        return []
-    return [
-        Section(
-            "optimum",
-            "Against the optimum",
-            question="How much of what an optimal policy would gain do these gain, where that can be computed?",
-            result=sentences.optimum_result(facts),
-            uncertainty="The optimum is what the optimal policy gained on the same patients, or as computed where it "
-            "did not play. Intervals are over populations, whose own differences are most of them.",
-            figures=[drawn],
-        )
-    ]
+def _line(row: dict[str, Any], room: int) -> str:
+    low, high = row["difference_low"], row["difference_high"]
+    mark = " " if row["policy"] == REFERENCE or low is None else "+" if low > 0 else "-" if high < 0 else " "
+    name = row["label"] if len(row["label"]) <= room - 3 else f"{row['label'][: room - 4]}…"
+    difference = "" if row["policy"] == REFERENCE else f"{row['difference']:+.3f}"
+    if difference and low is not None:
+        difference += f" [{low:+.3f}, {high:+.3f}]"
+    worst = row["worst_5_percent"]
+    tail = "" if worst is None or row["policy"] == REFERENCE else f"{worst:+.3f}"
+    return f"{mark} {name:<{room - 2}}" + _NUMBERS.format(f"{row['share']:.3f}", difference, tail)

@@ -5,22 +5,44 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+import polars
+
 from adhere.checks import check_integer
+from adhere.files import write_file
 from adhere.processors import usable_processors
 from adhere.randomness import check_seed
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
 from adhere.studies.coverage.cells import FULL, QUICK, Cell, FixedCell
+from adhere.studies.coverage.judgements import judge, markdown
+from adhere.studies.coverage.page import coverage_page
 from adhere.studies.coverage.tables import make_tables
 from adhere.studies.coverage.worker import Worker
-from adhere.studies.coverage.written import Coverage, check_folder, write_coverage
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
-from adhere.studies.framework.report_writer import folder_lock
+from adhere.studies.framework.report_writer import PAGE, check_page_folder, folder_lock, write_page
 
 _FIXED_BATCH, _ADAPTIVE_BATCH = 500, 50  # trials
 _MAX_PROCESSES = 1024
+_SUMMARY = "summary.md"
+_QUICK = "This is a quick run: with so few trials many bars stay open."
+_NEEDED = {"scipy": "analysis", "matplotlib": "report", "jinja2": "report"}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What a run of the study came to: its tables by name, and the folder that they are in."""
+
+    tables: dict[str, polars.DataFrame]
+    out: Path
+    seconds: float
+
+    @property
+    def page(self) -> Path:
+        """The page."""
+        return self.out / PAGE
 
 
 def coverage(
@@ -51,7 +73,7 @@ def coverage(
     out, seed = Path(out), check_seed(seed)
     if n_processes is not None:
         check_integer("n_processes", n_processes, 1, _MAX_PROCESSES)
-    check_folder(out)
+    check_page_folder(out, _NEEDED)
     batches = _batches(tuple(cells or (QUICK if quick else FULL)), seed)
     with folder_lock(out):
         found: dict[Batch, Counted] = {}
@@ -65,6 +87,23 @@ def coverage(
         done = Coverage(make_tables(counted), out, time.perf_counter() - began)
         write_coverage(done, seed, quick)
     return done
+
+
+def write_coverage(done: Coverage, seed: int, quick: bool) -> None:
+    """Write everything, the page last."""
+    write_file(done.out / _SUMMARY, markdown(judge(done.tables)).encode())
+    write_page(
+        done.out,
+        done.tables,
+        {"seed": seed, "quick": quick},
+        {"seconds": done.seconds},
+        {
+            "Size": "few trials (quick)" if quick else "all trials",
+            "Seed": str(seed),
+            "Duration": f"{done.seconds:.0f} s",
+        },
+        lambda foot: coverage_page(done.tables, foot, _QUICK if quick else ""),
+    )
 
 
 def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:

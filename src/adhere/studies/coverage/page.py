@@ -1,18 +1,27 @@
-"""The study's page: one HTML file, made of its tables alone."""
+"""The study's page, one HTML file made of its tables alone: facts, charts and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from adhere.report.page import ClaimWords, page
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Claim, Section
-from adhere.report.style import SETTINGS, figure_file
-from adhere.studies.coverage import figures, listings, sentences
-from adhere.studies.coverage.facts import Facts
-from adhere.studies.coverage.judgements import Judgement, width_text
+import polars
+
+from adhere.report.dots import dots
+from adhere.report.page import ClaimWords
+from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
+from adhere.studies.coverage.adaptive_trials import AIPW, DELAY, SEQUENCE
+from adhere.studies.coverage.cells import policy_label
+from adhere.studies.coverage.coverage_map import coverage_map
+from adhere.studies.coverage.judgements import SYMBOLS, Judgement, judge, where, width_text
+from adhere.studies.coverage.people import WEAK
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN
-from adhere.studies.coverage.tally import FAILS, HOLDS, OPEN
-from adhere.studies.framework.study import Tables
+from adhere.studies.coverage.tally import FAILS, HOLDS, LEAST_COVERAGE, MAX_MISSES, OPEN
+from adhere.studies.framework.words import Cells, Charts, StudyPage, Table, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Coverage: do the intervals hold?"
 WORDS = {
@@ -29,97 +38,280 @@ WORDS = {
     "false alarm": "A test rejects a hypothesis that is true.",
     "Monte Carlo interval": "Wilson's 95% interval for a share, given that so many trials were drawn and no more.",
 }
-_VERDICTS = {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS}
 _CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {AGREES: HOLDS, IN_PART: OPEN, DIFFERS: FAILS})
+_NAMES: dict[str, Any] = {
+    "FIXED_DESIGN": FIXED_DESIGN,
+    "ADAPTIVE_DESIGN": ADAPTIVE_DESIGN,
+    "LEAST_COVERAGE": LEAST_COVERAGE,
+    "MAX_MISSES": MAX_MISSES,
+    "DELAY": DELAY,
+    "FAILS": FAILS,
+    "OPEN": OPEN,
+    "VERDICTS": {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS},
+    "where": where,
+    "width_text": width_text,
+}
+_PLACE = ("design", "population", "policy", "n_patients")
+_BESIDE = "beside them, promising nothing"
+_MAIN_VIEWS = ("intention-to-treat", "compliers")
+_HEADER = (
+    "view",
+    "quantity",
+    "method",
+    "truth",
+    "covers",
+    "Monte Carlo interval",
+    "median width",
+    "unbounded",
+    "verdict",
+)
+
+
+class Facts:
+    """The tables `intervals`, `tests` and `populations`, and what is read off them."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.intervals, self.tests, self.populations = (
+            tables[name] for name in ("intervals", "tests", "populations")
+        )
+        self.judgements = judge(tables)
+
+    def of(self, design: str) -> polars.DataFrame:
+        """The intervals of a design."""
+        return self.intervals.filter(polars.col("design") == design)
+
+    @cached_property
+    def fixed(self) -> polars.DataFrame:
+        """Those of fixed designs."""
+        return self.of(FIXED_DESIGN)
+
+    @cached_property
+    def adaptive(self) -> polars.DataFrame:
+        """Those of adaptive designs."""
+        return self.of(ADAPTIVE_DESIGN)
+
+    @cached_property
+    def sequences(self) -> polars.DataFrame:
+        """The confidence sequences."""
+        return self.adaptive.filter(polars.col("method") == SEQUENCE)
+
+    @cached_property
+    def weak(self) -> polars.DataFrame:
+        """What the weak instrument gave for compliers."""
+        rows = self.fixed.filter(polars.col("population").is_in(WEAK))
+        wanted = polars.col("view") == "compliers", polars.col("quantity") == "difference"
+        return rows.filter(*wanted, polars.col("coverage").is_not_null())
+
+    def beside(self, design: str) -> polars.DataFrame:
+        """Intervals of a kind that is judged nowhere in the design, where they were given."""
+        rows, kind = self.of(design), ["view", "quantity", "method"]
+        judged = rows.filter(polars.col("judged")).select(kind).unique()
+        left = rows.join(judged, kind, "anti", maintain_order="left")
+        return left.filter(polars.col("quantity") == "difference", polars.col("coverage").is_not_null())
+
+    def judged(self, design: str, *, tests: bool = False) -> list[Judgement]:
+        """The judgements on a design's intervals, or tests."""
+        return [one for one in self.judgements if one.design == design and one.what.startswith("test: ") == tests]
+
+    def beside_by_method(self, design: str) -> list[tuple[str, str, Any]]:
+        """The same by view and method, the rows that cover least first."""
+        groups = self.beside(design).group_by("view", "method", maintain_order=True)
+        return [(str(view), str(method), rows.sort("coverage").to_dicts()) for (view, method), rows in groups]
+
+    def sizes(self) -> list[str]:
+        """Patients an arm of fixed designs."""
+        return [f"{patients // 2:,}" for patients in self.fixed["n_patients"].unique().sort()]
+
+    def sequence_widths(self) -> list[tuple[str, dict[str, Any], list[str]]]:
+        """Each view of sequences, its row that covers least, and its widths with a floor and without."""
+        found = []
+        for (view,), rows in self.sequences.group_by("view", maintain_order=True):
+            floored = polars.col("policy").str.starts_with("floor")
+            texts = []
+            for name, some in (("with a floor", rows.filter(floored)), ("without", rows.filter(~floored))):
+                widths = some["median_width"].drop_nulls().to_list()
+                texts += [f"{min(widths):.2f} to {max(widths):.2f} {name}"] if widths else []
+            found.append((str(view), rows.sort("coverage").row(0, named=True), texts))
+        return found
+
+    def test_ranges(self) -> list[tuple[str, str, list[str]]]:
+        """How often each test rejects over the cells, where its hypothesis is true and where it is not."""
+        found = []
+        made = self.tests.filter(polars.col("n_trials") > 0)
+        for (design, test), rows in made.group_by("design", "test", maintain_order=True):
+            texts = []
+            for true in (True, False):
+                rates = rows.filter(polars.col("true") == true)["rate"].to_list()
+                if rates:
+                    ends = dict.fromkeys(f"{rate:.1%}" for rate in (min(rates), max(rates)))
+                    texts.append(f"{' to '.join(ends)} where its hypothesis is {str(true).lower()}")
+            found.append((str(design), str(test), texts))
+        return found
+
+    def weak_by_method(self, patients: int) -> list[tuple[str, list[dict[str, Any]]]]:
+        """What the weak instrument gave in trials of one size, by method."""
+        groups = self.weak.filter(n_patients=patients).group_by("method", maintain_order=True)
+        return [(str(method), rows.to_dicts()) for (method,), rows in groups]
+
+    def places(self) -> list[tuple[Any, ...]]:
+        """Every cell: the name of its table, where it is, and how many trials it has."""
+        groups = self.intervals.group_by(*_PLACE, maintain_order=True)
+        return [(f"cell-{n}", *key, max(rows["n_trials"])) for n, (key, rows) in enumerate(groups)]
+
+    def n_trials(self, design: str) -> int:
+        """How many trials of a design were analysed."""
+        rows = self.of(design).group_by("population", "policy", "n_patients").agg(polars.col("n_trials").max())
+        return int(rows["n_trials"].sum())
+
+
+def n_holding(judgements: list[Judgement]) -> int:
+    """How many of them hold."""
+    return sum(one.verdict == HOLDS for one in judgements)
+
+
+def study_page(facts: Facts) -> StudyPage:
+    """Lead and sections of the page; what the tables do not hold is left out."""
+    return StudyPage(
+        __package__,
+        facts,
+        charts(facts),
+        cells(facts),
+        _NAMES,
+    )
+
+
+def coverage_sections(facts: Facts) -> Sequence[Section]:
+    """The sections of the page."""
+    return study_page(facts).sections
 
 
 def coverage_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
     """The page of the tables; `foot` describes the run."""
-    import matplotlib
-
-    facts = Facts(tables)
-    sections = coverage_sections(facts)
-    with matplotlib.rc_context(SETTINGS):
-        drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
-    return page(
-        TITLE, sections, drawn, foot, warning, lead=sentences.lead(facts), glossary=WORDS, figure_files=False,
-        claim_words=_CLAIM_WORDS,
-    )  # fmt: skip
+    return study_page(Facts(tables)).html(TITLE, foot, warning, WORDS, _CLAIM_WORDS)
 
 
-def coverage_sections(facts: Facts) -> list[Section]:
-    """The page in its order; what the tables do not hold is left out."""
-    sections = []
-    if len(facts.fixed):
-        sections.append(
-            Section(
-                "fixed",
-                "Fixed designs",
-                question=sentences.fixed_question(facts),
-                result=sentences.fixed_result(facts),
-                uncertainty=sentences.FIXED_UNCERTAINTY,
-                claims=[_claim(one) for one in facts.judged(FIXED_DESIGN)],
-                figures=figures.fixed_figures(facts),
-                details=sentences.fixed_details(facts),
-            )
-        )
-    if len(facts.adaptive):
-        sections.append(
-            Section(
-                "adaptive",
-                "Adaptive designs",
-                question=sentences.adaptive_question(facts),
-                result=sentences.adaptive_result(facts),
-                uncertainty=sentences.ADAPTIVE_UNCERTAINTY,
-                claims=[_claim(one) for one in facts.judged(ADAPTIVE_DESIGN)],
-                figures=figures.adaptive_figures(facts),
-                details=sentences.adaptive_details(facts),
-                listings=[listings.adaptive_listing(facts)],
-            )
-        )
-    if len(facts.tests):
-        claims = [
-            _claim(one) for design in (FIXED_DESIGN, ADAPTIVE_DESIGN) for one in facts.judged(design, tests=True)
-        ]
-        sections.append(
-            Section(
-                "tests",
-                "Tests",
-                question="How often does a test reject what is true, and how often what is false?",
-                result=sentences.tests_result(facts),
-                uncertainty=sentences.TESTS_UNCERTAINTY,
-                claims=claims,
-                details=sentences.tests_details(facts),
-                listings=listings.tests_listings(facts),
-            )
-        )
-    if len(facts.weak):
-        sections.append(
-            Section(
-                "weak",
-                "Weak instruments",
-                question="What do intervals for the effect on compliers say where 3% are compliers?",
-                result=sentences.weak_result(facts),
-                uncertainty="Two populations of 60% never-takers and 37% always-takers, who fare more or less alike.",
-                details=sentences.weak_details(facts),
-                listings=[listings.weak_listing(facts)],
-            )
-        )
-    sections.append(
-        Section(
-            "numbers",
-            "The populations, and every number",
-            question="What is true of the populations, and what did every interval come to?",
-            result=sentences.numbers_result(facts),
-            uncertainty="The populations are ours; others may be harder.",
-            listings=[listings.populations_listing(facts), *listings.all_listings(facts)],
-        )
+def charts(facts: Facts) -> Charts:
+    """Maps of every interval, by population and by policy, and how wide intervals of adaptive trials are."""
+    found = {
+        f"fixed-{patients // 2}": partial(coverage_map, _fixed_rows(facts, patients), LEAST_COVERAGE)
+        for patients in facts.fixed["n_patients"].unique(maintain_order=True)
+    }
+    shown = (
+        facts.adaptive.filter(polars.col("quantity") == "difference", polars.col("view").is_in(_MAIN_VIEWS))
+        .sort("view", descending=True, maintain_order=True)
+        .with_columns(label=polars.col("policy").map_elements(policy_label, polars.String))
     )
-    return sections
+    rows = shown.select(
+        group="population",
+        row=polars.format("{}: {}", "view", polars.col("method").str.replace(r" \(.*", "")),
+        column="label",
+        coverage="coverage",
+    )
+    found["adaptive"] = partial(coverage_map, rows, 1 - MAX_MISSES)
+    found["widths"] = partial(_widths, shown.filter(polars.col("median_width").is_not_null()))
+    return found
 
 
-def _claim(one: Judgement) -> Claim:
-    statement = f"{one.what} ({one.method})" if one.method else one.what
-    widths = f"; median width {text}" if (text := width_text(one.widths)) != "–" else ""
-    cells = "1 cell" if one.n_cells == 1 else f"all {one.n_cells} cells"
-    return Claim(statement, f"{one.bar}, in {cells}", f"worst: {one.found}{widths}", _VERDICTS[one.verdict])
+def _fixed_rows(facts: Facts, patients: int) -> polars.DataFrame:
+    """What is judged, by its view and quantity; then, as one group, what promises nothing."""
+    rows = facts.fixed.filter(polars.col("n_patients") == patients)
+    judged = (
+        rows.filter(polars.col("judged"))
+        .group_by("view", "quantity", "population", maintain_order=True)
+        .agg(polars.col("coverage").min())
+        .select(group="view", row="quantity", column="population", coverage="coverage")
+    )
+    beside = facts.beside(FIXED_DESIGN).filter(polars.col("n_patients") == patients)
+    others = beside.select(
+        group=polars.lit(_BESIDE),
+        row=polars.format("{}: difference ({})", "view", polars.col("method").str.replace(r" \(.*", "")),
+        column="population",
+        coverage="coverage",
+    )
+    return polars.concat([judged, others])
+
+
+def _widths(rows: polars.DataFrame) -> Figure:
+    none, method = polars.lit(None, polars.Float64), polars.col("method")
+    kind = (
+        polars.when(method.str.contains(AIPW)).then(polars.lit(AIPW)).otherwise(method.str.split(", ").list.first())
+    )
+    table = rows.select(
+        group="population", row="label", panel="view", style=kind,
+        mean="median_width", low=none, high=none,
+    )  # fmt: skip
+    table = table.unique(["group", "row", "panel", "style"], maintain_order=True)
+    return dots(table, x_label="median width at the end", zero="")
+
+
+def cells(facts: Facts) -> Cells:
+    """The tables by name; those without a row are left out."""
+    populations = [
+        [
+            one["design"], one["population"], one["words"], _number(one["intention_to_treat"]),
+            _number(one["compliers_effect"]), _number(one["average_effect"]), f"{one['share_of_compliers']:.0%}",
+        ]
+        for one in facts.populations.to_dicts()
+    ]  # fmt: skip
+    effects = ("intention-to-treat", "among compliers", "average effect", "compliers")
+    sequences = [
+        [
+            one["population"], one["policy"], one["view"],
+            _share(None if one["coverage"] is None else 1 - one["coverage"]), _number(one["median_width"]),
+            _share(one["empty"]), _mark(one["verdict"]),
+        ]
+        for one in facts.sequences.to_dicts()
+    ]  # fmt: skip
+    ends = ("population", "policy", "view", "ever misses", "median width", "empty", "verdict")
+    weak = [[one["population"], f"{one['n_patients'] // 2}", *_row(one)[2:]] for one in facts.weak.to_dicts()]
+    found: dict[str, Table] = {
+        "populations": (("design", "population", "in words", *effects), populations),
+        "sequences": (ends, sequences),
+        "false-alarms": _tests(facts, True),
+        "power": _tests(facts, False),
+        "weak": (("population", "an arm", *_HEADER[2:]), weak),
+    }
+    groups = facts.intervals.group_by(*_PLACE, maintain_order=True)
+    for n, (_, rows) in enumerate(groups):
+        found[f"cell-{n}"] = _HEADER, [_row(one) for one in rows.to_dicts()]
+    return {name: (header, rows) for name, (header, rows) in found.items() if rows}
+
+
+def _tests(facts: Facts, true: bool) -> Table:
+    """How often tests rejected hypotheses that are true, or that are not."""
+    rows = [
+        [
+            one["design"], one["population"], one["policy"] or f"{one['n_patients'] // 2} an arm", one["test"],
+            _share(one["rate"]), _interval(one["rate_low"], one["rate_high"]), _mark(one["verdict"]),
+        ]
+        for one in facts.tests.filter(polars.col("true") == true, polars.col("n_trials") > 0).to_dicts()
+    ]  # fmt: skip
+    return ("design", "population", "policy or size", "test", "rejects in", "Monte Carlo interval", "verdict"), rows
+
+
+def _row(one: dict[str, Any]) -> Sequence[str]:
+    covers = _share(one["coverage"]), _interval(one["coverage_low"], one["coverage_high"])
+    return [
+        one["view"], one["quantity"], one["method"], _number(one["truth"]), *covers, _width(one),
+        _share(one["unbounded"]), _mark(one["verdict"]),
+    ]  # fmt: skip
+
+
+def _width(one: dict[str, Any]) -> str:
+    return "∞" if one["median_width"] is None and one["coverage"] is not None else _number(one["median_width"])
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{low:.1%}, {high:.1%}]"
+
+
+def _mark(verdict: str) -> str:
+    return f"{SYMBOLS[verdict]} {verdict}" if verdict else "not judged"

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,8 @@ from adhere.errors import InputError
 from adhere.files import write_file
 from adhere.processors import usable_processors
 from adhere.report.section import Section
-from adhere.studies.framework.study_cache import CachedStudy, read_json
+from adhere.studies.framework.study_cache import CachedStudy, read_json, write_tables
+from adhere.studies.framework.words import Tables, listed
 
 if TYPE_CHECKING:
     pass
@@ -93,6 +96,33 @@ def check_folder(out: Path) -> None:
     for path in (out / PAGE, out / RUN):
         if path.exists() and not ours:
             raise InputError("out", str(out), f"a folder for the report alone ({path} is no report of adhere's)")
+
+
+def check_page_folder(out: Path, needed: Mapping[str, str]) -> None:
+    """Refuse, before the work, a folder with another page, or to run without the `needed` modules of extras."""
+    if (out / PAGE).exists() and not (out / RUN).exists():
+        raise InputError("out", str(out), f"a folder for this page alone ({out / PAGE} is no page of adhere's)")
+    if any(find_spec(name) is None for name in needed):
+        extras = ",".join(sorted(set(needed.values())))
+        expected = (
+            f"{listed(needed)} to write the page: pip install 'adhere[{extras}]' (in a checkout: '.[{extras}]')"
+        )
+        raise InputError("out", str(out), expected)
+
+
+def write_page(
+    out: Path,
+    tables: Tables,
+    settings: Mapping[str, Any],
+    run: Mapping[str, Any],
+    foot: Mapping[str, str],
+    page: Callable[[Mapping[str, str]], str],
+) -> None:
+    """Write tables, a description of the run, and last the page, whose foot says what the run was."""
+    described = {"settings": {**settings, "version": version("adhere")}, "machine": machine(), **run}
+    write_tables(out / DATA, tables)
+    write_file(out / RUN, json.dumps(described, indent=1).encode())
+    write_file(out / PAGE, page({**foot, "Version": f"adhere {version('adhere')}", "Machine": machine()}).encode())
 
 
 def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:

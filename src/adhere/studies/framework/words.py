@@ -16,7 +16,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from adhere.report.numbers import counted, estimate_texts
+from adhere.report.page import ON_THE_PAPER, ClaimWords, page
 from adhere.report.section import Claim, Listing, ReportFigure, Section, verdict_on
+from adhere.report.style import figure_files
 from adhere.simulation import Estimate
 
 if TYPE_CHECKING:
@@ -116,6 +118,33 @@ def section_of(
         return section
 
     return render
+
+
+class StudyPage:
+    """A page of several sections: its lead and its sections, made of a package's words over facts and `names`."""
+
+    def __init__(
+        self, package: str | None, facts: Any, charts: Charts, cells: Cells, names: Mapping[str, Any]
+    ) -> None:
+        context = {**names, "facts": facts, "charts": charts, "cells": cells}
+        lead, *blocks = read_blocks(str(package), context)
+        self.lead, self.sections = lead.paragraphs[0], write_sections(blocks, charts, cells)
+
+    def html(
+        self,
+        title: str,
+        foot: Mapping[str, str],
+        warning: str,
+        glossary: Mapping[str, str],
+        claim_words: ClaimWords = ON_THE_PAPER,
+    ) -> str:
+        """The page as one self-contained file; `foot` describes the run."""
+        figures = [figure for section in self.sections for figure in section.all_figures()]
+        drawn = {one.name: figure_files(one, [".svg"])[".svg"] for one in figures}
+        return page(
+            title, self.sections, drawn, foot, warning, lead=self.lead, glossary=glossary, figure_files=False,
+            claim_words=claim_words,
+        )  # fmt: skip
 
 
 def listed(texts: Iterable[str]) -> str:
