@@ -212,11 +212,15 @@ class Facts:
             found[str(family)] = (rows["n_populations"][0], runs)
         return found
 
-    def times(self) -> dict[str, float]:
-        """Nanoseconds a decision by policy: the median over families of the fewest arms, at the horizon."""
+    def timed(self) -> polars.DataFrame:
+        """The results at the horizon whose time is known, of families with the fewest arms."""
         known = self.at_horizon.drop_nulls("ns_per_decision")
-        its = known.filter(polars.col("n_arms") == known["n_arms"].min()).group_by("policy", maintain_order=True)
-        return dict(its.agg(polars.col("ns_per_decision").median()).iter_rows())
+        return known.filter(polars.col("n_arms") == known["n_arms"].min())
+
+    def times(self) -> dict[str, float]:
+        """Nanoseconds a decision by policy: the median over families."""
+        by_policy = self.timed().group_by("policy", maintain_order=True)
+        return dict(by_policy.agg(polars.col("ns_per_decision").median()).iter_rows())
 
     def optimum(self) -> polars.DataFrame:
         """The results where the optimum is known."""

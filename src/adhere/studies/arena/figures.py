@@ -182,8 +182,7 @@ def _optimum(facts: Facts) -> Figure:
 def _time(facts: Facts) -> Figure:
     """How long a decision takes."""
     times = (
-        facts.at_horizon.filter(n_arms=2)
-        .drop_nulls("ns_per_decision")
+        facts.timed()
         .group_by("label", maintain_order=True)
         .agg(
             mean=polars.col("ns_per_decision").median(),
@@ -216,7 +215,7 @@ def cells(facts: Facts) -> Cells:
     for row in facts.left_out.iter_rows(named=True):
         where.setdefault((row["label"], row["why"]), []).append(f"{row['family']} ({row['n_patients']:,})")
     left_out = [(label, why, ", ".join(places)) for (label, why), places in where.items()]
-    found = {
+    found: dict[str, Table] = {
         "families": (header, families),
         "policies": (("policy", "text"), [(label, policy) for policy, label in facts.labels.items()]),
         "left-out": (("policy", "why", "family (patients)"), left_out),

@@ -39,6 +39,13 @@ WORDS = {
     "Monte Carlo interval": "Wilson's 95% interval for a share, given that so many trials were drawn and no more.",
 }
 _CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {AGREES: HOLDS, IN_PART: OPEN, DIFFERS: FAILS})
+
+
+def n_holding(judgements: list[Judgement]) -> int:
+    """How many of them hold."""
+    return sum(one.verdict == HOLDS for one in judgements)
+
+
 _NAMES: dict[str, Any] = {
     "FIXED_DESIGN": FIXED_DESIGN,
     "ADAPTIVE_DESIGN": ADAPTIVE_DESIGN,
@@ -50,6 +57,7 @@ _NAMES: dict[str, Any] = {
     "VERDICTS": {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS},
     "where": where,
     "width_text": width_text,
+    "n_holding": n_holding,
 }
 _PLACE = ("design", "population", "policy", "n_patients")
 _BESIDE = "beside them, promising nothing"
@@ -162,11 +170,6 @@ class Facts:
         """How many trials of a design were analysed."""
         rows = self.of(design).group_by("population", "policy", "n_patients").agg(polars.col("n_trials").max())
         return int(rows["n_trials"].sum())
-
-
-def n_holding(judgements: list[Judgement]) -> int:
-    """How many of them hold."""
-    return sum(one.verdict == HOLDS for one in judgements)
 
 
 def study_page(facts: Facts) -> StudyPage:
