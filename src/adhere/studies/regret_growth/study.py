@@ -38,7 +38,10 @@ def confounded(name: str, always: float, complier: tuple[float, float]) -> Compl
 
     Actual and Comply both prefer the treatment, however often it is chosen: what a hybrid listens to misleads it.
     """
-    types = [ComplianceType("always-taker", 0.5, reward=(None, always)), ComplianceType("complier", 0.5, reward=complier)]
+    types = [
+        ComplianceType("always-taker", 0.5, reward=(None, always)),
+        ComplianceType("complier", 0.5, reward=complier),
+    ]
     return ComplianceTypes(name, ("control", "treatment"), types)
 
 
