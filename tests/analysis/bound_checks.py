@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.analysis.bounding.bounds import Bound, Bounds
-from adhere.analysis.confidence_set import Shape
+from adhere.analysis.estimates import Shape
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Records
 
 from .made_records import made

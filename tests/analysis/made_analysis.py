@@ -12,22 +12,19 @@ from adhere.analysis.adaptive.aipw import AipwEstimate
 from adhere.analysis.adaptive.allocation_check import AllocationCheck
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.adaptive.randomisation_test import RandomisationTest
-from adhere.analysis.analysis import Analysis, Subgroup
+from adhere.analysis.analysis import Analysis
+from adhere.analysis.bounding.balke_pearl import InstrumentalInequality
 from adhere.analysis.bounding.bounds import Bound, Bounds
-from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequality
-from adhere.analysis.bounding.missing import ExtremeCase, Missing
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
-from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, Validity, View
+from adhere.analysis.findings import Subgroup
 from adhere.analysis.fixed_sample.effects import Effects
 from adhere.analysis.fixed_sample.means import ArmMean
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.flow import ArmFlow, Flow
-from adhere.analysis.missing_outcomes.loss import LossByTaken
-from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES, Alternative, Sensitivity
-from adhere.analysis.missing_outcomes.tipping_points import TippingPoint
+from adhere.analysis.missing_outcomes.missing import ExtremeCase, LossByTaken, Missing
+from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES, Alternative, Sensitivity, TippingPoint
 from adhere.analysis.trust.estimands import estimands
 from adhere.analysis.trust.mediation import ArmMediation, Mediation
-from adhere.analysis.view import View
 
 UNKNOWN = Quantity(None, reason="nobody took the second arm")
 OUTSIDE = ConfidenceSet(-0.6, 0.01, "Fieller", shape=Shape.OUTSIDE)
@@ -119,7 +116,7 @@ def made(n_arms: int = 2, *, adaptive: bool = True, n_strata: int = 0, name: str
     )
     return replace(
         draft,
-        estimands=estimands(effects, bounds, sequences, control=arms[0], adaptive=adaptive, missing=draft.missing),
+        estimands=estimands(draft),
     )
 
 

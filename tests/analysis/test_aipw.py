@@ -8,10 +8,9 @@ import pytest
 
 from adhere.analysis.adaptive.aipw import AipwEstimate, aipw
 from adhere.analysis.analyse import analyse_records
-from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.estimates import Shape, Validity, View
 from adhere.analysis.output.page import _effects_uncertainty
 from adhere.analysis.records import NEVER, Records
-from adhere.analysis.view import View
 
 from .adaptive_trial import adaptive_trial, many_trials
 

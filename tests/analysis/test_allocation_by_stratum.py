@@ -11,16 +11,15 @@ import pytest
 
 import adhere
 from adhere.analysis.adaptive.aipw import aipw
-from adhere.analysis.adaptive.stratum_probabilities import depend_on_stratum
 from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.confidence_set import ConfidenceSet
+from adhere.analysis.estimates import ConfidenceSet, View
 from adhere.analysis.fixed_sample.effects import effects
+from adhere.analysis.fixed_sample.stratum_balance import depend_on_stratum
 from adhere.analysis.output.effect_rows import effect_rows
-from adhere.analysis.output.effect_tables import subgroups_table
 from adhere.analysis.output.figures import subgroups_figure
+from adhere.analysis.output.tables import subgroups_table
 from adhere.analysis.records import Records
-from adhere.analysis.view import View
 
 from .adaptive_trial import trials_by_stratum
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adhere.analysis.bounding import program_bounds
+from adhere.analysis.bounding import balke_pearl as programs
 from adhere.analysis.bounding.bounds import bounds
 from adhere.analysis.bounding.observed_cells import observed_cells
 
@@ -102,7 +102,7 @@ def test_other_things_lumped_give_wider_bounds_that_hold(monkeypatch: pytest.Mon
     cells = cells_of(types, rng.multinomial(60, rng.dirichlet(np.full(len(types), 0.2))) / 60, 3)
     whole = bounds(from_cells(cells, 60), adaptive=False)
     assert whole.notes == ()
-    monkeypatch.setattr(program_bounds, "_MAX_THINGS", 2)
+    monkeypatch.setattr(programs, "_MAX_THINGS", 2)
     lumped = bounds(from_cells(cells, 60), adaptive=False)
     is_sensible(lumped)
     assert any("lumps the rest" in note for note in lumped.notes)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.analysis.bounding.bounds import Bound, bounds
-from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.estimates import Shape, Validity
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
 
 from .bound_checks import ARMS, ends, is_sensible, one

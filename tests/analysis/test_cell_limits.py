@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binomtest
 
-from adhere.analysis.bounding.cell_limits import cell_limits
+from adhere.analysis.bounding.observed_cells import cell_limits
 
 
 @pytest.mark.parametrize("successes", [0, 3, 20])

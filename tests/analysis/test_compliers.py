@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.estimates import Shape, Validity
 from adhere.analysis.fixed_sample.effects import Comparison, View, effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records

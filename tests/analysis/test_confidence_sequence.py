@@ -8,12 +8,13 @@ import pytest
 
 from adhere import Trial
 from adhere.analysis.adaptive.allocation_check import allocation_check
-from adhere.analysis.adaptive.betting_steps import Past, lay_steps
 from adhere.analysis.adaptive.confidence_sequence import (
     RunningSequence,
     confidence_sequences,
 )
-from adhere.analysis.adaptive.confidence_sequence_kernel import (
+from adhere.analysis.adaptive.running_bets import Past, RunningBets, lay_steps
+from adhere.analysis.adaptive.scores import pair_scores
+from adhere.analysis.adaptive.wealth import (
     CAP,
     RATE,
     SPREAD_0,
@@ -22,11 +23,8 @@ from adhere.analysis.adaptive.confidence_sequence_kernel import (
     WA_LOW,
     WB_LOW,
 )
-from adhere.analysis.adaptive.pair_scores import pair_scores
-from adhere.analysis.adaptive.running_bets import RunningBets
-from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.estimates import Shape, Validity, View
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.view import View
 from oracle.confidence_sequence import Decision, log_wealth, refuted_at
 
 from .adaptive_trial import adaptive_trial, many_trials

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity
 from adhere.analysis.fixed_sample.effects import NO_ESTIMAND, Comparison, Effects, View, effects, effects_from
 from adhere.analysis.fixed_sample.means import means
 from adhere.analysis.fixed_sample.principal_strata import principal_strata

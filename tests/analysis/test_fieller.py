@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from adhere.analysis.confidence_set import Shape
-from adhere.analysis.fixed_sample.fieller import fieller
+from adhere.analysis.estimates import Shape
+from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.intervals import normal_quantile
 
 Z2 = normal_quantile(0.95) ** 2

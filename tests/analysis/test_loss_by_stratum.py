@@ -7,9 +7,9 @@ import pytest
 
 from adhere.analysis.adaptive.aipw import aipw
 from adhere.analysis.cells import cells_of
+from adhere.analysis.estimates import View
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES, sensitivity
 from adhere.analysis.records import Records
-from adhere.analysis.view import View
 
 from .made_records import MISSING, made
 

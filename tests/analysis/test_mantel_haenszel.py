@@ -7,9 +7,8 @@ from scipy.stats import binom
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from adhere.analysis.cells import sums
-from adhere.analysis.confidence_set import ConfidenceSet
-from adhere.analysis.fixed_sample.mantel_haenszel import compare_strata
-from adhere.analysis.fixed_sample.two_arms import compare_groups
+from adhere.analysis.estimates import ConfidenceSet
+from adhere.analysis.fixed_sample.two_arms import compare_groups, compare_strata
 from adhere.intervals import RewardSums, normal_quantile
 
 

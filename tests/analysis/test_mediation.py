@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.analysis.analyse import analyse_records
-from adhere.analysis.confidence_set import Validity
+from adhere.analysis.estimates import Validity
 from adhere.analysis.output.tables import mediation_table
 from adhere.analysis.records import TOOK_NOTHING, Records
 from adhere.analysis.trust.mediation import ArmMediation, mediation

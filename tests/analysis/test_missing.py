@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adhere.analysis.bounding.missing import missing
 from adhere.analysis.cells import sums
-from adhere.analysis.confidence_set import Validity
-from adhere.analysis.fixed_sample.score_interval import TwoProportions, score_difference
+from adhere.analysis.estimates import Validity, View
+from adhere.analysis.fixed_sample.intervals import TwoProportions, score_difference
 from adhere.analysis.fixed_sample.two_arms import compare_groups
+from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
-from adhere.analysis.view import View
 from adhere.intervals import RewardSums
 
 from .made_records import MISSING, Row, any_records, made

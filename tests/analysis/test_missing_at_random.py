@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.confidence_set import Validity
+from adhere.analysis.estimates import Validity, View
 from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, TAKEN
 from adhere.analysis.fixed_sample.compliers import assigned_pair
 from adhere.analysis.fixed_sample.effects import Comparison, Effects, effects
@@ -15,7 +15,6 @@ from adhere.analysis.fixed_sample.missing_at_random import completed
 from adhere.analysis.fixed_sample.stratified_moments import stratified_pair
 from adhere.analysis.fixed_sample.two_arms import compare_groups
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
-from adhere.analysis.view import View
 from oracle.missing_outcomes import (
     Patient,
     complier_effect,

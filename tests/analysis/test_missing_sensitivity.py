@@ -8,19 +8,17 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from adhere.analysis.analyse import analyse_records
-from adhere.analysis.bounding.missing import missing
 from adhere.analysis.cells import cells_of
-from adhere.analysis.confidence_set import Quantity, Validity
+from adhere.analysis.estimates import Quantity, Validity, View
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.two_arms import compare_groups
 from adhere.analysis.missing_outcomes.latent_ignorability import latent_effect
-from adhere.analysis.missing_outcomes.loss import loss_by_taken
+from adhere.analysis.missing_outcomes.missing import loss_by_taken, missing
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES, LATENT, Sensitivity, sensitivity
 from adhere.analysis.output.effect_rows import effect_rows
 from adhere.analysis.output.page import analysis_sections
 from adhere.analysis.output.summary import summary
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.view import View
 from oracle.missing_outcomes import latent_effect as oracle_effect
 from oracle.missing_outcomes import value, variance
 

@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape
 from adhere.analysis.fixed_sample.effects import effects
-from adhere.analysis.fixed_sample.number_needed import inverse, number_needed
-from adhere.analysis.output.texts import needed
+from adhere.analysis.fixed_sample.two_arms import inverse, number_needed
+from adhere.analysis.texts import needed
 
 from .made_records import Row, made
 

@@ -10,13 +10,13 @@ import pytest
 from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.cells import cells_of
+from adhere.analysis.estimates import View
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.missing_outcomes.latent_ignorability import latent_effect
 from adhere.analysis.output.notes import notes_of
 from adhere.analysis.output.page import analysis_sections
 from adhere.analysis.output.tables import compliance_table, strata_table
 from adhere.analysis.records import NOT_KNOWN
-from adhere.analysis.view import View
 
 from .made_records import MISSING, Row, made
 from .test_loss_by_stratum import lossy

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from adhere.analysis.bounding.cell_limits import cell_limits
-from adhere.analysis.confidence_set import Validity
+from adhere.analysis.bounding.observed_cells import cell_limits
+from adhere.analysis.estimates import Validity
 from adhere.analysis.fixed_sample.effects import View, effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING

@@ -11,10 +11,9 @@ from math import factorial, sqrt
 import numpy as np
 import pytest
 
-from adhere.analysis.adaptive.allocation import Allocator
+from adhere.analysis.adaptive.allocation import Allocator, Schedule
 from adhere.analysis.adaptive.allocation_kernel import PLAY_TRIALS, play_trials
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests, why_not_exact
-from adhere.analysis.adaptive.schedule import Schedule
 from adhere.analysis.records import Floats, Ints
 from adhere.policies import as_policy
 from adhere.randomness import Words, stream_keys

@@ -10,10 +10,9 @@ import pytest
 
 import adhere
 from adhere.analysis.adaptive.confidence_sequence import RunningSequence
-from adhere.analysis.reading.digest import digest_of
+from adhere.analysis.estimates import View
 from adhere.analysis.reading.from_table import read_records
-from adhere.analysis.records import Records
-from adhere.analysis.view import View
+from adhere.analysis.records import Records, digest_of
 from adhere.errors import InputError
 
 N = 40

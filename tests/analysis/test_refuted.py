@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from adhere.analysis.analyse import analyse_records
 from adhere.analysis.bounding.bounds import Bound, bounds
-from adhere.analysis.confidence_set import Shape, Validity
+from adhere.analysis.estimates import Shape, Validity, View
 from adhere.analysis.output.effect_rows import REFUTED, effect_rows
-from adhere.analysis.view import View
 
 from .made_records import Row, made
 

@@ -13,8 +13,8 @@ from adhere.analysis.adaptive.confidence_sequence import (
     ConfidenceSequence,
     RunningSequence,
 )
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NEVER, Records
-from adhere.analysis.view import View
 from adhere.errors import InputError
 
 from .adaptive_trial import adaptive_trial, known_by

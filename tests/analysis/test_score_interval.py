@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from statsmodels.stats import proportion
 
-from adhere.analysis.fixed_sample.score_interval import TwoProportions, score_difference, score_p_value, score_ratio
+from adhere.analysis.fixed_sample.intervals import TwoProportions, score_difference, score_p_value, score_ratio
 from adhere.intervals import normal_quantile
 
 # Newcombe (1998), Statistics in Medicine 17, Table II: examples (a) to (h), method 6.

@@ -12,8 +12,8 @@ from adhere.analysis.adaptive.confidence_sequence import (
     why_no_compliers,
     why_not,
 )
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.view import View
 
 from .adaptive_trial import adaptive_trial
 

@@ -10,8 +10,8 @@ import pytest
 from adhere.analysis.adaptive.confidence_sequence import confidence_sequences
 from adhere.analysis.adaptive.stratified_sequence import stratified_sequences
 from adhere.analysis.analyse import analyse_records
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.view import View
 
 
 def trial(n: int = 3000, seed: int = 1, compliance: float = 0.8) -> Records:

@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from adhere.analysis.analyse import analyse_records
+from adhere.analysis.estimates import View
 from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
 from adhere.analysis.output.effect_rows import effect_rows
-from adhere.analysis.output.effect_tables import pairs_table, ratios_table
+from adhere.analysis.output.tables import pairs_table, ratios_table
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.view import View
 
 from .made_records import Row, made
 

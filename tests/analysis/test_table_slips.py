@@ -11,7 +11,7 @@ import pytest
 
 from adhere.analysis.reading.from_table import read_records
 from adhere.errors import InputError
-from adhere.populations.records_table import read_records as population_records
+from adhere.populations.records import read_records as population_records
 from adhere.record_sources import analyse, records_of
 from same_records import assert_same_records
 

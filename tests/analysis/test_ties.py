@@ -13,14 +13,13 @@ import pytest
 import adhere
 from adhere.analysis.adaptive.aipw import aipw
 from adhere.analysis.adaptive.allocation_check import allocation_check
-from adhere.analysis.adaptive.betting_steps import Past, lay_steps
 from adhere.analysis.adaptive.confidence_sequence import RunningSequence, confidence_sequences
-from adhere.analysis.adaptive.confidence_sequence_kernel import LAST
-from adhere.analysis.adaptive.pair_scores import pair_scores
-from adhere.analysis.adaptive.running_bets import RunningBets
+from adhere.analysis.adaptive.running_bets import Past, RunningBets, lay_steps
+from adhere.analysis.adaptive.scores import pair_scores
+from adhere.analysis.adaptive.wealth import LAST
+from adhere.analysis.estimates import View
 from adhere.analysis.reading.from_table import read_records
 from adhere.analysis.records import Records
-from adhere.analysis.view import View
 from oracle.confidence_sequence import Decision, log_wealth
 
 from .adaptive_trial import adaptive_trial

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from adhere.analysis.adaptive.allocation_check import AllocationCheck
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.adaptive.randomisation_test import RandomisationTest
-from adhere.analysis.analysis import Analysis, Subgroup
+from adhere.analysis.analysis import Analysis
+from adhere.analysis.bounding.balke_pearl import InstrumentalInequality
 from adhere.analysis.bounding.bounds import Bounds, bounds
-from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequality
-from adhere.analysis.bounding.missing import missing
-from adhere.analysis.confidence_set import ConfidenceSet, Validity
+from adhere.analysis.estimates import ConfidenceSet, Validity, View
+from adhere.analysis.findings import Subgroup
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.flow import flow
+from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
 from adhere.analysis.trust.cautions import warnings
 from adhere.analysis.trust.mediation import mediation
 from adhere.analysis.trust.verdict import verdict
-from adhere.analysis.view import View
 from adhere.populations import stroke_aspirin, stroke_heparin
 
 from .made_records import MISSING, Row, any_records, made, of_counts

@@ -11,8 +11,8 @@ import pytest
 from adhere.analysis.adaptive.confidence_sequence import RunningSequence
 from adhere.analysis.adaptive.running_bets import RunningBets
 from adhere.analysis.adaptive.wealth_kernel import Decisions, balance_point, pair_wealth
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NEVER, Records
-from adhere.analysis.view import View
 from oracle.confidence_sequence import log_wealth
 
 from .adaptive_trial import adaptive_trial

@@ -7,7 +7,7 @@ from statistics import fmean, variance
 
 from scipy import special
 
-from adhere.analysis.fixed_sample.fieller import fieller
+from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.looks.judge import ACTIVE, EQUIVALENT, GO_ON, INFERIOR, SUPERIOR
 from evaluation.made_trials import MadeTrial
 

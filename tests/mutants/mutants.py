@@ -123,7 +123,7 @@ MUTANTS = (
     Mutant(
         "bounds-swapped",
         "The lower and the upper bound of a linear program change places.",
-        "src/adhere/analysis/bounding/program_bounds.py",
+        "src/adhere/analysis/bounding/balke_pearl.py",
         "_tidy(low, -minus_high,",
         "_tidy(-minus_high, low,",
         ("tests/analysis/test_bounds.py",),
@@ -139,7 +139,7 @@ MUTANTS = (
     Mutant(
         "fieller-covariance-sign",
         "Fieller's set takes the covariance with the wrong sign.",
-        "src/adhere/analysis/fixed_sample/fieller.py",
+        "src/adhere/analysis/fixed_sample/intervals.py",
         "half_b = z2 * covariance - numerator * denominator",
         "half_b = -z2 * covariance - numerator * denominator",
         ("tests/analysis/test_fieller.py",),

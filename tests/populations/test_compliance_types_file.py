@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import adhere.populations.compliance_types_file
+import adhere.populations.compliance_types
 from adhere.errors import InputError
 from adhere.populations import ComplianceType, ComplianceTypes, rich_and_poor
-from adhere.populations.compliance_types_file import read_compliance_types
+from adhere.populations.compliance_types import read_compliance_types
 
 from .strategies import types_populations
 
@@ -64,7 +64,7 @@ def test_as_told_and_one_reward_for_all() -> None:
 
 
 def test_the_example_in_the_docstring() -> None:
-    docstring = adhere.populations.compliance_types_file.__doc__
+    docstring = adhere.populations.compliance_types.__doc__
     assert docstring is not None
     population = read(docstring.partition("::\n")[2].replace("\n    ", "\n"))
     np.testing.assert_array_equal(population.mean_given_both(), rich_and_poor().mean_given_both())

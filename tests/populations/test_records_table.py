@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from adhere.csv_cells import escape
 from adhere.errors import InputError
 from adhere.populations import Count, Counts
-from adhere.populations.records_table import read_records
+from adhere.populations.records import read_records
 
 from .strategies import counts_populations
 

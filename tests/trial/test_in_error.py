@@ -12,7 +12,7 @@ from adhere.analysis.flow import flow
 from adhere.analysis.reading.from_table import read_records
 from adhere.design.parts import Imputation, Looks
 from adhere.errors import ConflictError, UnknownError
-from adhere.populations.records_table import read_records as read_patients
+from adhere.populations.records import read_records as read_patients
 from adhere.trial.domain.commands import MarkInError, Withdraw
 from adhere.trial.domain.events import Looked
 from adhere.trial.domain.look_state import look_plan

@@ -11,7 +11,7 @@ import adhere
 from adhere.analysis.reading.from_table import read_records
 from adhere.cli.main import main
 from adhere.design.make_design import make_design
-from adhere.populations.records_table import read_records as read_patients
+from adhere.populations.records import read_records as read_patients
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.records import trial_records
 from adhere.trial.monitoring.results import results_of

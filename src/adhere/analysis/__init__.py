@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from adhere.analysis.adaptive.confidence_sequence import RunningSequence as RunningSequence
     from adhere.analysis.adaptive.confidence_sequence import confidence_sequences as confidence_sequences
     from adhere.analysis.analysis import Analysis as Analysis
+    from adhere.analysis.estimates import View as View
     from adhere.analysis.records import Records as Records
-    from adhere.analysis.view import View as View
 
 # Looked up when first used: a live trial needs the means alone.
 _HOMES = {
     "Analysis": "analysis",
     "Records": "records",
     "RunningSequence": "adaptive.confidence_sequence",
-    "View": "view",
+    "View": "estimates",
     "confidence_sequences": "adaptive.confidence_sequence",
 }
 __all__ = list(_HOMES)

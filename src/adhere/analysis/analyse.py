@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adhere.analysis.analysis import Analysis, Subgroup
-from adhere.analysis.reading.digest import digest_of
-from adhere.analysis.records import Records
+from adhere.analysis.analysis import Analysis
+from adhere.analysis.findings import Subgroup
+from adhere.analysis.records import Records, digest_of
 from adhere.checks import is_number
 from adhere.errors import InputError
 
@@ -58,18 +58,18 @@ def analyse_records(
     if fixed_allocation and is_adaptive(records):
         sentence = "fixed_allocation: the logged probabilities of arms changed from patient to patient; leave it out"
         raise InputError("fixed_allocation", True, "records with constant probabilities", sentence)
-    tests = [_turned(one) if lower_is_better else one for one in randomisation()]
     has_sequences = not why_not(records)
-    draft = _drafted(records, confidence_sequences(records, level) if has_sequences else (), level, margin)
-    draft = replace(
-        draft,
-        aipw=aipw(records, level, by_stratum=draft.mixes_strata) if has_sequences else (),
-        randomisation=tuple(tests),
-        subgroups=_subgroups(records, level),
-        lower_is_better=lower_is_better,
-        fixed_allocation=fixed_allocation,
+    sequences = confidence_sequences(records, level) if has_sequences else ()
+    draft = _drafted(records, sequences, level, margin, lower_is_better=lower_is_better)
+    return _judged(
+        replace(
+            draft,
+            aipw=aipw(records, level, by_stratum=draft.mixes_strata) if has_sequences else (),
+            randomisation=tuple(_turned(one) if lower_is_better else one for one in randomisation()),
+            subgroups=_subgroups(records, level),
+            fixed_allocation=fixed_allocation,
+        )
     )
-    return _judged(draft)
 
 
 def analyse_running(
@@ -85,7 +85,7 @@ def analyse_running(
     As `analyse_records`, without what takes longer or holds for one look only: no AIPW, no subgroups, no
     randomisation test. `lower_is_better` says that the records were made by `as_benefit`.
     """
-    return _judged(replace(_drafted(records, sequences, level, margin), lower_is_better=lower_is_better))
+    return _judged(_drafted(records, sequences, level, margin, lower_is_better=lower_is_better))
 
 
 def _directed(records: Records, lower_is_better: bool) -> Records:
@@ -102,18 +102,25 @@ def as_benefit(records: Records, lower_is_better: bool) -> Records:
     return replace(records, reward=1.0 - records.reward) if lower_is_better else records
 
 
-def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level: float, margin: float) -> Analysis:
+def _drafted(
+    records: Records,
+    sequences: tuple[ConfidenceSequence, ...],
+    level: float,
+    margin: float,
+    *,
+    lower_is_better: bool,
+) -> Analysis:
     """What follows from the records alone, not yet judged."""
     from adhere.analysis.adaptive.allocation_check import allocation_check
     from adhere.analysis.adaptive.confidence_sequence import why_not
     from adhere.analysis.adaptive.outcome_drift import outcomes_drifted
     from adhere.analysis.adaptive.stratified_sequence import stratified_sequences
     from adhere.analysis.bounding.bounds import bounds
-    from adhere.analysis.bounding.missing import missing
     from adhere.analysis.fixed_sample.effects import effects
     from adhere.analysis.fixed_sample.principal_strata import principal_strata
     from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
     from adhere.analysis.flow import flow
+    from adhere.analysis.missing_outcomes.missing import missing
     from adhere.analysis.trust.mediation import mediation
 
     adaptive, reason = is_adaptive(records), why_not(records)
@@ -153,6 +160,7 @@ def _drafted(records: Records, sequences: tuple[ConfidenceSequence, ...], level:
         estimands=(),
         warnings=records.warnings,
         verdict=(),
+        lower_is_better=lower_is_better,
         rehearsal=records.rehearsal,
         outcomes_drifted=adaptive and outcomes_drifted(records),
         arm_order=records.arm_order,
@@ -163,21 +171,11 @@ def _judged(draft: Analysis) -> Analysis:
     """With what can be trusted of it, and what cannot."""
     from adhere.analysis.trust.cautions import warnings
     from adhere.analysis.trust.estimands import estimands
-    from adhere.analysis.trust.refuted import without_promises
     from adhere.analysis.trust.verdict import verdict
-    from adhere.analysis.trust.withheld import without_invalid
+    from adhere.analysis.trust.withheld import without_invalid, without_promises
 
     draft = without_promises(without_invalid(draft))
-    draft = replace(draft, warnings=warnings(draft))
-    words = estimands(
-        draft.effects,
-        draft.bounds,
-        draft.sequences,
-        control=draft.control,
-        adaptive=draft.adaptive,
-        missing=draft.missing,
-    )
-    return replace(draft, estimands=words, verdict=verdict(draft))
+    return replace(draft, estimands=estimands(draft), warnings=warnings(draft), verdict=verdict(draft))
 
 
 def check_options(level: object, margin: object) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity
+from adhere.analysis.estimates import ConfidenceSet, Quantity
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Records
 from adhere.intervals import wilson
 

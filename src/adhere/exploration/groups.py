@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from adhere.checks import check_sums_to_one, check_unit_number
 from adhere.errors import InputError
 from adhere.populations import ComplianceType, ComplianceTypes
-from adhere.populations.compliance_type import BEHAVIOURS
+from adhere.populations.compliance_types import BEHAVIOURS
 from adhere.populations.examples import ARMS
 
 CONTROL, TREATMENT = 0, 1

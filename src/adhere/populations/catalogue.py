@@ -10,12 +10,11 @@ from typing import Final, TypeAlias
 
 from adhere.errors import InputError, nearest
 from adhere.frames import FrameLike
-from adhere.populations.compliance_types_file import read_compliance_types
+from adhere.populations.compliance_types import read_compliance_types
 from adhere.populations.examples import corrective, defiers, homogeneous, rich_and_poor
 from adhere.populations.population import Population
 from adhere.populations.priors import uniform_any, uniform_corrective, uniform_other
-from adhere.populations.records import Records
-from adhere.populations.records_table import read_records
+from adhere.populations.records import Records, read_records
 from adhere.populations.stroke import stroke_aspirin, stroke_heparin
 from adhere.records.table import SUFFIXES, is_table
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from adhere.checks import check_reward, check_unit_number
 from adhere.errors import InputError
-from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, ComplianceType
-from adhere.populations.compliance_types import ComplianceTypes
+from adhere.populations.compliance_types import ALWAYS_TAKER, COMPLIER, ComplianceType, ComplianceTypes
 
 ARMS = ("control", "treatment")
 

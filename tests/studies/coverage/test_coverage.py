@@ -10,7 +10,7 @@ import numpy as np
 import polars
 import pytest
 
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.records import Records
 from adhere.policies import as_policy

@@ -10,7 +10,7 @@ import polars
 import pytest
 
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.confidence_set import ConfidenceSet
+from adhere.analysis.estimates import ConfidenceSet
 from adhere.intervals import wilson
 from adhere.record_sources import analyse
 from adhere.studies.coverage.synthetic import study

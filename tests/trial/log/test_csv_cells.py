@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adhere.csv_cells import escape, unescape
 from adhere.design.make_design import make_design
-from adhere.populations.records_table import read_records
+from adhere.populations.records import read_records
 from adhere.store import open_store
 from adhere.trial.log.csv_tables import escaped_table, unescaped_table
 from adhere.trial.log.export import write_table

@@ -8,13 +8,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.adaptive.batches import batch_ends
 from adhere.analysis.adaptive.confidence_sequence import why_no_compliers
-from adhere.analysis.adaptive.known_places import known_places
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
-from adhere.analysis.fixed_sample.fieller import fieller
+from adhere.analysis.adaptive.scores import batch_ends, known_places
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity, View
+from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
-from adhere.analysis.view import View
 from adhere.intervals import normal_quantile
 
 _METHOD: Final = "adaptively weighted AIPW"

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.adaptive.batches import batch_starts
+from adhere.analysis.adaptive.scores import batch_starts
 from adhere.analysis.records import Floats, Ints, Records
 
 _BETS: Final = tuple(side * 2.0**-power for power in range(1, 10) for side in (1, -1))

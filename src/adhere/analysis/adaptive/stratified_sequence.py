@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -15,10 +15,33 @@ from adhere.analysis.adaptive.confidence_sequence import (
     why_no_compliers,
     why_not,
 )
-from adhere.analysis.adaptive.strata_parts import BY_STRATUM, Part, each_stratum
-from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
-from adhere.analysis.view import View
+
+BY_STRATUM: Final = (
+    "The probabilities of arms depended on the stratum: each stratum is estimated by itself and counts by its number "
+    "of patients, so that the effect is that in a mixture of strata like this one."
+)
+_NO_STRATUM: Final = "(missing)"
+
+
+class Part(NamedTuple):
+    """A stratum: its name, its share of the patients, its records."""
+
+    name: str
+    share: float
+    records: Records
+
+
+def each_stratum(records: Records) -> Iterator[Part]:
+    """Patients of one stratum after the other; patients without a stratum are one."""
+    assert records.stratum is not None
+    for number in np.unique(records.stratum):
+        own = records.stratum == number
+        name = records.strata[number] if number >= 0 else _NO_STRATUM
+        # Without their strata: within one there is nothing left to stratify by.
+        yield Part(name, float(own.mean()), replace(records.where(own), stratum=None, strata=()))
+
 
 _METHOD: Final = "betting confidence sequences, strata combined"
 _TARGET: Final = "Its target is an effect that is constant over time in each stratum."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
 from adhere.analysis.records import Floats, Ints, Records
 
 _METHOD = "betting confidence sequences"

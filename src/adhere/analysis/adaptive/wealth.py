@@ -1,31 +1,152 @@
-"""The wealth of bets against every effect on a grid from -1 to 1, and which effects they refute."""
+"""The wealth of bets against every effect on a grid from -1 to 1, and the kernel that plays them.
+
+Bets against effect θ win u = λ(θ)·g(θ) in a step, one on g > 0 and one on g < 0: their wealth is multiplied by 1 + u
+and 1 - u. Effects lie in blocks of LANES, side by side in vector registers; what belongs to a block is one flat array
+of ROWS rows. Wealth is a product, kept within a double by exact powers of two. Where a bet first reached the
+threshold is looked for again in the steps since the last look, which happens at most once for each bet. What bets
+have within a batch, whose order is not known, does not count.
+"""
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.adaptive.confidence_sequence_kernel import (
-    DOWN,
-    DOWN_AT,
-    DOWN_SCALE,
-    FOLLOW,
-    INVERSE,
-    LANES,
-    LOG_STEP,
-    LOG_TOP,
-    ROWS,
-    THETA,
-    UP,
-    UP_AT,
-    UP_SCALE,
-    Bets,
-)
 from adhere.analysis.records import Floats
+from adhere.compilation import Kernel, inline, no_inline
 from adhere.processors import usable_processors
 
-_SMALL = 2**22  # steps times effects that one thread plays sooner than a second one starts
+LANES: Final = 32
+# The rows of a block: the effect θ and 1/(1+|θ|); the wealth of both bets, how often 2^STEP was taken out of it, what
+# it was at the last look and its largest value since; after how many decisions each first reached the threshold; and
+# the logarithm of the largest wealth of either so far.
+THETA, INVERSE, UP, DOWN, UP_SCALE, DOWN_SCALE, UP_START, DOWN_START, UP_TOP, DOWN_TOP = range(10)
+UP_AT, DOWN_AT, LOG_TOP, ROWS = range(10, 14)
+# The columns of a step: the number of the last decision of its batch, and whether it is that itself (1) or not (0);
+# the spread as a polynomial in θ, so that λ = min(√(rate/spread), cap/(1+|θ|)); and the score, w·a - θ·w·b, whose
+# parts lie between two ends where an outcome is not known.
+ENTRY, LAST, SPREAD_0, SPREAD_1, SPREAD_2, RATE, CAP, WA_LOW, WA_HIGH, WB_LOW, WB_HIGH, COLUMNS = range(12)
+# A step multiplies by 1/2 at least and 3/2 at most: 256 of them, from anything between 2^-400 and 2^400 on, stay
+# within a double.
+PERIOD: Final = 256
+STEP: Final = 400
+LOG_STEP: Final = STEP * math.log(2.0)
+_LARGE, _SMALL = 2.0**STEP, 2.0**-STEP
+
+
+class Bets(NamedTuple):
+    """How many steps came before, and the wealth at which an effect is refuted."""
+
+    n_before: int
+    threshold: float
+
+
+def follow(bets: Any, blocks: Any, steps: Any) -> None:
+    """Play the steps against every effect of some blocks."""
+    start = 0
+    while start < len(steps):
+        # Rescaled after every PERIOD steps since the first ever, so that it does not matter how steps are cut.
+        end = min(len(steps), start + PERIOD - (bets.n_before + start) % PERIOD)
+        for number in range(len(blocks)):
+            block = blocks[number]
+            play(block, steps, start, end)
+            for lane in range(LANES):
+                look(bets.threshold, block, lane, steps, start, end)
+                if (bets.n_before + end) % PERIOD == 0:
+                    rescale(block, UP, UP_SCALE, lane)
+                    rescale(block, DOWN, DOWN_SCALE, lane)
+        start = end
+
+
+@inline
+def play(block: Any, steps: Any, start: int, end: int) -> None:
+    """Some steps against the effects of one block."""
+    counts = 1.0 if start == 0 else steps[start - 1, LAST]
+    for lane in range(LANES):
+        block[UP_START * LANES + lane] = block[UP * LANES + lane]
+        block[DOWN_START * LANES + lane] = block[DOWN * LANES + lane]
+        block[UP_TOP * LANES + lane] = counts * block[UP * LANES + lane]
+        block[DOWN_TOP * LANES + lane] = counts * block[DOWN * LANES + lane]
+    for step in range(start, end):
+        spread_0, spread_1, spread_2 = steps[step, SPREAD_0], steps[step, SPREAD_1], steps[step, SPREAD_2]
+        rate, cap, wa_low, wa_high = steps[step, RATE], steps[step, CAP], steps[step, WA_LOW], steps[step, WA_HIGH]
+        wb_low, wb_high, counts = steps[step, WB_LOW], steps[step, WB_HIGH], steps[step, LAST]
+        for lane in range(LANES):
+            theta = block[THETA * LANES + lane]
+            spread = spread_0 + theta * (spread_1 + theta * spread_2)
+            bet = min(np.sqrt(rate / spread), cap * block[INVERSE * LANES + lane])
+            one, other = theta * wb_low, theta * wb_high
+            up = block[UP * LANES + lane] * (1.0 + bet * (wa_low - max(one, other)))
+            down = block[DOWN * LANES + lane] * (1.0 - bet * (wa_high - min(one, other)))
+            block[UP * LANES + lane] = up
+            block[DOWN * LANES + lane] = down
+            block[UP_TOP * LANES + lane] = max(block[UP_TOP * LANES + lane], counts * up)
+            block[DOWN_TOP * LANES + lane] = max(block[DOWN_TOP * LANES + lane], counts * down)
+
+
+@inline
+def look(threshold: float, block: Any, lane: int, steps: Any, start: int, end: int) -> None:
+    """Note whether one of the bets against an effect reached the threshold in these steps, and the largest wealth."""
+    up_scale, down_scale = block[UP_SCALE * LANES + lane], block[DOWN_SCALE * LANES + lane]
+    up_top, down_top = block[UP_TOP * LANES + lane], block[DOWN_TOP * LANES + lane]
+    up_needed, down_needed = scaled(threshold, up_scale), scaled(threshold, down_scale)
+    if up_top >= up_needed and block[UP_AT * LANES + lane] == np.inf:
+        block[UP_AT * LANES + lane] = reached_at(block, lane, steps, start, end, UP_START, up_needed)
+    if down_top >= down_needed and block[DOWN_AT * LANES + lane] == np.inf:
+        block[DOWN_AT * LANES + lane] = reached_at(block, lane, steps, start, end, DOWN_START, down_needed)
+    if up_top == 0.0:
+        return  # a batch that began before these steps has not ended in them
+    largest = max(math.log(up_top) + LOG_STEP * up_scale, math.log(down_top) + LOG_STEP * down_scale)
+    block[LOG_TOP * LANES + lane] = max(block[LOG_TOP * LANES + lane], largest)
+
+
+@inline
+def scaled(threshold: float, scale: float) -> float:
+    """The threshold for a wealth of which 2^STEP was taken out so often."""
+    if scale > 1.0:
+        return 0.0  # no PERIOD brings it back
+    if scale == 1.0:
+        return threshold * _SMALL
+    if scale < -1.0:
+        return np.inf  # no PERIOD brings it there
+    return threshold if scale == 0.0 else threshold * _LARGE
+
+
+@no_inline
+def reached_at(block: Any, lane: int, steps: Any, start: int, end: int, row: int, needed: float) -> float:
+    """The decision after which a bet had what is needed: the steps since the last look once more."""
+    theta, inverse, wealth = block[THETA * LANES + lane], block[INVERSE * LANES + lane], block[row * LANES + lane]
+    for step in range(start, end):
+        spread = steps[step, SPREAD_0] + theta * (steps[step, SPREAD_1] + theta * steps[step, SPREAD_2])
+        bet = min(np.sqrt(steps[step, RATE] / spread), steps[step, CAP] * inverse)
+        one, other = theta * steps[step, WB_LOW], theta * steps[step, WB_HIGH]
+        if row == UP_START:
+            wealth *= 1.0 + bet * (steps[step, WA_LOW] - max(one, other))
+        else:
+            wealth *= 1.0 - bet * (steps[step, WA_HIGH] - min(one, other))
+        if wealth >= needed and steps[step, LAST] == 1.0:
+            return float(steps[step, ENTRY])
+    return np.inf
+
+
+@inline
+def rescale(block: Any, row: int, scale: int, lane: int) -> None:
+    """Take a power of two out of a wealth that is large, or put one into a small one: exact."""
+    if block[row * LANES + lane] > _LARGE:
+        block[row * LANES + lane] *= _SMALL
+        block[scale * LANES + lane] += 1.0
+    elif block[row * LANES + lane] < _SMALL:
+        block[row * LANES + lane] *= _LARGE
+        block[scale * LANES + lane] -= 1.0
+
+
+FOLLOW = Kernel(follow)
+
+
+_ONE_THREAD = 2**22  # steps times effects that one thread plays sooner than a second one starts
 
 
 class Wealth:
@@ -55,7 +176,7 @@ class Wealth:
         if not len(steps):
             return
         follow = FOLLOW.compiled(bets, self._blocks, steps)
-        n_threads = 1 if len(steps) * len(self.theta) < _SMALL else min(usable_processors(), len(self._blocks))
+        n_threads = 1 if len(steps) * len(self.theta) < _ONE_THREAD else min(usable_processors(), len(self._blocks))
         if n_threads == 1:
             follow(bets, self._blocks, steps)
             return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequality, instrumental_inequality
+from adhere.analysis.bounding.balke_pearl import InstrumentalInequality, instrumental_inequality
 from adhere.analysis.bounding.observed_cells import ObservedCells, observed_cells
-from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.estimates import ConfidenceSet, Shape, Validity
 from adhere.analysis.records import Records
 
 _ASSUMPTIONS = ("none", "monotonicity")
@@ -102,7 +102,7 @@ def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
     Balke and Pearl (1997), Journal of the American Statistical Association 92.
 
     """
-    from adhere.analysis.bounding.program_bounds import Target, has_one_program, program_bounds
+    from adhere.analysis.bounding.balke_pearl import Target, has_one_program, program_bounds
 
     cells = observed_cells(records)
     targets: list[Target] = [{arm: 1} for arm in range(records.n_arms)]

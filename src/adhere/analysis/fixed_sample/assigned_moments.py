@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from adhere.analysis.cells import added
-from adhere.analysis.confidence_set import ConfidenceSet
-from adhere.analysis.fixed_sample.fieller import fieller
+from adhere.analysis.estimates import ConfidenceSet
+from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.intervals import RewardSums
 
 Weights = tuple[float, float, float]  # of Y, D and Y·D

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from adhere.analysis.cells import Cells
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity
 from adhere.analysis.fixed_sample.assigned_moments import (
     OUTCOME,
     TAKEN,
@@ -19,14 +19,19 @@ from adhere.analysis.fixed_sample.assigned_moments import (
     Contrasts,
     TwoAssigned,
 )
-from adhere.analysis.fixed_sample.comparison import Comparison
-from adhere.analysis.fixed_sample.mantel_haenszel import NO_STRATUM, alone_note, compare_strata
+from adhere.analysis.fixed_sample.intervals import two_sided
 from adhere.analysis.fixed_sample.means import View
 from adhere.analysis.fixed_sample.missing_at_random import Completed
-from adhere.analysis.fixed_sample.number_needed import number_needed
-from adhere.analysis.fixed_sample.score_interval import two_sided
 from adhere.analysis.fixed_sample.stratified_moments import StratifiedAssigned, stratified_pair
-from adhere.analysis.fixed_sample.two_arms import Contrast, compare_groups, not_negative
+from adhere.analysis.fixed_sample.two_arms import (
+    NO_STRATUM,
+    Contrast,
+    alone_note,
+    compare_groups,
+    compare_strata,
+    not_negative,
+    number_needed,
+)
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
 from adhere.intervals import normal_quantile
 

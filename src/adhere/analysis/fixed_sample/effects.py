@@ -8,18 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adhere.analysis.cells import Cells, cells_of
-from adhere.analysis.confidence_set import Quantity, Validity
-from adhere.analysis.fixed_sample.comparison import Comparison as Comparison
+from adhere.analysis.estimates import Comparison as Comparison
+from adhere.analysis.estimates import Quantity, Validity
 from adhere.analysis.fixed_sample.compliers import assigned_pair, complier_comparison
-from adhere.analysis.fixed_sample.mantel_haenszel import alone_note, compare_strata, stratum_weights
 from adhere.analysis.fixed_sample.means import ArmMean as ArmMean
 from adhere.analysis.fixed_sample.means import View as View
 from adhere.analysis.fixed_sample.means import means_of, no_outcome, validity_of
 from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
-from adhere.analysis.fixed_sample.multiplicity import adjusted
-from adhere.analysis.fixed_sample.number_needed import number_needed
 from adhere.analysis.fixed_sample.principal_strata import complier_means
-from adhere.analysis.fixed_sample.two_arms import Contrast, compare_groups
+from adhere.analysis.fixed_sample.two_arms import (
+    Contrast,
+    alone_note,
+    compare_groups,
+    compare_strata,
+    number_needed,
+    stratum_weights,
+)
 from adhere.analysis.records import MAX_COMPARED, NOT_KNOWN, Records, pairs_of
 from adhere.intervals import RewardSums
 
@@ -219,3 +223,37 @@ def _notes(cells: Cells) -> Iterator[str]:
     unknown = int(cells.patients[:, NOT_KNOWN].sum())
     if unknown:
         yield f"What {unknown} of {total} patients took is not known; as-treated and per-protocol leave them out."
+
+
+ALL_PAIRS = "Holm, all pairs"
+AGAINST_CONTROL = "Holm, against control"
+
+
+def adjusted(comparisons: Sequence[Comparison], control: str) -> tuple[Comparison, ...]:
+    """The comparisons of one view with their adjusted p-values, where a family has more than one (Holm 1979).
+
+    A comparison that cannot be made counts for no family.
+    """
+    families = {ALL_PAIRS: list(comparisons), AGAINST_CONTROL: [one for one in comparisons if one.control == control]}
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for family, members in families.items():
+        p_values = {(one.treatment, one.control): one.p_value for one in members if one.p_value is not None}
+        if len(p_values) > 1:
+            for pair, p_value in zip(p_values, _holm(list(p_values.values())), strict=True):
+                found.setdefault(pair, {})[family] = p_value
+    return tuple(replace(one, adjusted=found.get((one.treatment, one.control), {})) for one in comparisons)
+
+
+def _holm(p_values: Sequence[float]) -> list[float]:
+    """Each p-value times how many are not smaller, and no smaller than the one before it; at most 1.
+
+    (statsmodels' `multipletests` has the same, but collects all garbage whenever it is called: 0.3 s a call.)
+
+    >>> _holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = largest
+    return corrected

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
+from adhere.analysis.estimates import View as View
 from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
 from adhere.analysis.records import Records
-from adhere.analysis.view import View as View
 from adhere.intervals import RewardSums, mean_interval, wilson
 
 _LEAST_VARIANCE = 1e-12  # of rewards from 0 to 1: below it, what is left is rounding

@@ -1,14 +1,128 @@
-"""Whether the allocation depends on the stratum, by logged probabilities or by the shares of patients assigned."""
+"""Whether the allocation depends on the stratum: by the shares assigned, and by the probabilities logged."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
-from adhere.analysis.adaptive.stratum_probabilities import depend_on_stratum
-from adhere.analysis.output.texts import p_value
-from adhere.analysis.records import Floats, Ints, Records
+from adhere.analysis.records import Bools, Floats, Ints, Records
+from adhere.analysis.texts import p_value
+from adhere.intervals import normal_quantile
+
+_SAME: Final = 1e-6  # probabilities that differ by less are the same: those of a table sum to 1 within this
+_LEVEL: Final = 0.998  # two-sided: a guess must beat chance with p < 0.001
+_BETTER: Final = 0.2  # part of the errors expected by chance that guesses must avoid
+_RECENT: Final = 5  # patients of a stratum whose probabilities are averaged
+_STRETCH: Final = 100  # consecutive decisions within which the mix of strata counts as constant
+_BALANCED: Final = 0.15  # part of the imbalance of independent draws below which strata were allocated in blocks
+_MAX_DISTANCES: Final = 10**7  # decisions times strata; later decisions are not looked at
+
+
+def depend_on_stratum(records: Records) -> bool:
+    """Whether the logged probabilities differ between strata at the same time; False without either of them.
+
+    Probabilities that are constant within each stratum are compared directly. If they change, the answer is
+    `learns_by_stratum` where the records have it. Otherwise each decision's stratum is guessed: the one whose last
+    five patients had the most similar probabilities on average. If probabilities do not depend on the stratum,
+    guesses are right as often as by chance, given the stratum of the patient before and the mix of strata among 100
+    consecutive patients. The probabilities depend on the stratum if guesses are right more often (p < 0.001), and
+    avoid at least a fifth of the errors expected by chance. Permuted blocks by stratum do
+    not count: they keep the shares of arms the same in every stratum, much closer than independent draws would.
+
+    >>> chosen, stratum = np.array([0, 1] * 50), np.array([0, 0, 1, 1] * 25)
+    >>> odds = np.where(stratum[:, None] == 1, [0.2, 0.8], [0.5, 0.5])
+    >>> given = Records("", "", ("old", "new"), chosen, chosen, np.ones(100), strata=("A", "B"), stratum=stratum)
+    >>> from dataclasses import replace
+    >>> depend_on_stratum(given), depend_on_stratum(replace(given, probabilities=odds))
+    (False, True)
+    """
+    if records.probabilities is None or records.stratum is None:
+        return False
+    known = ~records.lacks_probabilities
+    probabilities = records.probabilities[known]
+    strata, stratum = np.unique(records.stratum[known], return_inverse=True)
+    if len(strata) < 2:
+        return False
+    first = probabilities[np.unique(stratum, return_index=True)[1]]
+    if not np.any(np.abs(probabilities - first[stratum]) > _SAME):
+        return bool(np.any(np.abs(first - first[0]) > _SAME))
+    if records.learns_by_stratum is not None:
+        return records.learns_by_stratum
+    n = min(len(stratum), _MAX_DISTANCES // len(strata))
+    probabilities, stratum = probabilities[:n], stratum[:n].astype(np.int64)
+    chosen = records.chosen[known][:n]
+    return _imbalance(chosen, stratum, records.n_arms) > _BALANCED and _can_be_guessed(
+        probabilities, stratum, len(strata)
+    )
+
+
+def _imbalance(chosen: Ints, stratum: Ints, n_arms: int) -> float:
+    """Squared distances of strata's counts of arms from the overall shares, relative to independent draws.
+
+    After t patients of a stratum, the squared distance of an arm's count from t·p (p is the arm's overall share) is
+    expected to be t·p·(1 − p) if arms are drawn independently.
+    """
+    order = np.argsort(stratum, kind="stable")
+    first = np.flatnonzero(np.diff(stratum[order], prepend=-1))
+    place = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+    squares = expected = 0.0
+    for arm in range(n_arms):
+        off = (chosen[order] == arm) - float(np.mean(chosen == arm))
+        total = np.cumsum(off)
+        before = np.repeat(total[first] - off[first], np.diff(first, append=len(order)))
+        squares += float(np.sum((total - before) ** 2))
+        expected += float(np.mean(off**2) * np.sum(place + 1))
+    return squares / expected if expected else 0.0
+
+
+def _can_be_guessed(probabilities: Floats, stratum: Ints, n_strata: int) -> bool:
+    """Whether guesses are right more often than if strata were permuted among the decisions of each cell.
+
+    A cell has the decisions of one stretch that follow a patient of one stratum. With a and b the numbers of guesses
+    and of patients by stratum, n = Σa = Σb and m = Σab/n², the number of right guesses has the mean nm and the
+    variance (Σab(1 + 2m − 2(a + b)/n) + Σab(a + b)/n − n²m²)/(n − 1).
+    """
+    guess, is_guessed = _guesses(probabilities, stratum, n_strata)
+    kept = np.flatnonzero(is_guessed[1:]) + 1  # the first patient has no predecessor
+    _, cell = np.unique(kept // _STRETCH * n_strata + stratum[kept - 1], return_inverse=True)
+    size = int(cell.max(initial=-1)) + 1
+    guesses, patients = (
+        np.bincount(cell * n_strata + of[kept], minlength=size * n_strata).reshape(size, n_strata).astype(np.float64)
+        for of in (guess, stratum)
+    )
+    n = patients.sum(axis=1)
+    both, apart = guesses * patients, guesses + patients
+    mean = both.sum(axis=1) / n
+    scale = n[:, None]
+    squares = (both * (1.0 + 2.0 * mean[:, None] / scale - apart / scale)).sum(axis=1) - mean**2
+    variance = float(np.sum(squares[n > 1] / (n[n > 1] - 1.0)))
+    n_right, by_chance = float(np.sum(guess[kept] == stratum[kept])), float(mean.sum())
+    more = n_right - by_chance
+    return more > normal_quantile(_LEVEL) * math.sqrt(max(0.0, variance)) and more >= _BETTER * (
+        len(kept) - by_chance
+    )
+
+
+def _guesses(probabilities: Floats, stratum: Ints, n_strata: int) -> tuple[Ints, Bools]:
+    """The stratum whose recent patients had the probabilities nearest to a decision's, and whether there is one."""
+    least, guess = np.full(len(stratum), np.inf), np.zeros(len(stratum), dtype=np.int64)
+    is_one = np.zeros(len(stratum), dtype=np.bool_)
+    for one in range(n_strata):
+        own = stratum == one
+        before = np.cumsum(own) - own
+        sums = np.concatenate([np.zeros((1, probabilities.shape[1])), np.cumsum(probabilities[own], axis=0)])
+        start = np.maximum(before - _RECENT, 0)
+        n_recent = before - start
+        recent = (sums[before] - sums[start]) / np.maximum(n_recent, 1)[:, None]
+        distance = np.where(n_recent > 0, np.abs(probabilities - recent).max(axis=1), np.inf)
+        is_nearer = distance < least - _SAME
+        is_one = is_nearer | (is_one & (distance > least + _SAME))
+        guess, least = np.where(is_nearer, one, guess), np.minimum(distance, least)
+    return guess, is_one
+
 
 _ALPHA = 0.001  # of the test: shares that differ by chance alone are no reason for a warning
 _DOUBT = 0.05  # of the test: shares that may differ, where no probabilities say whether they do

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.cells import Cells, added
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity
+from adhere.analysis.estimates import ConfidenceSet, Quantity
 from adhere.analysis.fixed_sample.assigned_moments import MORE, ROUNDING, Assigned
-from adhere.analysis.fixed_sample.fieller import fieller
+from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.analysis.records import Floats
 from adhere.intervals import RewardSums, normal_quantile
 

@@ -6,24 +6,18 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
 from adhere.analysis.missing_outcomes.sensitivity import LATENT
-from adhere.analysis.output.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
-from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, DRIFTED, MIXES_STRATA
-from adhere.analysis.view import View
+from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
+from adhere.analysis.trust.withheld import WITHHELD
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis, Subgroup
     from adhere.analysis.bounding.bounds import Bound
-    from adhere.analysis.fixed_sample.comparison import Comparison
-    from adhere.analysis.missing_outcomes.tipping_points import TippingPoint
+    from adhere.analysis.estimates import Comparison
+    from adhere.analysis.findings import Findings
+    from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
 
 NO_ESTIMAND = "no estimand without further assumptions"
-WITHHELD = {
-    MIXES_STRATA: "withheld: mixes strata",
-    ADAPTS_BY_STRATUM: "withheld: adapts by stratum",
-    DRIFTED: "withheld: outcomes drifted",
-}
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 WORST_CASE = "worst-case bounds"
@@ -34,7 +28,6 @@ LIKE_THEIR_ARM = "if lost by arm alone"
 LATENTLY = "if missing by compliance type"
 REFUTED = Validity.REFUTED.value
 KINDS = (*(one.value for one in Validity if one is not Validity.REFUTED), NO_ESTIMAND, BOUNDS, WORST_CASE, REFUTED)
-STRATIFIED, UNSTRATIFIED = ", stratified", ", unstratified"
 MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
 
 
@@ -95,13 +88,7 @@ class EffectRow(NamedTuple):
         return [(self.found.low, self.found.high)]
 
 
-def pairs(analysis: Analysis) -> list[tuple[str, str]]:
-    """Every pair of treatment and control, those against the trial's control first."""
-    found = dict.fromkeys((one.treatment, one.control) for one in analysis.effects.comparisons)
-    return sorted(found, key=lambda pair: pair[1] != analysis.control)
-
-
-def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[EffectRow]:
+def effect_rows(analysis: Findings, treatment: str, control: str) -> list[EffectRow]:
     """Every estimate of one effect."""
     pair = (treatment, control)
     rows: list[EffectRow] = []
@@ -133,23 +120,9 @@ def effect_rows(analysis: Analysis, treatment: str, control: str) -> list[Effect
     return rows
 
 
-def assigned_effect(
-    group: Subgroup, treatment: str, control: str, *, adaptive: bool
-) -> tuple[float | None, ConfidenceSet | None] | None:
-    """The intention-to-treat effect in a subgroup, with the set that holds for its allocation; None without one."""
-    pair = (View.INTENTION_TO_TREAT, treatment, control)
-    for sequence in group.sequences if adaptive else ():
-        if (sequence.view, sequence.treatment, sequence.control) == pair:
-            return sequence.estimate, sequence.final
-    for one in group.effects.comparisons:
-        if (one.view, one.treatment, one.control) == pair:
-            return one.difference.value, one.difference.sets[0] if one.difference.sets else None
-    return None
-
-
-def _if_missing_otherwise(analysis: Analysis, one: Comparison) -> Iterator[EffectRow]:
+def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[EffectRow]:
     """The same effect by other assumptions on what is missing: beside the stratified one, where there is one."""
-    view, missing = view_name(analysis, one), analysis.missing
+    view, missing = analysis.view_name(one), analysis.missing
     same = (one.view, one.treatment, one.control)
     for other in missing.sensitivity.alternatives:
         is_latent = other.assumption == LATENT
@@ -169,16 +142,8 @@ def _if_missing_otherwise(analysis: Analysis, one: Comparison) -> Iterator[Effec
             yield EffectRow(view, f"tipping point of {point.arm}", TIPPING, None, None, tipping=point)
 
 
-def view_name(analysis: Analysis, one: Comparison) -> str:
-    """The view of a comparison, and whether it is stratified where there is another that is."""
-    if one.stratified:
-        return one.view.value + STRATIFIED
-    has_strata = any(other.stratified and other.view is one.view for other in analysis.effects.comparisons)
-    return one.view.value + UNSTRATIFIED * has_strata
-
-
-def _compared(analysis: Analysis, one: Comparison) -> Iterator[EffectRow]:
-    view = view_name(analysis, one)
+def _compared(analysis: Findings, one: Comparison) -> Iterator[EffectRow]:
+    view = analysis.view_name(one)
     if not one.difference.sets:
         kind = NO_ESTIMAND if one.view in MISLEADING else Validity.FIXED.value
         yield EffectRow(view, "", kind, one.difference.value, None, reason=one.difference.reason)

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adhere.analysis.analysis import Subgroup
-from adhere.analysis.confidence_set import Shape
+from adhere.analysis.estimates import Shape, View
+from adhere.analysis.findings import Subgroup
 from adhere.analysis.output.effect_rows import (
     KINDS,
     NOT_ADAPTIVE,
     REFUTED,
     EffectRow,
-    assigned_effect,
     effect_rows,
-    pairs,
 )
 from adhere.analysis.output.tables import MAX_ARMS, level_text
-from adhere.analysis.output.texts import percent
-from adhere.analysis.reading.names import apart_from
-from adhere.analysis.view import View
+from adhere.analysis.texts import apart_from, percent
 from adhere.report.compliance_matrix import MAX_HALF, share_text
 from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:
     from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.findings import Findings
     from adhere.analysis.flow import ArmFlow
     from adhere.report.band_over_time import Band
     from adhere.report.consort_flow import FlowBox
@@ -35,14 +31,14 @@ _MAX_BANDS, _MAX_STRATA_ROWS, _MAX_MATRIX = 12, 60, 12
 _ZERO = "no difference"
 
 
-def forest_figure(analysis: Analysis) -> ReportFigure | None:
+def forest_figure(analysis: Findings) -> ReportFigure | None:
     """All views of every treatment against the control on one axis; of many arms, intention-to-treat alone."""
     from adhere.report.forest_plot import forest_plot, marks_in_words
 
     is_small = len(analysis.arms) <= MAX_ARMS
     rows = [
         _forest_row(f"{treatment} against {control}", row)
-        for treatment, control in pairs(analysis)
+        for treatment, control in analysis.pairs
         if control == analysis.control
         for row in effect_rows(analysis, treatment, control)
         if row.tipping is None and (is_small or row.view.startswith(View.INTENTION_TO_TREAT.value))
@@ -75,7 +71,7 @@ def _forest_row(group: str, row: EffectRow) -> ForestRow:
     return ForestRow(group, row.label, row.kind, row.value, row.pieces, row.text.replace("-", "−"), row.bar)
 
 
-def flow_figure(analysis: Analysis) -> ReportFigure:
+def flow_figure(analysis: Findings) -> ReportFigure:
     """The flow of patients in the manner of CONSORT."""
     from adhere.report.consort_flow import FlowColumn, consort_flow
 
@@ -125,7 +121,7 @@ def _rows(n: int) -> str:
     return "1 row" if n == 1 else f"{n:,} rows"
 
 
-def matrix_figure(analysis: Analysis) -> ReportFigure | None:
+def matrix_figure(analysis: Findings) -> ReportFigure | None:
     """What was taken by what was assigned; none for many arms, whose table says it."""
     from adhere.report.compliance_matrix import MatrixRow, compliance_matrix
 
@@ -153,7 +149,7 @@ def matrix_figure(analysis: Analysis) -> ReportFigure | None:
     )
 
 
-def bands_figure(analysis: Analysis) -> ReportFigure | None:
+def bands_figure(analysis: Findings) -> ReportFigure | None:
     """Confidence sequences against the control as patients came."""
     from adhere.report.band_over_time import band_over_time, is_cut
 
@@ -178,7 +174,7 @@ def bands_figure(analysis: Analysis) -> ReportFigure | None:
     )
 
 
-def _band(analysis: Analysis, one: ConfidenceSequence) -> Band:
+def _band(analysis: Findings, one: ConfidenceSequence) -> Band:
     from adhere.report.band_over_time import Band
 
     beside = None
@@ -194,7 +190,7 @@ def _band(analysis: Analysis, one: ConfidenceSequence) -> Band:
     return Band(title, times, low, high, one.estimate, beside, one.drift_at)
 
 
-def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
+def subgroups_figure(analysis: Findings) -> ReportFigure | None:
     """The intention-to-treat effect in each stratum, and in all of them."""
     from adhere.report.forest_plot import forest_plot, marks_in_words
 
@@ -204,11 +200,11 @@ def subgroups_figure(analysis: Analysis) -> ReportFigure | None:
     }
     rows = [
         _forest_row(f"{pair[0]} against {pair[1]}", EffectRow(name, "", kind, *found))
-        for pair in pairs(analysis)
+        for pair in analysis.pairs
         if pair[1] == analysis.control
         for name, one in groups.items()
         for kind in ["all patients" if one is every else "stratum"]
-        if (found := assigned_effect(one, *pair, adaptive=analysis.adaptive))
+        if (found := one.assigned_effect(*pair, adaptive=analysis.adaptive))
     ]
     if len(groups) < 2 or not any(row.pieces for row in rows):
         return None

@@ -6,31 +6,28 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adhere.analysis.confidence_set import Validity
+from adhere.analysis.estimates import Validity, View
 from adhere.analysis.output import figures, tables
-from adhere.analysis.output.effect_rows import pairs
-from adhere.analysis.output.effect_tables import (
+from adhere.analysis.output.notes import WORDS, methods, notes_of
+from adhere.analysis.output.summary import allocation_words, arms_words
+from adhere.analysis.output.tables import (
     effects_table,
     pairs_table,
     ratios_table,
     sequences_table,
     subgroups_table,
 )
-from adhere.analysis.output.methods import WORDS, methods
-from adhere.analysis.output.notes import notes_of
-from adhere.analysis.output.summary import allocation_words, arms_words, outcome_words
-from adhere.analysis.output.texts import estimate, p_value, percent, quantity, sentence, unique
-from adhere.analysis.view import View
+from adhere.analysis.texts import estimate, outcome_words, p_value, percent, quantity, sentence, unique
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.findings import Findings
 
 
-def analysis_page(analysis: Analysis) -> str:
+def analysis_page(analysis: Findings) -> str:
     """The page; the same analysis gives the same bytes."""
     import matplotlib
 
@@ -47,12 +44,13 @@ def analysis_page(analysis: Analysis) -> str:
     )
 
 
-def _lead(analysis: Analysis) -> str:
+def _lead(analysis: Findings) -> str:
     patients = counted(analysis.n_patients, "patient")
-    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}; {outcome_words(analysis)}."
+    outcome = outcome_words(analysis.lower_is_better)
+    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}; {outcome}."
 
 
-def _foot(analysis: Analysis) -> dict[str, str]:
+def _foot(analysis: Findings) -> dict[str, str]:
     columns = ", ".join(f"{name} from {column}" for name, column in analysis.columns.items())
     said = {
         "Data": analysis.source,
@@ -61,7 +59,7 @@ def _foot(analysis: Analysis) -> dict[str, str]:
         "Patients": f"{analysis.n_patients:,}",
         "Columns": columns,
         "Order": analysis.order,
-        "Outcome": outcome_words(analysis).removeprefix("outcome: "),
+        "Outcome": outcome_words(analysis.lower_is_better).removeprefix("outcome: "),
         "Level": tables.level_text(analysis),
         "Margin": f"{analysis.mediation.margin:g}",
         "Version": f"adhere {analysis.version}",
@@ -69,7 +67,7 @@ def _foot(analysis: Analysis) -> dict[str, str]:
     return {name: text for name, text in said.items() if text}
 
 
-def analysis_sections(analysis: Analysis) -> Iterator[Section]:
+def analysis_sections(analysis: Findings) -> Iterator[Section]:
     """The sections of the page, one for each question."""
     yield _effects(analysis)
     yield Section(
@@ -135,8 +133,8 @@ def analysis_sections(analysis: Analysis) -> Iterator[Section]:
     )
 
 
-def _effects(analysis: Analysis) -> Section:
-    every = pairs(analysis)
+def _effects(analysis: Findings) -> Section:
+    every = analysis.pairs
     against = [pair for pair in every if pair[1] == analysis.control]
     is_small = len(analysis.arms) <= tables.MAX_ARMS
     listings = [effects_table(analysis, *pair) for pair in against] if is_small else []
@@ -159,7 +157,7 @@ def _effects(analysis: Analysis) -> Section:
     )
 
 
-def _effects_result(analysis: Analysis) -> str:
+def _effects_result(analysis: Findings) -> str:
     said: dict[str, str] = {}
     for one in analysis.effects.comparisons:
         if one.view is View.INTENTION_TO_TREAT and one.control == analysis.control:
@@ -175,7 +173,7 @@ def _effects_result(analysis: Analysis) -> str:
     return f"Difference in mean outcome, assigned it rather than {analysis.control}: {'; '.join(each)}{more}."
 
 
-def _effects_uncertainty(analysis: Analysis) -> str:
+def _effects_uncertainty(analysis: Findings) -> str:
     level = tables.level_text(analysis)
     if any(analysis.missing.outcomes.values()):
         return _uncertainty_with_missing(analysis)
@@ -193,7 +191,7 @@ def _effects_uncertainty(analysis: Analysis) -> str:
     return f"Fixed-sample sets keep their {level} if arms were drawn with fixed probabilities, and for one look."
 
 
-def _uncertainty_with_missing(analysis: Analysis) -> str:
+def _uncertainty_with_missing(analysis: Findings) -> str:
     """Say on which assumption about missing outcomes each kind of set keeps its level."""
     level, n_missing = tables.level_text(analysis), sum(analysis.missing.outcomes.values())
     missing = "One outcome is missing" if n_missing == 1 else f"{n_missing:,} outcomes are missing"
@@ -214,13 +212,13 @@ def _uncertainty_with_missing(analysis: Analysis) -> str:
     return f"{missing}: fixed-sample sets reach {level} {at_random}{look}.{worst}"
 
 
-def _estimands(analysis: Analysis) -> Listing:
+def _estimands(analysis: Findings) -> Listing:
     rows = [[one.view, one.estimand, one.strategy, one.assumes, one.says] for one in analysis.estimands]
     header = ["view", "estimand", "strategy, ICH E9(R1)", "assumes", "says here"]
     return Listing("Estimands in words", header, rows)
 
 
-def _flow(analysis: Analysis) -> Section:
+def _flow(analysis: Findings) -> Section:
     total = analysis.flow.total
     return Section(
         "flow",
@@ -234,7 +232,7 @@ def _flow(analysis: Analysis) -> Section:
     )
 
 
-def _sequences(analysis: Analysis) -> Section:
+def _sequences(analysis: Findings) -> Section:
     check = analysis.allocation
     return Section(
         "sequences",
@@ -247,7 +245,7 @@ def _sequences(analysis: Analysis) -> Section:
     )
 
 
-def _bounds(analysis: Analysis) -> Section:
+def _bounds(analysis: Findings) -> Section:
     return Section(
         "bounds",
         "Bounds and principal strata",
@@ -259,7 +257,7 @@ def _bounds(analysis: Analysis) -> Section:
     )
 
 
-def _randomisation(analysis: Analysis) -> Section:
+def _randomisation(analysis: Findings) -> Section:
     run = [one for one in analysis.randomisation if one.p_value is not None]
     shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MAX_ARMS]]
     more = f"; and {len(run) - len(shown)} more in the table" if len(run) > len(shown) else ""

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adhere.analysis.output.effect_rows import pairs
-from adhere.analysis.output.effect_tables import effects_table, pairs_table, ratios_table, subgroups_table
 from adhere.analysis.output.notes import notes_of
 from adhere.analysis.output.tables import (
     MAX_ARMS,
     allocation_table,
     bounds_table,
     compliance_table,
+    effects_table,
     flow_table,
     means_table,
     mediation_table,
+    pairs_table,
     randomisation_table,
+    ratios_table,
     strata_table,
+    subgroups_table,
 )
-from adhere.analysis.output.texts import sentence, unique
+from adhere.analysis.texts import outcome_words, sentence, unique
 from adhere.report.numbers import counted
 from adhere.report.text_table import paragraph, text_table
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.findings import Findings
     from adhere.report.section import Listing
 
 WIDEST, NARROWEST = 100, 60
@@ -32,7 +34,7 @@ _MAX_SUBGROUPS = 12  # rows
 _DIGEST = 12  # letters shown of it
 
 
-def summary(analysis: Analysis, width: int = WIDEST) -> str:
+def summary(analysis: Findings, width: int = WIDEST) -> str:
     """Everything that matters, in lines of at most `width` letters, nor more than 100."""
     width = max(NARROWEST, min(width, WIDEST))
     parts = [paragraph(headline(analysis), width)]
@@ -50,7 +52,7 @@ def summary(analysis: Analysis, width: int = WIDEST) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def headline(analysis: Analysis) -> str:
+def headline(analysis: Findings) -> str:
     """What was analysed: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
     arms = arms_words(analysis)
     if len(analysis.arms) > MAX_ARMS:
@@ -59,23 +61,16 @@ def headline(analysis: Analysis) -> str:
     digest += f", head {analysis.head[:_DIGEST]}" if analysis.head else ""
     patients = counted(analysis.n_patients, "patient")
     said = f"{analysis.title}: {patients}; {arms}; {allocation_words(analysis)}{digest}"
-    return f"{said}; adhere {analysis.version}; {outcome_words(analysis)}"
+    return f"{said}; adhere {analysis.version}; {outcome_words(analysis.lower_is_better)}"
 
 
-def arms_words(analysis: Analysis) -> str:
+def arms_words(analysis: Findings) -> str:
     """The arms, and which is the control unless its name says so."""
     known = analysis.control.lower() == "control"
     return ", ".join(arm + (" (control)" if arm == analysis.control and not known else "") for arm in analysis.arms)
 
 
-def outcome_words(analysis: Analysis) -> str:
-    """Which end of the outcome is the better one."""
-    if analysis.lower_is_better:
-        return "outcome: lower is better, read as 1 − the value given"
-    return "outcome: 1 is read as the better end of the scale"
-
-
-def allocation_words(analysis: Analysis) -> str:
+def allocation_words(analysis: Findings) -> str:
     """What is known of how arms were drawn."""
     n_lacking = analysis.n_without_probabilities
     if not analysis.has_probabilities and not analysis.adaptive:
@@ -93,17 +88,17 @@ def _item(text: str, width: int) -> str:
     return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])
 
 
-def _flow(analysis: Analysis, width: int) -> Iterator[str]:
+def _flow(analysis: Findings, width: int) -> Iterator[str]:
     yield _table(flow_table(analysis), width)
     yield _table(compliance_table(analysis), width)
     yield "Missing values\n" + paragraph(analysis.missing.sentence, width, "  ")
 
 
-def _effects(analysis: Analysis, width: int) -> Iterator[str]:
+def _effects(analysis: Findings, width: int) -> Iterator[str]:
     means = means_table(analysis)
     if means.rows:
         yield _table(means, width)
-    every = pairs(analysis)
+    every = analysis.pairs
     against_control = [pair for pair in every if pair[1] == analysis.control]
     if len(analysis.arms) <= MAX_ARMS:
         for pair in against_control:
@@ -131,13 +126,13 @@ def _effects(analysis: Analysis, width: int) -> Iterator[str]:
         yield "Principal strata\n" + paragraph(sentence(analysis.strata.reason), width, "  ")
 
 
-def _trust(analysis: Analysis, width: int) -> Iterator[str]:
+def _trust(analysis: Findings, width: int) -> Iterator[str]:
     table = mediation_table(analysis)
     said = paragraph(analysis.mediation.sentence, width, "  ")
     yield f"{_table(table, width)}\n{said}" if table.rows else f"{table.caption}\n{said}"
 
 
-def _allocation(analysis: Analysis, width: int) -> Iterator[str]:
+def _allocation(analysis: Findings, width: int) -> Iterator[str]:
     if analysis.allocation is not None:
         said = paragraph(analysis.allocation.sentence, width, "  ")
         yield f"{_table(allocation_table(analysis), width)}\n{said}"
@@ -146,7 +141,7 @@ def _allocation(analysis: Analysis, width: int) -> Iterator[str]:
         yield _table(tests, width)
 
 
-def _subgroups(analysis: Analysis, width: int) -> Iterator[str]:
+def _subgroups(analysis: Findings, width: int) -> Iterator[str]:
     table = subgroups_table(analysis)
     if not table.rows:
         return

@@ -1,29 +1,40 @@
-"""The tables of an analysis, the same for a terminal and for a page: who took what, means, bounds, checks."""
+"""The tables of an analysis, the same for a terminal and for a page: who took what, means, effects, checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.confidence_set import Quantity
-from adhere.analysis.output.effect_rows import AT_RANDOM, NOT_ADAPTIVE
-from adhere.analysis.output.texts import (
+from adhere.analysis.estimates import Quantity, View
+from adhere.analysis.output.effect_rows import (
+    AT_RANDOM,
+    MISLEADING,
+    NO_ESTIMAND,
+    NOT_ADAPTIVE,
+    effect_rows,
+)
+from adhere.analysis.texts import (
     ASSUMPTIONS,
     UNKNOWN,
+    apart_from,
     bayes_factor_words,
+    estimate,
     from_log,
+    needed,
     p_value,
     percent,
     quantity,
+    set_text,
     signed,
 )
-from adhere.analysis.reading.names import apart_from
-from adhere.analysis.view import View
+from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, WITHHELD
 from adhere.report.section import Listing
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.estimates import Comparison
+    from adhere.analysis.findings import Findings
     from adhere.analysis.flow import ArmFlow
+    from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
 
 MAX_ARMS = 6  # with a column of their own
 STARRED = "*"  # a view without an estimand
@@ -31,7 +42,7 @@ _MIXED = "strata mixed: arms were assigned to different strata, so do not compar
 _FAVOURS = "that it does", "that it does not"  # depend on what was assigned, as the caption asks
 
 
-def level_text(analysis: Analysis) -> str:
+def level_text(analysis: Findings) -> str:
     """The level of the intervals.
 
     >>> f"{0.999:.6%}".rstrip("0%")
@@ -41,7 +52,7 @@ def level_text(analysis: Analysis) -> str:
     return f"{whole}.{part.rstrip('0')}%" if part.rstrip("0") else f"{whole}%"
 
 
-def promise(analysis: Analysis, *, of_taken: bool = False) -> str:
+def promise(analysis: Findings, *, of_taken: bool = False) -> str:
     """Qualify the caption of a table of fixed-sample sets if the allocation adapted or reports are missing.
 
     `of_taken` says that the sets are about what was taken, not about outcomes.
@@ -52,7 +63,7 @@ def promise(analysis: Analysis, *, of_taken: bool = False) -> str:
     return f" ({'; '.join(said)})" if said else ""
 
 
-def flow_table(analysis: Analysis) -> Listing:
+def flow_table(analysis: Findings) -> Listing:
     """Patients by the arm assigned, a column for each arm; of many arms a row each. What is all zeros is left out."""
     every = [*analysis.flow.arms, *([analysis.flow.total] if len(analysis.flow.arms) > 1 else [])]
     names = [*analysis.arms, apart_from(analysis.arms, analysis.flow.total.arm)][: len(every)]
@@ -79,7 +90,7 @@ def flow_table(analysis: Analysis) -> Listing:
     return Listing(caption, ["arm", *kept], rows)
 
 
-def compliance_table(analysis: Analysis) -> Listing:
+def compliance_table(analysis: Findings) -> Listing:
     """Of those whose report is known, how many took what."""
     found, is_small = analysis.flow.arms, len(analysis.arms) <= MAX_ARMS
     taken: dict[str, list[float | None]] = (
@@ -109,7 +120,7 @@ def _another(one: ArmFlow) -> float | None:
     return sum(share.value or 0.0 for arm, share in one.matrix.items() if arm != one.arm)
 
 
-def means_table(analysis: Analysis) -> Listing:
+def means_table(analysis: Findings) -> Listing:
     """Each arm's mean outcome by view; empty where means are withheld."""
     found: dict[str, dict[View, Quantity]] = {} if analysis.mixes_strata else {arm: {} for arm in analysis.arms}
     for one in analysis.effects.means if found else ():
@@ -127,7 +138,7 @@ def _mean(one: Quantity | None, view: View) -> str:
     return quantity(one) if view is View.COMPLIERS else f"{quantity(one)} (n={one.n:,})"
 
 
-def bounds_table(analysis: Analysis) -> Listing:
+def bounds_table(analysis: Findings) -> Listing:
     """Each arm's mean if everybody took it, between its bounds; empty where bounds are withheld."""
     rows = [
         [
@@ -143,7 +154,7 @@ def bounds_table(analysis: Analysis) -> Listing:
     return Listing("Mean outcome if everybody took the arm: bounds", header, rows)
 
 
-def strata_table(analysis: Analysis) -> Listing:
+def strata_table(analysis: Findings) -> Listing:
     """Shares of the principal strata and their mean outcomes."""
     found, interval = analysis.strata, level_text(analysis)
     missing = f", {AT_RANDOM}" if any(analysis.missing.outcomes.values()) else ""
@@ -165,7 +176,7 @@ def _holds(found: Quantity) -> str:
     return found.sets[0].validity.value if found.sets else UNKNOWN
 
 
-def mediation_table(analysis: Analysis) -> Listing:
+def mediation_table(analysis: Findings) -> Listing:
     """For each arm taken, whether the outcome depends on the arm assigned."""
     said = {None: UNKNOWN, True: "yes", False: "no"}
     rows = [
@@ -197,7 +208,7 @@ def mediation_table(analysis: Analysis) -> Listing:
     return Listing("Does the outcome depend on what was assigned, given what was taken?", header, rows)
 
 
-def missing_table(analysis: Analysis) -> Listing:
+def missing_table(analysis: Findings) -> Listing:
     """How many values are missing or imputed; empty where none is."""
     found = analysis.missing
     columns: dict[str, Mapping[str, int]] = {
@@ -211,7 +222,7 @@ def missing_table(analysis: Analysis) -> Listing:
     return Listing("Missing values, by the arm assigned", ["arm", *kept], rows)
 
 
-def allocation_table(analysis: Analysis) -> Listing:
+def allocation_table(analysis: Findings) -> Listing:
     """How often each arm was drawn, and was to be."""
     found = analysis.allocation
     assert found is not None
@@ -222,7 +233,7 @@ def allocation_table(analysis: Analysis) -> Listing:
     return Listing("Allocation check", ["arm", "drawn", "expected", "e-value"], rows)
 
 
-def randomisation_table(analysis: Analysis) -> Listing:
+def randomisation_table(analysis: Findings) -> Listing:
     """The tests by replay that were run."""
     rows = [
         [
@@ -241,3 +252,115 @@ def randomisation_table(analysis: Analysis) -> Listing:
 def difference_text(one: Quantity) -> str:
     """A difference with its sign and set, or a dash; its reason goes to the notes."""
     return UNKNOWN if one.value is None and not one.sets else quantity(one, sign=True)
+
+
+def effects_table(analysis: Findings, treatment: str, control: str, *, nested: bool = False) -> Listing:
+    """Every estimate of one effect: what it is, its set, and what that promises.
+
+    Where they are `nested`, further methods of a view stand under the first without its name.
+    """
+    rows: list[list[str]] = []
+    seen: set[str] = set()
+    for row in effect_rows(analysis, treatment, control):
+        value = UNKNOWN if row.value is None else signed(row.value)
+        found = set_text(row.found)
+        if row.bar is not None:
+            value = f"{row.bar[0]:z.3f} to {row.bar[1]:z.3f}"
+        if row.tipping is not None:
+            value, found = tipping_text(row.tipping)
+        star = f" {STARRED}" if row.kind == NO_ESTIMAND else ""
+        label = f"  {row.method}" if nested and row.view in seen else row.label
+        seen.add(row.view)
+        rows.append([label + star, value, found, row.holds])
+    caption = f"{treatment} against {control}: difference in mean outcome"
+    return Listing(caption, ["view", "estimate", f"{level_text(analysis)} set", "holds"], rows)
+
+
+def tipping_text(point: TippingPoint) -> tuple[str, str]:
+    """The means of an arm's missing outcomes at which an interval touches 0, and their mean if missing at random."""
+    values = [f"{one:.3f}" for one in point.tipping_means]
+    return " or ".join(values) or "none, 0 to 1", f"at random {point.mean_at_random:.3f}"
+
+
+def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
+    """Ratios, numbers needed and p-values of these pairs, without those that are withheld."""
+    found = [
+        one
+        for one in analysis.effects.comparisons
+        if (one.treatment, one.control) in shown and one.difference.reason not in WITHHELD
+    ]
+    found.sort(key=lambda one: shown.index((one.treatment, one.control)))
+    corrections = list(dict.fromkeys(name for one in found for name in one.adjusted))
+    several = len(shown) > 1
+    rows = [
+        [
+            *([f"{one.treatment} against {one.control}"] if several else []),
+            analysis.view_name(one) + (f" {STARRED}" if one.view in MISLEADING else ""),
+            UNKNOWN if one.ratio.value is None and not one.ratio.sets else quantity(one.ratio),
+            needed(one.number_needed),
+            p_value(one.p_value),
+            *(p_value(one.adjusted.get(name)) for name in corrections),
+        ]
+        for one in found
+    ]
+    header = ["view", f"ratio [{level_text(analysis)}]", "number needed to treat", "p"]
+    header = [*(["comparison"] if several else []), *header, *corrections]
+    whose = "" if several else f"{shown[0][0]} against {shown[0][1]}: "
+    return Listing(f"{whose}ratio of means, number needed to treat, p{promise(analysis)}", header, rows)
+
+
+def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
+    """A line for each of these pairs: intention-to-treat, and its confidence sequence where there is one."""
+    sequences = {
+        (one.treatment, one.control): one for one in analysis.sequences if one.view is View.INTENTION_TO_TREAT
+    }
+    compared: dict[tuple[str, str], Comparison] = {}
+    for one in analysis.effects.comparisons:
+        if one.view is View.INTENTION_TO_TREAT:
+            compared.setdefault((one.treatment, one.control), one)
+    corrections = list(dict.fromkeys(name for pair in shown for name in compared[pair].adjusted))
+    rows = []
+    for pair in shown:
+        one = compared[pair]
+        row = [f"{pair[0]} against {pair[1]}", difference_text(one.difference), p_value(one.p_value)]
+        row += [p_value(one.adjusted.get(name)) for name in corrections]
+        rows.append(row + ([set_text(sequences[pair].final) if pair in sequences else UNKNOWN] if sequences else []))
+    header = ["comparison", f"difference [{level_text(analysis)}]", "p", *corrections]
+    header += ["any-time valid set"] if sequences else []
+    how = ", stratified" if any(compared[pair].stratified for pair in shown) else ""
+    return Listing(f"Intention-to-treat{how}, pair by pair{promise(analysis)}", header, rows)
+
+
+def sequences_table(analysis: Findings) -> Listing:
+    """Where each confidence sequence ended."""
+    rows = [
+        [
+            f"{one.treatment} against {one.control}",
+            one.view.value,
+            UNKNOWN if one.estimate is None else signed(one.estimate),
+            set_text(one.final),
+            p_value(one.p_value),
+            f"{one.n_used:,}",
+            f"{one.n_pending:,}",
+        ]
+        for one in analysis.sequences
+    ]
+    header = ["comparison", "view", "estimate", f"{level_text(analysis)} set", "p, any time", "used", "pending"]
+    return Listing("Confidence sequences at the end of the records", header, rows)
+
+
+def subgroups_table(analysis: Findings) -> Listing:
+    """The intention-to-treat difference in each stratum, against control."""
+    several = len(analysis.arms) > 2
+    rows: list[list[str]] = []
+    for name, group in analysis.subgroups.items():
+        for pair in analysis.pairs:
+            found = group.assigned_effect(*pair, adaptive=analysis.adaptive)
+            if found is not None and pair[1] == analysis.control:
+                comparison = [f"{pair[0]} against {pair[1]}"] if several else []
+                rows.append([name, f"{group.n_patients:,}", *comparison, estimate(*found, sign=True)])
+    heads = ["stratum", "patients", *(["comparison"] if several else []), f"difference [{level_text(analysis)}]"]
+    kind = ", any-time valid" if analysis.adaptive and analysis.sequences else promise(analysis)
+    if analysis.adaptive and analysis.mixes_strata and not analysis.sequences:
+        kind = f" ({WITHHELD[ADAPTS_BY_STRATUM]})"
+    return Listing(f"Subgroups: intention-to-treat by stratum{kind}", heads, rows)

@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from adhere.analysis.output.summary import outcome_words
+from adhere.analysis.texts import outcome_words
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.findings import Findings
 
 SCHEMA: Final = "adhere-analysis"
 SCHEMA_VERSION: Final = 2  # raised when a field goes or changes its meaning; new ones may come without
 
 
-def to_json(analysis: Analysis) -> dict[str, Any]:
+def to_json(analysis: Findings) -> dict[str, Any]:
     """The analysis as values that JSON has: what is infinite is the text "inf" or "-inf", what is unknown is null."""
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
-        "outcome": outcome_words(analysis),
+        "outcome": outcome_words(analysis.lower_is_better),
         **plain(analysis),
     }
 
 
-def json_text(analysis: Analysis) -> str:
+def json_text(analysis: Findings) -> str:
     """The same as text, with a line break at its end."""
     return json.dumps(to_json(analysis), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adhere.analysis.reading.digest import digest_of
-from adhere.analysis.records import Records
+from adhere.analysis.records import Records, digest_of
 from adhere.populations import Counts
 from adhere.records.arms import control_of
 

@@ -8,13 +8,25 @@ from typing import Final
 
 import numpy as np
 
-from adhere.analysis.reading.decision_order import decision_order, sorted_ties
-from adhere.analysis.reading.digest import digest_of
-from adhere.analysis.reading.record_warnings import missing_places, unused_probabilities
-from adhere.analysis.reading.repeated_subjects import check_subjects
-from adhere.analysis.reading.table_arms import IN_WORDS, TableArms, table_arms, warnings_of
-from adhere.analysis.reading.table_probabilities import table_probabilities
-from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Ints, Records
+from adhere.analysis.reading.table_arms import IN_WORDS, TableArms, table_arms, table_probabilities, warnings_of
+from adhere.analysis.reading.table_columns import (
+    check_subjects,
+    decision_order,
+    missing_places,
+    sorted_ties,
+    unused_probabilities,
+)
+from adhere.analysis.records import (
+    IN_ERROR,
+    NEVER,
+    NOT_KNOWN,
+    TOOK_NOTHING,
+    TOOK_OTHER,
+    Bools,
+    Ints,
+    Records,
+    digest_of,
+)
 from adhere.errors import InputError
 from adhere.records.arms import sorted_names
 from adhere.records.cells import Cells

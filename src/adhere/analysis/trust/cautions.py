@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adhere.analysis.output.texts import unique
+from adhere.analysis.estimates import View
 from adhere.analysis.records import REHEARSAL
-from adhere.analysis.trust.refuted import MONOTONICITY
-from adhere.analysis.view import View
+from adhere.analysis.texts import unique
+from adhere.analysis.trust.withheld import MONOTONICITY
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis
+    from adhere.analysis.findings import Findings
 
 _FEW = 20  # known outcomes of an arm, below which normal approximations are poor
 _DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms
@@ -28,7 +28,7 @@ _DRIFTED = (
 )
 
 
-def warnings(analysis: Analysis) -> tuple[str, ...]:
+def warnings(analysis: Findings) -> tuple[str, ...]:
     """Those that the records came with, and those that the results call for."""
     first = [REHEARSAL] if analysis.rehearsal else []
     return tuple(unique([*first, *map(_sentence, analysis.warnings), *_warnings(analysis)]))
@@ -43,7 +43,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "." * (not text.endswith((".", "?", "!")))
 
 
-def _warnings(analysis: Analysis) -> Iterator[str]:
+def _warnings(analysis: Findings) -> Iterator[str]:
     if not analysis.n_patients:
         yield "There are no patients, so nothing can be estimated."
         return
@@ -71,7 +71,7 @@ def _warnings(analysis: Analysis) -> Iterator[str]:
     yield from _outcomes(analysis)
 
 
-def _allocation(analysis: Analysis) -> Iterator[str]:
+def _allocation(analysis: Findings) -> Iterator[str]:
     if not analysis.has_probabilities and not analysis.fixed_allocation and not analysis.adaptive:
         whom = " to every patient" * (analysis.n_without_probabilities < analysis.n_patients)
         yield (
@@ -86,7 +86,7 @@ def _allocation(analysis: Analysis) -> Iterator[str]:
         yield "The allocation was adaptive: fixed-sample intervals do not hold for it. Read the any-time valid ones."
 
 
-def _estimated(analysis: Analysis) -> Iterator[str]:
+def _estimated(analysis: Findings) -> Iterator[str]:
     """Exact methods refuse patients whose probabilities were estimated, or are not known."""
     assigned = {arm.arm: arm.assigned for arm in analysis.flow.arms}
     for sequence in analysis.sequences:
@@ -99,7 +99,7 @@ def _estimated(analysis: Analysis) -> Iterator[str]:
             )
 
 
-def _missing(analysis: Analysis) -> Iterator[str]:
+def _missing(analysis: Findings) -> Iterator[str]:
     n_missing = sum(analysis.missing.outcomes.values())
     share = n_missing / analysis.n_patients
     if share > _SOME_MISSING:
@@ -124,7 +124,7 @@ def _missing(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _that_assume(analysis: Analysis, plural: str, singular: str) -> str:
+def _that_assume(analysis: Findings, plural: str, singular: str) -> str:
     """The views shown that take outcomes as missing at random, with a verb; empty if there are none."""
     found = [one.view for one in analysis.effects.comparisons if one.at_random and one.difference.value is not None]
     if View.INTENTION_TO_TREAT not in found:
@@ -134,7 +134,7 @@ def _that_assume(analysis: Analysis, plural: str, singular: str) -> str:
     )
 
 
-def _differential(analysis: Analysis) -> Iterator[str]:
+def _differential(analysis: Findings) -> Iterator[str]:
     """Loss that differs between arms can bias the comparison that randomisation made fair."""
     shares = [(one.outcome_missing / one.assigned, one.arm) for one in analysis.flow.arms if one.assigned]
     within = ""
@@ -153,7 +153,7 @@ def _differential(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _outcomes(analysis: Analysis) -> Iterator[str]:
+def _outcomes(analysis: Findings) -> Iterator[str]:
     means = [one for one in analysis.effects.means if one.view is View.INTENTION_TO_TREAT]
     if not any(one.mean.n for one in means):
         yield "No outcome is known, so no effect can be estimated."

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adhere.analysis.output.texts import estimate, quantity
-from adhere.analysis.view import View
+from adhere.analysis.estimates import View
+from adhere.analysis.texts import estimate, quantity
 
 if TYPE_CHECKING:
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.bounding.bounds import Bounds
-    from adhere.analysis.bounding.missing import Missing
-    from adhere.analysis.fixed_sample.effects import Effects
+    from adhere.analysis.findings import Findings
 
 _NAMED = 3  # treatments whose effects are written out
 _EVERYBODY = "everybody (bounds)"
@@ -62,18 +59,11 @@ _WORDS: dict[str, tuple[str, str, str]] = {
 }
 
 
-def estimands(
-    effects: Effects,
-    bounds: Bounds,
-    sequences: Sequence[ConfidenceSequence],
-    *,
-    control: str,
-    adaptive: bool,
-    missing: Missing,
-) -> tuple[Estimand, ...]:
+def estimands(analysis: Findings) -> tuple[Estimand, ...]:
     """The views in words; where the allocation adapted, they say the sets that hold for it."""
+    control, adaptive, sequences = analysis.control, analysis.adaptive, analysis.sequences
     said: dict[str, dict[str, str]] = {view: {} for view in _WORDS}
-    for one in effects.comparisons:
+    for one in analysis.effects.comparisons:
         if one.control == control:
             said[one.view.value].setdefault(one.treatment, quantity(one.difference, sign=True))
     if adaptive:
@@ -81,13 +71,13 @@ def estimands(
             if sequence.control == control:
                 text = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
                 said[sequence.view.value][sequence.treatment] = text
-    for bound in bounds.bounds:
+    for bound in analysis.bounds.bounds:
         if bound.quantity == "effect" and bound.control == control and bound.assumption == "none":
             text = bound.reason if bound.low is None else f"from {bound.low:z.3f} to {bound.high:z.3f}"
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
     found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
     if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case
-        outcomes, reports = any(missing.outcomes.values()), any(missing.taken.values())
+        outcomes, reports = any(analysis.missing.outcomes.values()), any(analysis.missing.taken.values())
         at_random = "outcomes are missing at random given the arm assigned, what was taken and the stratum"
         taken_at_random = "what was taken is missing at random given the arm assigned and the stratum"
         if outcomes:

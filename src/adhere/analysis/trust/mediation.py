@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
 from adhere.analysis.fixed_sample.means import mean_of
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.trust.mediation_evidence import any_time_limits, evidence_of, largest_difference
-from adhere.analysis.trust.mediation_words import (
+from adhere.analysis.trust.mediation_evidence import (
+    any_time_limits,
     arm_sentence,
     bayes_factor,
+    evidence_of,
+    largest_difference,
     overall_sentence,
     untested_arm_sentence,
     untested_sentence,

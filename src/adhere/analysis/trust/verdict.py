@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from adhere.analysis.confidence_set import Validity
-from adhere.analysis.fixed_sample.heterogeneity import heterogeneity_sentences
+from adhere.analysis.estimates import Validity, View
 from adhere.analysis.fixed_sample.stratum_balance import kept_views
-from adhere.analysis.output.effect_rows import WITHHELD, view_name
-from adhere.analysis.output.texts import estimate, p_value, quantity, signed, unique
-from adhere.analysis.trust.mediation_words import and_list
-from adhere.analysis.trust.refuted import MONOTONICITY
-from adhere.analysis.trust.verdict_assigned import if_fixed, on_missing_outcomes
-from adhere.analysis.trust.verdict_taken import on_what_was_taken
-from adhere.analysis.view import View
+from adhere.analysis.texts import estimate, p_value, quantity, signed, unique
+from adhere.analysis.trust.mediation_evidence import and_list
+from adhere.analysis.trust.verdict_parts import (
+    heterogeneity_sentences,
+    if_fixed,
+    on_missing_outcomes,
+    on_what_was_taken,
+)
+from adhere.analysis.trust.withheld import MONOTONICITY, WITHHELD
 
 if TYPE_CHECKING:
     from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.analysis import Analysis
-    from adhere.analysis.confidence_set import ConfidenceSet
-    from adhere.analysis.fixed_sample.comparison import Comparison
+    from adhere.analysis.estimates import Comparison, ConfidenceSet
+    from adhere.analysis.findings import Findings
 
 _NAMED = 3  # treatments whose effects are written out
 _SAME = 1e-9  # effects that differ by less are the same but for rounding
 
 
-def verdict(analysis: Analysis) -> tuple[str, ...]:
+def verdict(analysis: Findings) -> tuple[str, ...]:
     """Sentences on each view: what it answers, whether it can be read here, and what would make it mislead."""
     return tuple(unique(list(_verdict(analysis))))
 
 
-def _verdict(analysis: Analysis) -> Iterator[str]:
+def _verdict(analysis: Findings) -> Iterator[str]:
     if not any(mean.mean.n for mean in analysis.effects.means):
         yield "No outcome is known yet, so no view says anything."
         return
@@ -66,7 +66,7 @@ def _verdict(analysis: Analysis) -> Iterator[str]:
             yield from _everybody(analysis)
 
 
-def _what_is_left(analysis: Analysis) -> str:
+def _what_is_left(analysis: Findings) -> str:
     """Name the views that are valid although the allocation depends on the stratum."""
     kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
     if not kept:
@@ -77,7 +77,7 @@ def _what_is_left(analysis: Analysis) -> str:
     )
 
 
-def _but_for_lacking(analysis: Analysis) -> str:
+def _but_for_lacking(analysis: Findings) -> str:
     n = 0 if analysis.balance is None or analysis.adaptive else analysis.balance.n_lacking
     if not n:
         return ""
@@ -87,7 +87,7 @@ def _but_for_lacking(analysis: Analysis) -> str:
     )
 
 
-def _agree(analysis: Analysis) -> bool:
+def _agree(analysis: Findings) -> bool:
     """Whether all views of each pair of arms are shown, comparable, and the same."""
     values: dict[tuple[str, str], list[float | None]] = {}
     for one in analysis.effects.comparisons:
@@ -98,7 +98,7 @@ def _agree(analysis: Analysis) -> bool:
     )
 
 
-def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
+def _intention_to_treat(analysis: Findings) -> Iterator[str]:
     said = _effects(analysis, View.INTENTION_TO_TREAT)
     yield (
         "Intention-to-treat is the view to trust first: it compares patients as they were assigned, and so says what "
@@ -120,7 +120,7 @@ def _intention_to_treat(analysis: Analysis) -> Iterator[str]:
     yield from on_missing_outcomes(analysis, compared, _to_read(analysis, View.COMPLIERS))
 
 
-def _randomisation(analysis: Analysis) -> Iterator[str]:
+def _randomisation(analysis: Findings) -> Iterator[str]:
     tested = [one for one in analysis.randomisation if one.p_value is not None]
     if tested:
         listed = "; ".join(
@@ -132,7 +132,7 @@ def _randomisation(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _compliers(analysis: Analysis) -> Iterator[str]:
+def _compliers(analysis: Findings) -> Iterator[str]:
     who = "compliers (those who take the treatment if and only if assigned to it)"
     found = list(_to_read(analysis, View.COMPLIERS).values())
     known = [one for one in found if _value(analysis, one) is not None or _has_useless_sequence(analysis, one)]
@@ -183,13 +183,13 @@ def _compliers(analysis: Analysis) -> Iterator[str]:
             )
 
 
-def _has_useless_sequence(analysis: Analysis, one: Comparison) -> bool:
+def _has_useless_sequence(analysis: Findings, one: Comparison) -> bool:
     """Whether the effect itself is withheld, and its confidence sequence refutes no effect."""
     sequence = _sequence(analysis, one)
     return one.difference.reason in WITHHELD and sequence is not None and _says_nothing(sequence.final)
 
 
-def _why_useless(analysis: Analysis, one: Comparison) -> str:
+def _why_useless(analysis: Findings, one: Comparison) -> str:
     """Why the set of an effect on compliers says nothing; an unbounded set is due to a share of compliers near 0."""
     found = _set(analysis, one)
     if found is not None and not found.is_bounded:
@@ -212,14 +212,14 @@ def _reasons(found: list[Comparison]) -> str:
     return "; ".join(said)
 
 
-def _value(analysis: Analysis, one: Comparison) -> float | None:
+def _value(analysis: Findings, one: Comparison) -> float | None:
     """The effect; where it is withheld, that of its confidence sequence."""
     sequence = _sequence(analysis, one)
     is_withheld = one.difference.reason in WITHHELD
     return sequence.estimate if is_withheld and sequence is not None else one.difference.value
 
 
-def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:
+def _set(analysis: Findings, one: Comparison) -> ConfidenceSet | None:
     """The set that holds for the allocation: of an adaptive one, the confidence sequence's."""
     sequence = _sequence(analysis, one)
     if sequence is not None:
@@ -227,7 +227,7 @@ def _set(analysis: Analysis, one: Comparison) -> ConfidenceSet | None:
     return one.difference.sets[0] if one.difference.sets else None
 
 
-def _sequence(analysis: Analysis, one: Comparison) -> ConfidenceSequence | None:
+def _sequence(analysis: Findings, one: Comparison) -> ConfidenceSequence | None:
     """The confidence sequence of a comparison, where the allocation was adaptive."""
     for sequence in analysis.sequences if analysis.adaptive else ():
         if (sequence.view, sequence.treatment, sequence.control) == (one.view, one.treatment, one.control):
@@ -240,7 +240,7 @@ def _says_nothing(found: ConfidenceSet | None) -> bool:
     return found is not None and (not found.is_bounded or (found.low <= -1.0 and found.high >= 1.0))
 
 
-def _everybody(analysis: Analysis) -> Iterator[str]:
+def _everybody(analysis: Findings) -> Iterator[str]:
     said = []
     for bound in analysis.bounds.bounds if not analysis.bounds.inequality.refuted else ():
         is_effect = bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none"
@@ -262,7 +262,7 @@ def _doubt(found: ConfidenceSet) -> str:
     return ", approximate" * (found.validity is Validity.APPROXIMATE)
 
 
-def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None) -> str:
+def _effects(analysis: Findings, view: View, treatments: list[str] | None = None) -> str:
     """The effects against control by one view, within strata if there are any, with the set that holds."""
     said: dict[str, str] = {}
     for sequence in analysis.sequences if analysis.adaptive else ():
@@ -270,7 +270,7 @@ def _effects(analysis: Analysis, view: View, treatments: list[str] | None = None
             said[sequence.treatment] = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
     for name, one in _to_read(analysis, view).items():
         if one.difference.value is not None:
-            which = view_name(analysis, one).removeprefix(view.value)  # whether it is stratified, where it matters
+            which = analysis.view_name(one).removeprefix(view.value)  # whether it is stratified, where it matters
             said.setdefault(name, quantity(one.difference, sign=True) + which)
     kept = [
         f"{name} against {analysis.control} {text}"
@@ -285,7 +285,7 @@ def _listed(each: list[str]) -> str:
     return "; ".join(each[:_NAMED]) + more
 
 
-def _to_read(analysis: Analysis, view: View) -> dict[str, Comparison]:
+def _to_read(analysis: Findings, view: View) -> dict[str, Comparison]:
     """The comparison of each treatment with control: the stratified one, where there is one that says something."""
     found: dict[str, Comparison] = {}
     for one in analysis.effects.comparisons:

@@ -1,23 +1,27 @@
-"""Withholding of views that the allocation makes invalid, as it depends on the stratum or as outcomes drifted."""
+"""Withholding of views that are not valid here, and marking of what rests on an assumption that the data refute."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from adhere.analysis.bounding.extreme_cases import ExtremeCases
-from adhere.analysis.bounding.instrumental_inequality import InstrumentalInequality
-from adhere.analysis.bounding.missing_words import missing_sentence
-from adhere.analysis.confidence_set import Quantity, Validity
+from adhere.analysis.bounding.balke_pearl import InstrumentalInequality
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity, View
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
+from adhere.analysis.missing_outcomes.missing import missing_sentence
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
+from adhere.analysis.missing_outcomes.worst_case import ExtremeCases
 
 if TYPE_CHECKING:
-    from adhere.analysis.analysis import Analysis, Subgroup
-    from adhere.analysis.bounding.missing import Missing
-    from adhere.analysis.fixed_sample.comparison import Comparison
+    from adhere.analysis.bounding.bounds import Bound
+    from adhere.analysis.estimates import Comparison
+    from adhere.analysis.findings import Findings, Subgroup
+    from adhere.analysis.fixed_sample.effects import Effects
+    from adhere.analysis.missing_outcomes.missing import Missing
     from adhere.analysis.missing_outcomes.sensitivity import Alternative
     from adhere.analysis.trust.mediation import Mediation
+
+Judged = TypeVar("Judged", bound="Findings")
 
 MIXES_STRATA: Final = (
     "withheld, as it mixes strata: the allocation depends on the stratum, so that those assigned different arms come "
@@ -31,9 +35,14 @@ DRIFTED: Final = (
     "withheld, as outcomes drifted over time while the allocation changed: those assigned different arms came at "
     "different times"
 )
+WITHHELD: Final = {
+    MIXES_STRATA: "withheld: mixes strata",
+    ADAPTS_BY_STRATUM: "withheld: adapts by stratum",
+    DRIFTED: "withheld: outcomes drifted",
+}
 
 
-def without_invalid(analysis: Analysis) -> Analysis:
+def without_invalid(analysis: Judged) -> Judged:
     """The analysis without any view that is not valid, as the allocation depends on the stratum or outcomes drifted.
 
     Effects that are stratified, or within one stratum, stay if the allocation was fixed within strata. What uses the
@@ -55,7 +64,7 @@ def without_invalid(analysis: Analysis) -> Analysis:
     return _without_cells(analysis, DRIFTED) if analysis.outcomes_drifted else analysis
 
 
-def _approximate(analysis: Analysis) -> Analysis:
+def _approximate(analysis: Judged) -> Judged:
     """Mark every set of a view that mixes strata as approximate."""
     given, strata = analysis.effects, analysis.strata
     effects = replace(
@@ -115,7 +124,7 @@ def _less_sure(given: Quantity) -> Quantity:
     return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets))
 
 
-def _without_cells(analysis: Analysis, reason: str) -> Analysis:
+def _without_cells(analysis: Judged, reason: str) -> Judged:
     """Withhold what compares patients assigned different arms regardless of stratum and time."""
     bounds, sentence = analysis.bounds, f"{reason[:1].upper()}{reason[1:]}."
     return replace(
@@ -197,3 +206,110 @@ def _missing(given: Missing, n_patients: int, adaptive: bool, reason: str) -> Mi
         sentence=missing_sentence(n_patients, *counts, ExtremeCases(extremes)),
         sensitivity=Sensitivity(alternatives, points),
     )
+
+
+EXCLUSION, MONOTONICITY = "exclusion", "monotonicity"
+
+
+def refuted_assumptions(analysis: Findings) -> dict[str, str]:
+    """The assumptions that the data refute, each with the sentence that says so.
+
+    Monotonicity is refuted where fewer of those assigned a treatment take it, by more than chance, or no population
+    without defiers fits the cells, even allowing for chance.
+    """
+    if analysis.bounds.inequality.refuted:
+        return {EXCLUSION: analysis.bounds.inequality.sentence}
+    if analysis.strata.refuted:
+        return {MONOTONICITY: analysis.strata.note}
+    for one in analysis.bounds.bounds:
+        if one.assumption == MONOTONICITY and one.limits is not None and one.limits.shape is Shape.EMPTY:
+            return {MONOTONICITY: one.reason}
+    return {}
+
+
+def without_promises(analysis: Judged) -> Judged:
+    """The analysis with everything that rests on a refuted assumption marked as refuted."""
+    found = refuted_assumptions(analysis)
+    if not found:
+        return analysis
+    why = next(iter(found.values()))
+    sequences = tuple(
+        replace(one, final=_marked(one.final)) if one.view is View.COMPLIERS else one for one in analysis.sequences
+    )
+    weighted = tuple(
+        replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one for one in analysis.aipw
+    )
+    extremes = tuple(
+        replace(one, limits=_marked(one.limits)) if one.view is View.COMPLIERS else one
+        for one in analysis.missing.extremes
+    )
+    sensitivity = analysis.missing.sensitivity
+    alternatives = tuple(
+        replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one
+        for one in sensitivity.alternatives
+    )
+    points = tuple(one for one in sensitivity.tipping_points if one.view is not View.COMPLIERS)
+    groups = {name: replace(one, effects=_effects(one.effects, why)) for name, one in analysis.subgroups.items()}
+    return replace(
+        analysis,
+        refuted=found,
+        effects=_effects(analysis.effects, why),
+        strata=_strata(analysis.strata, found),
+        bounds=replace(analysis.bounds, bounds=tuple(_bound(one, found) for one in analysis.bounds.bounds)),
+        missing=replace(
+            analysis.missing, extremes=extremes, sensitivity=Sensitivity(alternatives, tipping_points=points)
+        ),
+        sequences=sequences,
+        aipw=weighted,
+        subgroups=groups,
+    )
+
+
+def _effects(given: Effects, why: str) -> Effects:
+    """Differences stay, marked; ratios, numbers needed, p-values and means of compliers would mean nothing."""
+    nothing = Quantity(None, reason=why)
+    return replace(
+        given,
+        means=tuple(replace(one, mean=nothing) if one.view is View.COMPLIERS else one for one in given.means),
+        comparisons=tuple(
+            replace(
+                one, difference=_kept(one.difference), ratio=nothing, number_needed=nothing, p_value=None, adjusted={}
+            )
+            if one.view is View.COMPLIERS
+            else one
+            for one in given.comparisons
+        ),
+    )
+
+
+def _strata(given: PrincipalStrata, found: dict[str, str]) -> PrincipalStrata:
+    """With defiers the shares are not those of the strata, and may add up to more than one."""
+    if MONOTONICITY in found or given.reason:
+        return PrincipalStrata(reason=given.reason or found[MONOTONICITY], refuted=given.refuted)
+    nothing = Quantity(None, reason=found[EXCLUSION])
+    return replace(
+        given,
+        shares={name: _kept(one) for name, one in given.shares.items()},
+        means={
+            name: _kept(one) if one.value is None or 0.0 <= one.value <= 1.0 else nothing
+            for name, one in given.means.items()
+        },
+        note=found[EXCLUSION],
+    )
+
+
+def _bound(given: Bound, found: dict[str, str]) -> Bound:
+    if EXCLUSION in found:
+        return replace(given, limits=given.limits and _marked(given.limits))
+    if given.assumption != MONOTONICITY:
+        return given
+    empty = given.limits and replace(_marked(given.limits), low=0.0, high=0.0, shape=Shape.EMPTY)
+    return replace(given, low=None, high=None, limits=empty, reason=found[MONOTONICITY])
+
+
+def _kept(given: Quantity) -> Quantity:
+    return replace(given, sets=tuple(_marked(one) for one in given.sets))
+
+
+def _marked(given: ConfidenceSet) -> ConfidenceSet:
+    return replace(given, validity=Validity.REFUTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.output.texts import signed
+from adhere.analysis.texts import signed
 from adhere.evaluation.output.figures import look_labels
 from adhere.evaluation.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of
 from adhere.evaluation.output.texts import ERRORS, UNKNOWN, column, is_known

@@ -10,11 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adhere.analysis.adaptive.aipw import aipw
-from adhere.analysis.adaptive.allocation import Allocator
+from adhere.analysis.adaptive.allocation import Allocator, Schedule
 from adhere.analysis.adaptive.allocation_check import allocation_check
 from adhere.analysis.adaptive.confidence_sequence import confidence_sequences
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
-from adhere.analysis.adaptive.schedule import Schedule
 from adhere.analysis.fixed_sample.effects import View, effects
 from adhere.analysis.records import NEVER, NOT_KNOWN, Floats, Ints, Records
 from adhere.randomness import stream_keys

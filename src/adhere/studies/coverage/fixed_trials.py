@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from adhere.analysis.bounding.missing import missing
-from adhere.analysis.confidence_set import Quantity
+from adhere.analysis.estimates import Quantity
 from adhere.analysis.fixed_sample.effects import Comparison, View, effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
+from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import Floats, Ints, Records
 from adhere.analysis.trust.mediation import mediation
 from adhere.studies.coverage.people import ARMS, People, Truth

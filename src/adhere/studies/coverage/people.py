@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from adhere.populations import ComplianceType, ComplianceTypes
-from adhere.populations.compliance_type import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
+from adhere.populations.compliance_types import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
 
 _BEHAVIOURS = {
     "never-takers": NEVER_TAKER,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adhere.analysis.confidence_set import ConfidenceSet, Shape, Validity
+from adhere.analysis.estimates import ConfidenceSet, Shape, Validity
 from adhere.intervals import wilson
 
 LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from adhere.populations.describe_records import PROTOCOL_TITLES
+from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.populations.stroke import ARMS, SOURCE, shipped_counts
 from adhere.report.dot_rows import common_limits
 from adhere.report.dots import dots

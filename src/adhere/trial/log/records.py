@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from adhere.analysis.reading.digest import digest_of
-from adhere.analysis.reading.record_warnings import missing_probabilities, repeated_subjects
-from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Floats, Records
+from adhere.analysis.reading.table_columns import missing_probabilities, repeated_subjects
+from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Floats, Records, digest_of
 from adhere.design.design import Design
 from adhere.records.arms import control_of, sorted_names
 from adhere.store import ReadTransaction

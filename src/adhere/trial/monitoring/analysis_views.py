@@ -8,10 +8,8 @@ from adhere.analysis.adaptive.allocation_check import AllocationCheck
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.adaptive.surplus import Surplus
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
-from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, Validity, View
 from adhere.analysis.trust.mediation import Mediation
-from adhere.analysis.view import View
 from adhere_client.responses import monitor
 from adhere_client.responses.monitor import (
     AssignedRow,

@@ -16,8 +16,8 @@ from adhere.analysis.adaptive.confidence_sequence import (
 )
 from adhere.analysis.adaptive.surplus import surplus, surplus_level
 from adhere.analysis.analyse import analyse_running, as_benefit, check_options
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NOT_KNOWN, Bools, Records
-from adhere.analysis.view import View
 from adhere.design.planned_looks import planned_looks
 from adhere.store import ReadTransaction
 from adhere.trial.domain.state import TrialState

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Validity
-from adhere.analysis.fixed_sample.comparison import Comparison
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity, View
 from adhere.analysis.output.effect_rows import AT_RANDOM as IF_AT_RANDOM
 from adhere.analysis.output.effect_rows import (
     LIKE_THEIR_ARM,
@@ -15,14 +14,10 @@ from adhere.analysis.output.effect_rows import (
     NO_ESTIMAND,
     NOT_ADAPTIVE,
     EffectRow,
-    assigned_effect,
     effect_rows,
-    pairs,
-    view_name,
 )
 from adhere.analysis.output.effect_rows import NO_DEFIERS as IF_NO_DEFIERS
-from adhere.analysis.output.texts import ASSUMPTIONS
-from adhere.analysis.view import View
+from adhere.analysis.texts import ASSUMPTIONS
 from adhere.studies.coverage.synthetic.trials import ALWAYS, AT_RANDOM, COMPLIER, GIVEN_ARM, NEVER, NO_DEFIERS, Trial
 
 WITHHELD = "withheld"
@@ -48,7 +43,7 @@ class Shown(NamedTuple):
 
 def shown_sets(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
     """Every set of the tables that `summary` prints."""
-    for pair in pairs(analysis):
+    for pair in analysis.pairs:
         treatment, control = (trial.arms.index(arm) for arm in pair)
         for row in effect_rows(analysis, *pair):
             yield _effect(row, trial, treatment, control)
@@ -111,7 +106,7 @@ def _ratio(analysis: Analysis, one: Comparison, trial: Trial) -> Shown:
     else:
         means = [trial.mean_taken(arm) for arm in (treatment, control)]
     truth = None if means[0] is None or means[1] is None else means[0] / means[1]
-    label, quantity = view_name(analysis, one), f"{_contrast(one.view.value, one.treatment, one.control)}: ratio"
+    label, quantity = analysis.view_name(one), f"{_contrast(one.view.value, one.treatment, one.control)}: ratio"
     found = _first(one.ratio)
     mark = NO_ESTIMAND if one.view in MISLEADING else _mark(analysis, found)
     return _shown(quantity, label, mark, found, truth, _assumed(one.view, trial))
@@ -179,8 +174,8 @@ def _taken(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
 
 def _subgroups(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
     for name, group in analysis.subgroups.items():
-        for pair in pairs(analysis):
-            given = assigned_effect(group, *pair, adaptive=analysis.adaptive)
+        for pair in analysis.pairs:
+            given = group.assigned_effect(*pair, adaptive=analysis.adaptive)
             if pair[1] == analysis.control and given is not None:
                 treatment, control = (trial.arms.index(arm) for arm in pair)
                 truth = trial.mean_assigned(treatment, name) - trial.mean_assigned(control, name)

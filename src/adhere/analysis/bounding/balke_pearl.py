@@ -1,4 +1,4 @@
-"""Linear programs over all populations that agree with the cells: who would take what, with which outcome.
+"""Balke and Pearl's bounds by linear programs over response types, and the instrumental inequality.
 
 A person is what they would take when told each arm, and their outcome with each thing that can be taken. Those told
 different arms share only the outcomes: so the program needs no column for each vector of responses, but
@@ -15,16 +15,17 @@ responses, each becomes a class of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, product
-from math import inf, prod
+from math import inf, nextafter, prod
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import block_diag, coo_array, csc_array, hstack, vstack
 
+from adhere.analysis.bounding.observed_cells import CellBox, ObservedCells
 from adhere.analysis.records import Floats
 
 _BATCH = 3000  # columns: smaller programs are solved several at once, as a call of the solver costs more than they do
@@ -187,3 +188,148 @@ def _sparse(entries: Sequence[tuple[int, int, float]], shape: tuple[int, int]) -
 def _copies(program: Program, n: int) -> csc_array:
     """The equations of so many programs beside each other."""
     return program.matrix if n == 1 else csc_array(block_diag([program.matrix] * n, format="csc"))
+
+
+_MAX_THINGS = 5  # that can be taken, for one program over all of them: its size doubles with each
+_BEYOND = 1e-7  # the solver's tolerance: how far beyond the nearest cells that fit one must go for it to find them
+
+Target = Mapping[int, int]  # the sign of each arm's mean: {1: 1, 0: -1} is the effect of arm 1 against arm 0
+
+
+@dataclass(frozen=True)
+class ProgramBounds:
+    """The bounds of each target, None where no population fits the cells."""
+
+    by_shares: tuple[tuple[float, float], ...] | None
+    by_limits: tuple[tuple[float, float], ...] | None
+    distance: float  # from the shares to the nearest that fit: 1 is at their limits
+    is_nearest: bool  # whether `by_shares` are by those, as the observed ones fit no population
+
+
+def has_one_program(cells: ObservedCells) -> bool:
+    """Whether few enough things can be taken for a program over all of them."""
+    return cells.n_things + cells.has_other <= _MAX_THINGS
+
+
+def program_bounds(
+    cells: ObservedCells, limits: CellBox, targets: Sequence[Target], *, monotone: bool
+) -> ProgramBounds:
+    """The bounds of targets; where too many things can be taken, each is bounded with all but its arms lumped."""
+    if has_one_program(cells):
+        return _solve(cells, limits, targets, monotone=monotone)
+    parts = []
+    for target in targets:
+        arms = sorted(target)
+        signs = {place: target[arm] for place, arm in enumerate(arms)}
+        rows = cells.telling_rows(arms)
+        parts.append(_solve(cells.lumped(arms, rows), limits.lumped(arms, rows), [signs], monotone=monotone))
+    return ProgramBounds(
+        _joined([one.by_shares for one in parts]),
+        _joined([one.by_limits for one in parts]),
+        max(one.distance for one in parts),
+        any(one.is_nearest for one in parts),
+    )
+
+
+def _solve(cells: ObservedCells, limits: CellBox, targets: Sequence[Target], *, monotone: bool) -> ProgramBounds:
+    program = program_of(Layout(cells.told, cells.n_things, cells.has_other, monotone))
+    by_limits = _within(program, limits, targets)
+    shares = cells.shares
+    if cells.unknown:
+        exact = program.with_unknown(shares.low, cells.unknown)
+        width = exact.matrix.shape[1] - exact.first_cell
+        by_shares = _within(exact, CellBox(np.zeros(width), np.ones(width)), targets)
+    else:
+        by_shares = _within(program, shares, targets)
+    if by_limits is None or by_shares is None:
+        distance = program.distance(shares.low, shares.high, limits.low, limits.high)
+        # The solver's tolerance must not make the distance and the limits say different things.
+        distance = max(distance, nextafter(1.0, 2.0)) if by_limits is None else min(distance, 1.0)
+        if by_limits is not None:
+            by_shares = _within(program, shares.towards(limits, distance + _BEYOND), targets) or by_limits
+        return ProgramBounds(by_shares if by_limits else None, by_limits, distance, is_nearest=True)
+    return ProgramBounds(by_shares, by_limits, 0.0, is_nearest=False)
+
+
+def _within(program: Program, cells: CellBox, targets: Sequence[Target]) -> tuple[tuple[float, float], ...] | None:
+    objectives = [
+        program.least({arm: side * sign for arm, sign in target.items()}) for target in targets for side in (1, -1)
+    ]
+    minima = program.minima(objectives, cells.low, cells.high)
+    if minima is None:
+        return None
+    return tuple(
+        _tidy(low, -minus_high, -1.0 if len(target) == 2 else 0.0)
+        for target, low, minus_high in zip(targets, minima[::2], minima[1::2], strict=True)
+    )
+
+
+def _tidy(low: float, high: float, least: float) -> tuple[float, float]:
+    """The two without what rounding did to them."""
+    low, high = max(low, least) + 0.0, min(high, 1.0) + 0.0
+    return (low, high) if low <= high else ((low + high) / 2, (low + high) / 2)
+
+
+def _joined(parts: Sequence[tuple[tuple[float, float], ...] | None]) -> tuple[tuple[float, float], ...] | None:
+    """All of them, or None if any is: an assumption that one program refutes is refuted."""
+    found = [one for part in parts if part is not None for one in part]
+    return None if None in parts else tuple(found)
+
+
+@dataclass(frozen=True)
+class InstrumentalInequality:
+    """The test of the assumption behind bounds and complier effects; that it is not refuted does not prove it.
+
+    Parameters
+    ----------
+    refuted
+        Whether no population fits any cell probabilities within their simultaneous limits; None where nothing can
+        be tested.
+    excess
+        By how much the observed shares exceed Pearl's inequality, max over d of Σ_y max_z p(y, d | z) ≤ 1; negative
+        where they keep it.
+    distance
+        Which part of the way from the observed shares to their limits one must go to find shares that some
+        population fits: 0 where the observed ones do, above 1 where the data refute the assumption.
+    sentence
+        What that means.
+
+    """
+
+    refuted: bool | None
+    excess: float | None
+    distance: float | None
+    sentence: str
+
+
+def instrumental_inequality(cells: ObservedCells, distance: float) -> InstrumentalInequality:
+    """The test by the observed shares and how far they are from ones that a population fits.
+
+    References
+    ----------
+    Pearl (1995), Uncertainty in Artificial Intelligence 11.
+
+    """
+    if len(cells.told) < 2:
+        untold = "Fewer than two arms were assigned: whether assignment mattered other than through what was taken "
+        return InstrumentalInequality(None, None, None, untold + "cannot be tested.")
+    shares = cells.shares.low[:, : 2 * cells.n_things].max(axis=0)
+    excess = float(shares.reshape(-1, 2).sum(axis=1).max()) - 1.0
+    refuted = distance > 1.0
+    if refuted:
+        sentence = (
+            "The data refute that assignment mattered only through what was taken: what people were told changed "
+            "outcomes in another way, or people were not assigned at random, or what they took is misreported. "
+            "Neither the bounds nor the complier effects hold."
+        )
+    elif distance > 0.0:
+        sentence = (
+            "The observed shares contradict that assignment mattered only through what was taken, but by no more "
+            "than chance explains."
+        )
+    else:
+        sentence = (
+            "The data do not refute that assignment mattered only through what was taken. That is no proof: most "
+            "violations leave no trace in such data."
+        )
+    return InstrumentalInequality(refuted, excess, distance, sentence)

@@ -1,4 +1,8 @@
-"""The decisions between two arms, as the scores of confidence sequences need them."""
+"""Decisions between two arms, what was known when each was made, and batches whose order is not known.
+
+Bets on a batch use only what was known before it, and what they won is looked at after it. A product does not depend
+on the order of its factors, so such bets are valid whatever the true order was.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,56 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from adhere.analysis.adaptive.batches import batch_ends
-from adhere.analysis.adaptive.known_places import known_places
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NEVER, NOT_KNOWN, Bools, Floats, Ints, Records
-from adhere.analysis.view import View
+
+
+def batch_starts(batch: Ints) -> Ints:
+    """For each entry the place of the first one of its batch.
+
+    >>> batch_starts(np.array([4, 4, 7, 8, 8])).tolist()
+    [0, 0, 2, 3, 3]
+    """
+    is_first = np.ones(len(batch), dtype=np.bool_)
+    is_first[1:] = batch[1:] != batch[:-1]
+    return np.maximum.accumulate(np.where(is_first, np.arange(len(batch)), 0))
+
+
+def batch_ends(batch: Ints) -> Ints:
+    """For each entry the place after the last one of its batch.
+
+    >>> batch_ends(np.array([4, 4, 7, 8, 8])).tolist()
+    [2, 2, 3, 5, 5]
+    """
+    return len(batch) - batch_starts(batch[::-1])[::-1]
+
+
+def least_of_batch(batch: Ints, values: Ints) -> Ints:
+    """For each entry the least value in its batch.
+
+    >>> least_of_batch(np.array([4, 4, 7]), np.array([3, 1, 2])).tolist()
+    [1, 1, 2]
+    """
+    starts = batch_starts(batch)
+    first = np.unique(starts)
+    return np.minimum.reduceat(values, first)[np.searchsorted(first, starts)] if len(values) else values
+
+
+def known_places(records: Records, entries: Ints, view: View, n_before: int = 0) -> tuple[Ints, Ints]:
+    """Of some entries, what each had seen, and from where on its own report is known; `n_before` others came before.
+
+    For compliers both parts of a report are needed. Without places in a log, an outcome is known before the next
+    decision. Decisions of one batch had seen no more than the first of them.
+    """
+    number = entries + n_before + 1
+    if records.seen is None or records.reward_at is None:
+        seen = number - 1 if records.batch is None else (batch_starts(records.batch) + n_before)[entries]
+        return seen, number
+    all_seen = records.seen if records.batch is None else least_of_batch(records.batch, records.seen)
+    known_at = records.reward_at[entries]
+    if view is View.COMPLIERS and records.actual_at is not None:
+        known_at = np.maximum(known_at, records.actual_at[entries])
+    return all_seen[entries], known_at
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,11 @@ from itertools import product
 import numpy as np
 
 from adhere.analysis.cells import Cells, cells_of
-from adhere.analysis.confidence_set import ConfidenceSet, Validity
-from adhere.analysis.fixed_sample.mantel_haenszel import compare_strata
+from adhere.analysis.estimates import ConfidenceSet, Validity, View
+from adhere.analysis.fixed_sample.intervals import TwoProportions, score_difference
 from adhere.analysis.fixed_sample.means import variance_of
-from adhere.analysis.fixed_sample.score_interval import TwoProportions, score_difference
+from adhere.analysis.fixed_sample.two_arms import compare_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
-from adhere.analysis.view import View
 from adhere.intervals import RewardSums
 
 
@@ -142,7 +141,7 @@ def _strata(cells: Cells, arm: int, fill: float) -> list[RewardSums]:
 def _difference(one: _Arm, other: _Arm, level: float, any_time: bool) -> _Range:
     low, high = one.least / one.n - other.most / other.n, one.most / one.n - other.least / other.n
     if any_time:
-        from adhere.analysis.bounding.cell_limits import cell_limits
+        from adhere.analysis.bounding.observed_cells import cell_limits
 
         n = np.array([one.n, other.n, one.n, other.n], dtype=np.float64)
         sums = np.minimum([one.least, other.most, one.most, other.least], n)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from adhere.analysis.confidence_set import ConfidenceSet, Quantity, Shape, Validity
-from adhere.analysis.fixed_sample.number_needed import NO_DIFFERENCE
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity
 
+NO_DIFFERENCE = "the estimated difference is 0: no number of patients is enough"
 UNKNOWN = "–"  # where there is no number; a sentence says why
 ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # of bounds, in words
 _INFINITE = "∞"
@@ -148,6 +148,13 @@ def bayes_factor_words(log: float | None, words: tuple[str, str]) -> str:
     return UNKNOWN if log is None else f"{from_log(abs(log))} {words[log <= 0.0]}"
 
 
+def outcome_words(lower_is_better: bool) -> str:
+    """Which end of the outcome is the better one."""
+    if lower_is_better:
+        return "outcome: lower is better, read as 1 − the value given"
+    return "outcome: 1 is read as the better end of the scale"
+
+
 def unique(sentences: Sequence[str]) -> list[str]:
     """Each sentence once, in order of first appearance, without empty ones."""
     return list(dict.fromkeys(" ".join(one.split()) for one in sentences if one.strip()))
@@ -161,3 +168,12 @@ def sentence(text: str) -> str:
     """
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def apart_from(names: Collection[str], heading: str) -> str:
+    """A heading beside names, in brackets where one of them is the same.
+
+    >>> apart_from(["tea", "nothing"], "nothing"), apart_from(["tea"], "nothing")
+    ('(nothing)', 'nothing')
+    """
+    return apart_from(names, f"({heading})") if heading in names else heading

@@ -1,9 +1,10 @@
-"""Where a quantity may lie by the data: an interval, all but an interval, everything, or nothing."""
+"""Values that an analysis is made of: confidence sets, quantities, and comparisons of two arms by a view."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -80,3 +81,34 @@ class Quantity:
     sets: tuple[ConfidenceSet, ...] = ()
     n: int = 0
     reason: str = ""
+
+
+class View(Enum):
+    """Which patients are compared, by which arm."""
+
+    INTENTION_TO_TREAT = "intention-to-treat"
+    COMPLIERS = "compliers"
+    AS_TREATED = "as-treated"
+    PER_PROTOCOL = "per-protocol"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A treatment against a control; effects are treatment − control, and more is better.
+
+    `adjusted` has the p-value corrected for several comparisons, by the name of the correction and its family.
+    `at_random` says that outcomes are missing, and that the comparison assumes them missing at random given the arm
+    assigned, what was taken and the stratum.
+    """
+
+    view: View
+    treatment: str
+    control: str
+    difference: Quantity
+    ratio: Quantity
+    number_needed: Quantity
+    p_value: float | None = None
+    adjusted: Mapping[str, float] = field(default_factory=dict)
+    stratified: bool = False
+    note: str = ""
+    at_random: bool = False

@@ -1,0 +1,225 @@
+"""Missing outcomes and reports of what was taken: how many, by what they depend on, how much they could change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.estimates import View
+from adhere.analysis.flow import flow
+from adhere.analysis.missing_outcomes.sensitivity import Sensitivity, sensitivity
+from adhere.analysis.missing_outcomes.worst_case import ExtremeCase as ExtremeCase
+from adhere.analysis.missing_outcomes.worst_case import ExtremeCases, extreme_cases
+from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Floats, Records
+from adhere.analysis.texts import p_value, signed
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Numbers of missing and imputed outcomes and reports of what was taken, by arm, and what depends on them.
+
+    `extremes` are worst-case bounds; `sensitivity` has complete cases, latent ignorability and tipping points; `loss`
+    is the test of whether loss depends on what was taken, None where it cannot be made.
+    """
+
+    outcomes: Mapping[str, int]
+    taken: Mapping[str, int]
+    imputed_outcomes: Mapping[str, int]
+    imputed_taken: Mapping[str, int]
+    extremes: tuple[ExtremeCase, ...]
+    sentence: str
+    sensitivity: Sensitivity = field(default_factory=Sensitivity)
+    loss: LossByTaken | None = None
+    shares_within_strata: Mapping[str, float] = field(default_factory=dict)
+
+
+def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patients: bool = False) -> Missing:
+    """Count what is missing, and say what depends on it; `adaptive` makes the limits of bounds any-time valid.
+
+    There are worst-case bounds for the pairs of arms of which anything is missing, by intention-to-treat; and for
+    compliers where there are two arms and it is certain that more of those assigned to the treatment took it.
+    `by_patients` weights strata as `effects` does.
+    """
+    counts = flow(records, level).arms
+    outcomes = {arm.arm: arm.outcome_missing for arm in counts}
+    taken = {arm.arm: arm.not_reported + arm.lost for arm in counts}
+    imputed_outcomes = {arm.arm: arm.outcome_imputed for arm in counts}
+    imputed_taken = {arm.arm: arm.taken_imputed for arm in counts}
+    extremes = extreme_cases(records, adaptive, level, by_patients)
+    sentence = missing_sentence(records.n_patients, outcomes, taken, imputed_outcomes, imputed_taken, extremes)
+    cells = cells_of(records)
+    return Missing(
+        outcomes,
+        taken,
+        imputed_outcomes,
+        imputed_taken,
+        extremes.cases,
+        sentence,
+        sensitivity(cells, level, by_patients=by_patients),
+        loss_by_taken(cells),
+        missing_shares(cells) if by_patients else {},
+    )
+
+
+_NAMED = 3  # pairs whose worst-case bounds are written out, and arms where there are many
+_MAX_ARMS = 6  # that are all named
+
+
+def missing_sentence(
+    n_patients: int,
+    outcomes: Mapping[str, int],
+    taken: Mapping[str, int],
+    imputed_outcomes: Mapping[str, int],
+    imputed_taken: Mapping[str, int],
+    extremes: ExtremeCases,
+) -> str:
+    """How many values are missing, how far they could move an effect, and how many were imputed."""
+    sentences = [_counts(n_patients, outcomes, taken)]
+    by_strata = {(case.treatment, case.control) for case in extremes.cases if case.stratified}
+    cases = [
+        case
+        for case in extremes.cases
+        if case.stratified or case.view is View.COMPLIERS or (case.treatment, case.control) not in by_strata
+    ]
+    sentences += [_extreme(case) for case in cases[:_NAMED]]
+    if len(cases) > _NAMED:
+        most = max(case.high - case.low for case in cases)
+        sentences.append(f"For no pair of arms is that range wider than {most:z.3f}.")
+    if extremes.why_no_compliers:
+        sentences.append(f"There are no worst-case bounds for compliers: {extremes.why_no_compliers}.")
+    filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))
+    if filled:
+        sentences.append(f"The trial's rule for missing reports filled in {filled}; they are counted as reported.")
+    return " ".join(sentences)
+
+
+def _counts(n_patients: int, outcomes: Mapping[str, int], taken: Mapping[str, int]) -> str:
+    n_outcomes, n_taken = sum(outcomes.values()), sum(taken.values())
+    if not n_patients:
+        return "There are no patients."
+    if not n_outcomes and not n_taken:
+        return "No outcome is missing, and of everybody it is known what they took."
+    sentences = []
+    if n_outcomes:
+        of_all = f"{n_outcomes:,} of {n_patients:,} outcomes {'is' if n_outcomes == 1 else 'are'} missing"
+        sentences.append(f"{of_all} ({_by_arm(outcomes)}).")
+    else:
+        sentences.append("No outcome is missing.")
+    if n_taken:
+        patients = f"{n_taken:,} of {n_patients:,} patients"
+        sentences.append(f"It is not known what {patients} took ({_by_arm(taken)}).")
+    return " ".join(sentences)
+
+
+def _by_arm(counts: Mapping[str, int]) -> str:
+    most = sorted(counts.items(), key=lambda one: -one[1])[:_NAMED] if len(counts) > _MAX_ARMS else counts.items()
+    more = f" and {len(counts) - _NAMED} more arms" if len(counts) > _MAX_ARMS else ""
+    return ", ".join(f"{arm}: {count:,}" for arm, count in most) + more
+
+
+def _extreme(case: ExtremeCase) -> str:
+    what = "intention-to-treat difference" if case.view is View.INTENTION_TO_TREAT else "effect among compliers"
+    what = f"stratified {what}" if case.stratified else what
+    sign = "; even its sign depends on them" if case.low < 0.0 < case.high else ""
+    return (
+        f"Whatever the missing values are, the {what} of {case.treatment} against {case.control} lies between "
+        f"{signed(case.low)} and {signed(case.high)}, with sampling error in {case.limits}{sign}."
+    )
+
+
+def _both(n_outcomes: int, n_taken: int) -> str:
+    outcomes = f"{n_outcomes:,} outcome" + "s" * (n_outcomes != 1)
+    taken = f"what {n_taken:,} patient" + "s" * (n_taken != 1) + " took"
+    return " and ".join([outcomes] * bool(n_outcomes) + [taken] * bool(n_taken))
+
+
+_ALPHA: Final = 0.05
+_FEWEST: Final = 5  # missing, and known, outcomes of an arm and stratum that the test uses
+_WITHOUT_ARM = {TOOK_NOTHING: "took nothing", TOOK_OTHER: "took something else"}
+
+
+@dataclass(frozen=True)
+class LossByTaken:
+    """Pearson's chi-square test of missing outcome by what was taken, within arm assigned and stratum.
+
+    `missing_by_taken` has the shares of missing outcomes by what was taken, among patients assigned `arm`, the arm in
+    which the shares differ most. Patients who did not report what they took do not count.
+    """
+
+    p_value: float
+    depends: bool
+    arm: str
+    missing_by_taken: Mapping[str, float]
+    sentence: str
+
+
+def loss_by_taken(cells: Cells) -> LossByTaken | None:
+    """Test whether loss depends on what was taken; None if too little is missing, or all of an arm took the same."""
+    from scipy.special import chdtrc  # scipy.stats takes a second to import
+
+    columns = [*range(len(cells.arms)), TOOK_OTHER, TOOK_NOTHING]
+    everyone = cells.assigned[:, :, columns].astype(np.float64)
+    lost = everyone - cells.n[:, :, columns]
+    statistic, freedom = 0.0, 0
+    for stratum, arm in np.ndindex(everyone.shape[:2]):
+        n, missing = everyone[stratum, arm], lost[stratum, arm]
+        if min(missing.sum(), (n - missing).sum()) >= _FEWEST and np.count_nonzero(n) > 1:
+            statistic += _chi_square(n[n > 0], missing[n > 0])
+            freedom += int(np.count_nonzero(n)) - 1
+    if not freedom:
+        return None
+    p = float(chdtrc(freedom, statistic))
+    arm, shares = _most_different(cells, everyone.sum(axis=0), lost.sum(axis=0), columns)
+    name, depends = cells.arms[arm], p < _ALPHA
+    return LossByTaken(p, depends, name, shares, _sentence(name, shares, p, depends))
+
+
+def _chi_square(n: Floats, missing: Floats) -> float:
+    share = missing.sum() / n.sum()
+    return float(((missing - n * share) ** 2 / (n * share * (1.0 - share))).sum())
+
+
+def _most_different(cells: Cells, n: Floats, lost: Floats, columns: list[int]) -> tuple[int, dict[str, float]]:
+    """The arm whose shares of missing outcomes stand out most from each other, and these shares."""
+    found = []
+    for arm in range(len(cells.arms)):
+        took = n[arm] > 0
+        is_used = np.count_nonzero(took) > 1 and 0 < lost[arm].sum() < n[arm].sum()
+        found.append(_chi_square(n[arm][took], lost[arm][took]) if is_used else -1.0)
+    arm = int(np.argmax(found))
+    words = {place: f"took {cells.arms[place]}" for place in range(len(cells.arms))} | _WITHOUT_ARM
+    return arm, {
+        words[place]: float(lost[arm, column] / n[arm, column])
+        for column, place in enumerate(columns)
+        if n[arm, column]
+    }
+
+
+def _sentence(arm: str, shares: Mapping[str, float], p: float, depends: bool) -> str:
+    if not depends:
+        return f"It is not seen that loss depends on what was taken (p {p_value(p)})."
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    return (
+        f"Loss depends on what was taken (p {p_value(p)}): of those assigned {arm}, outcomes are missing for "
+        f"{shares[most]:.0%} of those who {most}, and for {shares[least]:.0%} of those who {least}. Complete cases, "
+        "and every view that leaves the missing out, can be biased by that."
+    )
+
+
+def missing_shares(cells: Cells) -> dict[str, float]:
+    """Shares of missing outcomes by arm assigned, averaged over strata by their patients.
+
+    Strata that lack an arm that others have do not count; the result is empty if there are no others.
+    """
+    everyone, known = (table.sum(axis=2).astype(np.float64) for table in (cells.assigned, cells.n))
+    arms = np.flatnonzero(everyone.any(axis=0))
+    kept = np.flatnonzero((everyone[:, arms] > 0.0).all(axis=1)) if len(arms) else arms
+    if not len(kept):
+        return {}
+    n, weights = everyone[np.ix_(kept, arms)], cells.by_stratum_patients[kept]
+    shares = weights / weights.sum() @ (1.0 - known[np.ix_(kept, arms)] / n)
+    return {cells.arms[arm]: float(share) for arm, share in zip(arms, shares, strict=True)}
