@@ -1,6 +1,6 @@
 """An exported log folded in plain Python, with nothing of adhere: what was recorded, and what it teaches.
 
-Only for `thompson/actual` with two arms and rewards 0 or 1, whose state is four counts in any order of lessons.
+Only for `thompson/actual` with two arms and rewards 0 or 1, whose state is four counts in any order of updates.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Folded:
         """Failures and successes of each arm, by what counts now."""
         counts = [[0, 0], [0, 0]]
         for known in self.recommendations.values():
-            if (lesson := _lesson(known)) is not None:
-                counts[lesson[0]][lesson[1]] += 1
+            if (update := _update(known)) is not None:
+                counts[update[0]][update[1]] += 1
         return counts
 
 
@@ -91,7 +91,7 @@ def _take(folded: Folded, event: dict[str, Any], counts: list[list[int]], rng: r
             _check_probabilities(folded, event, counts)
         return
     known = folded.recommendations[number]
-    before = _lesson(known)
+    before = _update(known)
     if kind == "reported":
         for part in ("actual", "reward"):
             if event.get(part) is not None and (known.get(part) is None or part in known.get("imputed", ())):
@@ -109,16 +109,16 @@ def _take(folded: Folded, event: dict[str, Any], counts: list[list[int]], rng: r
             elif event.get(part) is not None:
                 known[part] = event[part]
                 known["imputed"] = [name for name in known.get("imputed", ()) if name != part]
-    elif kind in ("lesson-refused", "lesson_refused"):
-        folded.faults.append(f"a lesson of recommendation {number} was refused")
-    after = _lesson(known)
+    elif kind in ("update-refused", "update_refused"):
+        folded.faults.append(f"a update of recommendation {number} was refused")
+    after = _update(known)
     if before is not None:
         counts[before[0]][before[1]] -= 1
     if after is not None:
         counts[after[0]][after[1]] += 1
 
 
-def _lesson(known: dict[str, Any]) -> tuple[int, int] | None:
+def _update(known: dict[str, Any]) -> tuple[int, int] | None:
     """The arm and the reward that are learned, once both are known and the arm is one of the trial's."""
     actual, reward = known.get("actual"), known.get("reward")
     if actual is None or reward is None or actual < 0 or known["fallback"]:

@@ -36,7 +36,7 @@ def test_protocols_parameters_and_populations_compile_nothing(monkeypatch: pytes
 
 
 def test_a_live_trial_compiles_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels = {"CHOOSE_ARM": Kernel(steps.choose_arm), "LEARN_LESSONS": Kernel(steps.learn_lessons)}
+    kernels = {"CHOOSE_ARM": Kernel(steps.choose_arm), "LEARN_UPDATES": Kernel(steps.learn_updates)}
     for name, kernel in kernels.items():
         for module in (engine, policy_steps):
             monkeypatch.setattr(module, name, kernel, raising=False)

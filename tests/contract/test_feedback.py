@@ -67,7 +67,7 @@ def test_the_reward_may_come_before_the_actual_arm(subject: str, n_arms: int) ->
 
 
 def test_reports_may_come_in_any_order(subject: str) -> None:
-    """Lessons from outstanding recommendations commute, as long as none of them draws from a cache."""
+    """Updates from outstanding recommendations commute, as long as none of them draws from a cache."""
     population = mixed(usual_arms(subject), BINARY)
     for text in variants(subject, usual_arms(subject)):
         ends = []

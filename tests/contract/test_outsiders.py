@@ -14,7 +14,7 @@ from adhere.trial.domain.commands import ChangeStatus, Reveal
 from adhere.trial.domain.events import EpochBegun, Recommended
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import ReplayResult, replay
-from adhere.trial.log.verify import Verdict, verify
+from adhere.trial.log.verify import VerificationResult, verify
 from adhere.trial.sources import one_trial
 from adhere.trial.writing.epochs import begin_epochs
 from evaluation.trials import compliers
@@ -48,7 +48,7 @@ def play_live(policy: str, population: Population, **design: Any) -> Live:
     return live
 
 
-def as_outsider(live: Live, path: Path) -> tuple[Verdict, ReplayResult]:
+def as_outsider(live: Live, path: Path) -> tuple[VerificationResult, ReplayResult]:
     """What somebody finds who was sent the log and nothing else."""
     with live.store.reading() as view:
         write_log(view, number_of(view), path)

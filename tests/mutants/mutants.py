@@ -66,7 +66,7 @@ MUTANTS = (
     ),
     Mutant(
         "streams-share-a-key",
-        "Lessons that waited for the actual arm draw the same random numbers as those that did not.",
+        "Updates that waited for the actual arm draw the same random numbers as those that did not.",
         "src/adhere/randomness.py",
         "LEARN_LATE: Final = np.uint64(3)",
         "LEARN_LATE: Final = np.uint64(2)",
@@ -178,7 +178,7 @@ MUTANTS = (
     ),
     Mutant(
         "stale-checkpoint",
-        "A correction is learned from a checkpoint that already contains the wrong lesson.",
+        "A correction is learned from a checkpoint that already contains the wrong update.",
         "src/adhere/trial/writing/projection.py",
         "checkpoint = self._cache.state_before(self._trial, place)",
         "checkpoint = self._cache.state_before(self._trial, place + 1)",

@@ -147,11 +147,11 @@ def test_a_correction_that_learns_again_does_not_stop_the_event_loop(
         processor.execute([Report(trial="t", request_id=f"r{number}", recommendation_id=one, actual="a", reward=1)])
     learning, may_go, learn = threading.Event(), threading.Event(), Engine.learn
 
-    def slow(engine: Engine, state: Any, lessons: Any) -> Any:
-        if len(lessons.facts) > 10:  # not the lesson of one report
+    def slow(engine: Engine, state: Any, updates: Any) -> Any:
+        if len(updates.facts) > 10:  # not the update of one report
             learning.set()
             may_go.wait(10)
-        return learn(engine, state, lessons)
+        return learn(engine, state, updates)
 
     monkeypatch.setattr(Engine, "learn", slow)
 

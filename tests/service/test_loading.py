@@ -175,18 +175,18 @@ def test_what_the_machine_lacks_is_a_503_with_nothing_recorded(
     assert service.send("POST", f"/trials/{trial}/recommendations", {"subject": "s"}, key="k").status == 201
 
 
-def test_a_refused_lesson_is_counted_and_told(tmp_path: Path) -> None:
+def test_a_refused_update_is_counted_and_told(tmp_path: Path) -> None:
     import_policies(BUDGET)
     with in_file(tmp_path / "trials.db") as service:
         trial, site = service.new_trial(policy="budget"), service.client("site")
         for subject in range(4):
             site.report(trial, site.recommend(trial, str(subject)).id, reward=1)
-        assert b"adhere_refused_lessons_total 1.0" in service.send("GET", "/metrics").body
-        assert service.client().results(trial).refused_lessons == 1
+        assert b"adhere_refused_updates_total 1.0" in service.send("GET", "/metrics").body
+        assert service.client().results(trial).refused_updates == 1
         last = service.ids(trial)[3]
         history = service.client().recommendation(trial, last).to_dict()["derivation"]["history"]
         assert (history[-1]["event"], history[-1]["reason"]) == (
-            "lesson-refused",
+            "update-refused",
             "ValueError: over budget, see <path>",
         )
 

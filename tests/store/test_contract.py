@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adhere.errors import InputError
-from adhere.store import LessonBlock, Store, StoreError
+from adhere.store import Store, StoreError, UpdateBlock
 from adhere.store.accesses import accesses, add_access
 from adhere.store.erasing import erase, is_erased
 from adhere.store.records import Subject, Token
@@ -323,23 +323,23 @@ def test_tokens(store: Store) -> None:
         transaction.add_token(one)
 
 
-def test_blocks_of_lessons_are_found_by_their_place_replaced_and_dropped(store: Store) -> None:
+def test_blocks_of_updates_are_found_by_their_place_replaced_and_dropped(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
-    blocks = [LessonBlock(first, n, EVERY_BYTE * n) for first, n in ((3, 2), (9, 1), (12, 4))]
+    blocks = [UpdateBlock(first, n, EVERY_BYTE * n) for first, n in ((3, 2), (9, 1), (12, 4))]
     with store.writing() as transaction:
         for block in blocks:
-            transaction.save_lessons(trial, block)
-        transaction.save_lessons(other, LessonBlock(9, 7, b"other"))
+            transaction.save_updates(trial, block)
+        transaction.save_updates(other, UpdateBlock(9, 7, b"other"))
     with store.reading() as view:
-        assert list(view.lessons(trial, 0, 100)) == blocks
-        assert list(view.lessons(trial, 3, 9)) == blocks[1:2]
-        assert (view.count_lessons(trial), view.count_lessons(other)) == (7, 7)
+        assert list(view.updates(trial, 0, 100)) == blocks
+        assert list(view.updates(trial, 3, 9)) == blocks[1:2]
+        assert (view.count_updates(trial), view.count_updates(other)) == (7, 7)
     with store.writing() as transaction:
-        transaction.save_lessons(trial, LessonBlock(9, 3, b"new"))
-        assert transaction.count_lessons(trial) == 9
-        transaction.drop_lessons(trial, 0, 9)
-        assert list(transaction.lessons(trial, 0, 100)) == blocks[2:]
-        assert transaction.count_lessons(other) == 7
+        transaction.save_updates(trial, UpdateBlock(9, 3, b"new"))
+        assert transaction.count_updates(trial) == 9
+        transaction.drop_updates(trial, 0, 9)
+        assert list(transaction.updates(trial, 0, 100)) == blocks[2:]
+        assert transaction.count_updates(other) == 7
 
 
 def test_reads_are_written_down_and_counted(store: Store) -> None:

@@ -140,6 +140,6 @@ def test_the_folded_code_is_erased_too_and_is_in_no_log_and_no_table(store: Stor
     erase(live, "Müller-7")
     with store.reading() as view:
         assert [row[0] for row in view.run("SELECT folded FROM subjects").fetchall()] == ["ben"]
-        tables = ("trials", "records", "subjects", "erased", "notes", "states", "lessons")
+        tables = ("trials", "records", "subjects", "erased", "notes", "states", "updates")
         told = "".join(repr(view.run(f"SELECT * FROM {table}").fetchall()) for table in tables)
     assert folded not in told

@@ -32,9 +32,9 @@ from trial.live import send
 # the names of all trials, which are few and read once.
 _WHOLE = re.compile(r"SCAN (?!json_each|trials|\d+ CONSTANT ROWS|CONSTANT ROW)|SEARCH .*\(trial=\?\)$")
 # To erase somebody, all free texts of the trial are gone through: an index would cost every recommendation. The table
-# of lessons has one row for 1024 records. If a retraction opens a recommendation again, the subject's latest one is
+# of updates has one row for 1024 records. If a retraction opens a recommendation again, the subject's latest one is
 # looked for among all subjects, for the same reason.
-_ALLOWED = ("DELETE FROM notes", "SELECT sum(n) FROM lessons", "SELECT latest FROM subjects")
+_ALLOWED = ("DELETE FROM notes", "SELECT sum(n) FROM updates", "SELECT latest FROM subjects")
 
 
 def test_commands_look_everything_up_by_an_index(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A policy that refuses lessons: it has a budget of rewards, and raises at the lesson that would exceed it."""
+"""A policy that refuses updates: it has a budget of rewards, and raises at the update that would exceed it."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def choose_budget(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> 
 @implements(learn, Budget)
 def learn_budget(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """Spend a reward."""
-    state.broken = 1.0  # what a lesson that fails has changed must not stay
+    state.broken = 1.0  # what a update that fails has changed must not stay
     if state.spent + reward > BUDGET:
         raise ValueError("over budget, see /etc/passwd")
     state.spent += reward

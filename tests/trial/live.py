@@ -26,7 +26,7 @@ from adhere.trial.domain.commands import (
 from adhere.trial.domain.events import AnyEvent, Recommended, decode, encode, to_record
 from adhere.trial.domain.recommendations import index_of
 from adhere.trial.log.replay import ReplayResult, replay
-from adhere.trial.log.verify import Verdict, verify
+from adhere.trial.log.verify import VerificationResult, verify
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.trial_secret import commitment_to
 from adhere.trial.writing.processor import CommandProcessor
@@ -147,7 +147,7 @@ def replay_of(events: Iterable[AnyEvent], secret: bytes | None = SECRET) -> Repl
         return replay(view, trial)
 
 
-def verdict_of(events: Iterable[AnyEvent]) -> Verdict:
+def verdict_of(events: Iterable[AnyEvent]) -> VerificationResult:
     """What `verify` says of such a log."""
     with log_of(events) as (view, trial):
         return verify(view, trial)

@@ -165,7 +165,7 @@ def known_patients(view: Any, number: int) -> Iterator[tuple[int, int, float]]:
 
 
 class AnyOrderRecycling(AnyOrder):
-    """A policy whose choices use up what it keeps, and whose lessons depend on their order."""
+    """A policy whose choices use up what it keeps, and whose updates depend on their order."""
 
     policy = "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)"
 

@@ -77,7 +77,7 @@ def _lose_caches(live: Live) -> None:
         number = number_of(writing)
         head = writing.head(number)
         writing.drop_states(number, 0)
-        writing.drop_lessons(number, 0, 2**40)
+        writing.drop_updates(number, 0, 2**40)
         writing.append(number, [], head._replace(snapshot=b""))
 
 

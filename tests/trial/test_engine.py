@@ -25,8 +25,8 @@ def walk(engine: Engine, start: int) -> tuple[list[int], list[tuple[float, ...]]
         assert state.tobytes() == before
         arms.append(choice.chosen)
         probabilities.append(choice.probabilities)
-        lesson = (number + 1, number, choice.chosen, choice.chosen, float(number % 3 == 0), choice.memo)
-        after = engine.learn_one(state, lesson).state
+        update = (number + 1, number, choice.chosen, choice.chosen, float(number % 3 == 0), choice.memo)
+        after = engine.learn_one(state, update).state
         assert state.tobytes() == before
         state = after
     return arms, probabilities, state.tobytes()

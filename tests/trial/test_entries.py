@@ -62,7 +62,7 @@ def test_a_subject_is_entered_once(end: str) -> None:
     made = first.recommendation_id
     assert str(error) == (
         f"subject 's' was entered on 2026-03-01 (recommendation {made}); a subject is entered once in this trial. If "
-        "that was a slip, mark it as entered in error"
+        "that was an entry error, mark it as entered in error"
     )
     assert (error.field, error.value, error.recommendation_id) == ("subject", "s", made)
     assert pickle.loads(pickle.dumps(error)).recommendation_id == made

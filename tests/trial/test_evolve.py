@@ -18,10 +18,10 @@ def test_evolve_changes_nothing_it_is_given() -> None:
     state: TrialState = initial_state(live.design, live.engine())
     for event in live.events():
         kept, histories = state.policy_state.tobytes(), dict(state.histories)
-        position, lessons = state.position, dict(state.changed_lessons)
+        position, updates = state.position, dict(state.changed_updates)
         after = evolve(state, event)
         assert (state.policy_state.tobytes(), dict(state.histories)) == (kept, histories)
-        assert (state.position, dict(state.changed_lessons)) == (position, lessons)
+        assert (state.position, dict(state.changed_updates)) == (position, updates)
         assert evolve(state, event).policy_state.tobytes() == after.policy_state.tobytes()
         assert after.position == event.position
         state = after

@@ -7,7 +7,7 @@ import pytest
 
 from adhere.analysis.adaptive.randomisation_test import randomisation_tests
 from adhere.trial.domain.events import Created, Recommended
-from adhere.trial.domain.evolve import lessons_of
+from adhere.trial.domain.evolve import updates_of
 from adhere.trial.domain.history import evolve_history
 from adhere.trial.log.explain import _decided_by, explain
 from adhere.trial.log.replay import replay
@@ -74,9 +74,9 @@ def test_an_arm_drawn_because_the_policy_failed_takes_no_place_in_a_block() -> N
     live.recommend("s")
     (made,) = (event for event in live.events() if isinstance(event, Recommended))
     engine, history = live.engine(), evolve_history(None, made)
-    assert [row[3] for row in lessons_of(engine, history)] == [CHOICE]
-    assert lessons_of(engine, msgspec.structs.replace(history, memo=(), fallback="it failed")) == ()
-    assert lessons_of(engine, msgspec.structs.replace(history, recommendation_index=4)) == ()  # after the burn-in
+    assert [row[3] for row in updates_of(engine, history)] == [CHOICE]
+    assert updates_of(engine, msgspec.structs.replace(history, memo=(), fallback="it failed")) == ()
+    assert updates_of(engine, msgspec.structs.replace(history, recommendation_index=4)) == ()  # after the burn-in
 
 
 def test_an_explanation_says_who_decided() -> None:

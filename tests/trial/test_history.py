@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
-from adhere.trial.domain.events import AnyEvent, Corrected, Imputed, LessonRefused, Recommended, Reported
-from adhere.trial.domain.evolve import changed_lessons
+from adhere.trial.domain.events import AnyEvent, Corrected, Imputed, Recommended, Reported, UpdateRefused
+from adhere.trial.domain.evolve import changed_updates
 from adhere.trial.domain.history import History, Part, evolve_history
 
 K = 3
@@ -52,81 +52,81 @@ def corrected(history: History, position: int, **values: Any) -> History:
     return after(history, Corrected, position, reason="typing error", **values)
 
 
-def lessons(history: History) -> list[tuple[int, int, float]]:
-    """Place, feedback and reward of each lesson."""
-    rows = history.lessons(K)
+def updates(history: History) -> list[tuple[int, int, float]]:
+    """Place, feedback and reward of each update."""
+    rows = history.updates(K)
     assert all(row[1:3] == (4, 1) for row in rows)
     return [(row[0], row[3], row[4]) for row in rows]
 
 
 def test_nothing_is_learned_without_a_reward() -> None:
-    assert lessons(reported(FIRST, 11, 2, None)) == []
+    assert updates(reported(FIRST, 11, 2, None)) == []
 
 
-def test_parts_that_come_together_or_actual_first_are_one_lesson_at_the_reward() -> None:
-    assert lessons(reported(FIRST, 11, 2, 1.0)) == [(11, 2, 1.0)]
-    assert lessons(reported(reported(FIRST, 11, 2, None), 12, None, 1.0)) == [(12, 2, 1.0)]
+def test_parts_that_come_together_or_actual_first_are_one_update_at_the_reward() -> None:
+    assert updates(reported(FIRST, 11, 2, 1.0)) == [(11, 2, 1.0)]
+    assert updates(reported(reported(FIRST, 11, 2, None), 12, None, 1.0)) == [(12, 2, 1.0)]
 
 
-def test_a_late_actual_arm_is_a_lesson_of_its_own() -> None:
+def test_a_late_actual_arm_is_a_update_of_its_own() -> None:
     late = reported(reported(FIRST, 11, None, 0.5), 15, 2, None)
-    assert lessons(late) == [(11, K, 0.5), (15, K + 1 + 2, 0.5)]
+    assert updates(late) == [(11, K, 0.5), (15, K + 1 + 2, 0.5)]
 
 
 @pytest.mark.parametrize("taken", [TOOK_NOTHING, TOOK_OTHER])
 def test_learners_that_need_an_arm_wait_if_none_was_taken(taken: int) -> None:
-    assert lessons(reported(FIRST, 11, taken, 1.0)) == [(11, K, 1.0)]
-    assert lessons(reported(reported(FIRST, 11, None, 1.0), 12, taken, None)) == [(11, K, 1.0)]
+    assert updates(reported(FIRST, 11, taken, 1.0)) == [(11, K, 1.0)]
+    assert updates(reported(reported(FIRST, 11, None, 1.0), 12, taken, None)) == [(11, K, 1.0)]
 
 
 @pytest.mark.parametrize(("taken", "together", "later"), [(TOOK_NOTHING, -2, 2 * K + 1), (TOOK_OTHER, -3, 2 * K + 2)])
 def test_a_policy_that_sees_both_arms_learns_that_none_was_taken(taken: int, together: int, later: int) -> None:
     def seen(history: History) -> list[tuple[int, int]]:
-        return [(place, feedback) for place, _, _, feedback, *_ in history.lessons(K, sees_both_arms=True)]
+        return [(place, feedback) for place, _, _, feedback, *_ in history.updates(K, sees_both_arms=True)]
 
     at_once, late = reported(FIRST, 11, taken, 1.0), reported(reported(FIRST, 11, None, 1.0), 12, taken, None)
     assert seen(at_once) == [(11, together)]
     assert seen(late) == [(11, K), (12, later)]
-    refused = after(at_once, LessonRefused, 13, place=11, algorithm_version="1", reason="")
+    refused = after(at_once, UpdateRefused, 13, place=11, algorithm_version="1", reason="")
     assert seen(refused) == []
-    assert lessons(refused) == []
+    assert updates(refused) == []
     other = corrected(refused, 14, actual=TOOK_NOTHING + TOOK_OTHER - taken)
     assert len(seen(other)) == 1  # which says something else
-    assert lessons(other) == []  # to whom it says the same
+    assert updates(other) == []  # to whom it says the same
     assert len(seen(corrected(refused, 14, retract=("actual",)))) == 1
-    assert lessons(corrected(refused, 14, retract=("actual",))) == []
+    assert updates(corrected(refused, 14, retract=("actual",))) == []
 
 
 def test_a_correction_keeps_the_place() -> None:
     history = corrected(reported(FIRST, 11, 2, 1.0), 20, actual=0)
-    assert lessons(history) == [(11, 0, 1.0)]
-    assert lessons(corrected(history, 21, reward=0.0)) == [(11, 0, 0.0)]
+    assert updates(history) == [(11, 0, 1.0)]
+    assert updates(corrected(history, 21, reward=0.0)) == [(11, 0, 0.0)]
 
 
 def test_what_is_retracted_was_never_reported_and_may_be_reported_anew() -> None:
     history = corrected(reported(FIRST, 11, 2, 1.0), 20, retract=("reward",))
-    assert lessons(history) == []
+    assert updates(history) == []
     assert history.is_open
-    assert lessons(reported(history, 30, None, 0.0)) == [(30, 2, 0.0)]
+    assert updates(reported(history, 30, None, 0.0)) == [(30, 2, 0.0)]
 
 
 def test_a_report_replaces_what_was_imputed_at_its_place() -> None:
     assumed = after(FIRST, Imputed, 11, actual=TOOK_NOTHING, reward=0.0)
-    assert lessons(assumed) == [(11, K, 0.0)]
+    assert updates(assumed) == [(11, K, 0.0)]
     true = reported(assumed, 40, 2, None)
     assert true.actual == Part(2, 11)
-    assert lessons(true) == [(11, 2, 0.0)]
-    assert lessons(reported(true, 41, None, 1.0)) == [(11, 2, 1.0)]
+    assert updates(true) == [(11, 2, 0.0)]
+    assert updates(reported(true, 41, None, 1.0)) == [(11, 2, 1.0)]
 
 
 def test_a_report_is_not_replaced_by_another_or_by_an_imputation() -> None:
     history = reported(FIRST, 11, 2, 1.0)
     assert reported(history, 12, 0, 0.0) == history
-    assert lessons(after(history, Imputed, 12, actual=0, reward=0.0)) == lessons(history)
+    assert updates(after(history, Imputed, 12, actual=0, reward=0.0)) == updates(history)
 
 
 def test_nothing_is_learned_from_a_fallback() -> None:
-    assert reported(recommended(fallback="it failed"), 11, 1, 1.0).lessons(K) == ()
+    assert reported(recommended(fallback="it failed"), 11, 1, 1.0).updates(K) == ()
 
 
 @given(st.permutations([(None, 1.0), (2, None), (None, 1.0), (2, None)]))
@@ -137,17 +137,17 @@ def test_duplicates_and_order_change_only_the_places(reports: list[tuple[int | N
     assert history.actual is not None
     assert history.reward is not None
     assert (history.actual.value, history.reward.value) == (2, 1.0)
-    learned = [feedback for _, feedback, _ in lessons(history)]
+    learned = [feedback for _, feedback, _ in updates(history)]
     assert learned == ([2] if history.actual.place < history.reward.place else [K, K + 1 + 2])
 
 
-def test_changed_lessons_are_those_to_learn_again() -> None:
+def test_changed_updates_are_those_to_learn_again() -> None:
     class FakeEngine:
         n_arms, memo_size, sees_both_arms, n_changing = K, 0, False, 0
         benefit = staticmethod(float)
 
     def changed(before: History, after: History) -> Mapping[int, Any]:
-        return changed_lessons(FakeEngine, before, after)  # type: ignore[arg-type]
+        return changed_updates(FakeEngine, before, after)  # type: ignore[arg-type]
 
     late = reported(reported(FIRST, 11, None, 1.0), 15, 2, None)
     assert changed(late, late) == {}

@@ -113,7 +113,7 @@ def test_what_was_taken_back_is_not_imputed_even_if_the_cache_is_lost() -> None:
 
 
 def test_a_correction_in_a_blinded_trial_takes_as_long_whatever_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lessons are learned again in either case, or a site could sort kits by how long the answer takes."""
+    """Updates are learned again in either case, or a site could sort kits by how long the answer takes."""
     live = Live(blinded=True)
     kits = [live.recommend(f"s{n}").kit for n in range(12)]
     arms = {event.recommendation_index: event.chosen for event in live.events() if isinstance(event, Recommended)}

@@ -9,7 +9,7 @@ import pytest
 
 from adhere.store import Store
 from adhere.trial.domain.events import AnyEvent, Reported
-from adhere.trial.domain.evolve import lessons_of
+from adhere.trial.domain.evolve import updates_of
 from adhere.trial.domain.history import history_of
 from adhere.trial.log.replay import replay
 from adhere.trial.policy.updates import Row, arrays, join, pack
@@ -38,12 +38,12 @@ def played(policy: str, n: int = 40, store: Store | None = None) -> Live:
 
 
 def check_against_the_log(live: Live) -> None:
-    """The state and the table of lessons are those that come out of the log alone."""
+    """The state and the table of updates are those that come out of the log alone."""
     with live.store.reading() as view, scratch_cache() as cache:
         number = number_of(view)
         derived = project(view, cache, number, live.design, live.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
-        assert live.snapshot().n_lessons == derived.table.n_lessons == view.count_lessons(number)
+        assert live.snapshot().n_updates == derived.table.n_updates == view.count_updates(number)
         assert replay(view, number).difference is None
 
 
@@ -68,9 +68,9 @@ def test_corrections_anywhere_give_the_state_of_the_whole_log(policy: str) -> No
 
 
 def test_a_correction_of_the_last_record_before_a_checkpoint_is_learned() -> None:
-    """That checkpoint contains the wrong lesson: the one before it must be taken.
+    """That checkpoint contains the wrong update: the one before it must be taken.
 
-    Compared with all lessons learned in a row, without checkpoints: deriving the caches relearns by them, too.
+    Compared with all updates learned in a row, without checkpoints: deriving the caches relearns by them, too.
     """
     live = played("thompson")  # which learns from a reward at once
     reports = [event for event in live.events() if isinstance(event, Reported) and event.reward is not None]
@@ -80,7 +80,7 @@ def test_a_correction_of_the_last_record_before_a_checkpoint_is_learned() -> Non
     engine, histories = live.engine(), dict[int, list[AnyEvent]]()
     for event in live.events()[1:]:
         histories.setdefault(event.recommendation_index, []).append(event)  # type: ignore[union-attr]
-    rows = [row for events in histories.values() for row in lessons_of(engine, history_of(events))]
+    rows = [row for events in histories.values() for row in updates_of(engine, history_of(events))]
     learned = learn(engine, engine.first_state, join({row[0]: pack(row) for row in rows}), [])
     assert live.snapshot().policy_state == learned.tobytes()
 
@@ -93,13 +93,13 @@ def test_caches_that_were_deleted_are_rebuilt(lost: str) -> None:
         if lost == "checkpoints":
             writing.drop_states(number, 0)
         else:
-            writing.drop_lessons(number, 0, 2**40 if lost == "all" else 9)
+            writing.drop_updates(number, 0, 2**40 if lost == "all" else 9)
     live.correct(1, reward=0.5)
     live.correct(2, reward=0.25)
     check_against_the_log(live)
 
 
-def test_lessons_since_the_last_checkpoint_are_derived_where_they_were_not_passed_on() -> None:
+def test_updates_since_the_last_checkpoint_are_derived_where_they_were_not_passed_on() -> None:
     """As after a restart, or where another process has written in between."""
     live = played(POLICIES[0])
     for number in (1, 38, 39):
@@ -109,7 +109,7 @@ def test_lessons_since_the_last_checkpoint_are_derived_where_they_were_not_passe
         check_against_the_log(live)
 
 
-def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
+def test_a_update_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
     """As if it had never been: the others are learned, before it and after it."""
     engine = Live("thompson").engine()
     rows: list[Row] = [(place, place, place % 2, place % 2, 1.0, ()) for place in range(6)]
@@ -132,7 +132,7 @@ def test_a_lesson_at_which_a_policy_fails_is_left_out_of_a_stretch() -> None:
     assert calls == [6, 3, 2]
 
 
-def test_one_lesson_packed_or_not_is_the_same() -> None:
+def test_one_update_packed_or_not_is_the_same() -> None:
     engine = Live("exp3/comply", n_patients=10).engine()
     choice = engine.choose(engine.first_state, 3, engine.keys.commitment)
     row = (7, 3, choice.chosen, choice.chosen, 0.5, choice.memo)
@@ -142,8 +142,8 @@ def test_one_lesson_packed_or_not_is_the_same() -> None:
     )
 
 
-def test_a_policy_may_fail_at_every_lesson_of_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As often as there are lessons: a block has more of them than Python nests calls."""
+def test_a_policy_may_fail_at_every_update_of_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As often as there are updates: a block has more of them than Python nests calls."""
     engine = Live("thompson").engine()
     rows: list[Row] = [(place, place, 0, 0, 1.0, ()) for place in range(1200)]
 

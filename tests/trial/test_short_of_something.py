@@ -57,7 +57,7 @@ def test_an_error_of_the_machine_in_the_middle_of_a_step_is_not_the_policys(
 
     engine = live.processor.trial("t").engine
     with monkeypatch.context() as patched:
-        patched.setattr(engine, "_kernels", {steps.CHOOSE_ARM: failing, steps.LEARN_LESSONS: failing})
+        patched.setattr(engine, "_kernels", {steps.CHOOSE_ARM: failing, steps.LEARN_UPDATES: failing})
         with pytest.raises(UnavailableError, match=type(error).__name__):
             live.recommend("s1")
         with pytest.raises(UnavailableError) as raised:

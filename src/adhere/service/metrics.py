@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from adhere.looks.judge import GO_ON
 from adhere.service.temporary_folders import kept
-from adhere.trial.domain.events import AnyEvent, Closed, LessonRefused, Looked, Recommended
+from adhere.trial.domain.events import AnyEvent, Closed, Looked, Recommended, UpdateRefused
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
@@ -48,7 +48,7 @@ class Metrics:
         self.monitor_seconds = histogram("adhere_monitor_seconds", "Computing a trial's monitor", buckets=_SECONDS)
         self.failed_commits = counter("adhere_failed_commits", "Transactions that could not be written")
         self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
-        self._refused_lessons = counter("adhere_refused_lessons", "Lessons skipped because the policy failed at them")
+        self._refused_updates = counter("adhere_refused_updates", "Updates skipped because the policy failed at them")
         self.verify_faults = counter("adhere_verify_faults", "Logs that scheduled verification found changed")
         self._verified_at: Gauge | None = None  # there is none until something was verified: 0 would raise an alert
         self._looks = counter("adhere_looks", "Looks made since the service was started", ("trial",))
@@ -79,12 +79,12 @@ class Metrics:
         self._commit_seconds.observe(seconds)
 
     def count_events(self, trial: str, events: Sequence[AnyEvent]) -> None:
-        """Count the fallbacks, refused lessons and looks among a trial's events of a transaction."""
+        """Count the fallbacks, refused updates and looks among a trial's events of a transaction."""
         for event in events:
             if isinstance(event, Recommended) and event.fallback:
                 self._fallbacks.inc()
-            elif isinstance(event, LessonRefused):
-                self._refused_lessons.inc()
+            elif isinstance(event, UpdateRefused):
+                self._refused_updates.inc()
             elif isinstance(event, Looked):
                 self._count_look(trial, event)
             elif isinstance(event, Closed) and trial in self._stopping:

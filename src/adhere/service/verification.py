@@ -24,7 +24,7 @@ from adhere.errors import InputError
 from adhere.service.context import Service
 from adhere.service.jobs.child_process import JobProcessError
 from adhere.store import StoreError
-from adhere.trial.log.verify import Verdict
+from adhere.trial.log.verify import VerificationResult
 from adhere.trial.writing.processor import utc_now
 
 _BEGINNING = b'{"at"'
@@ -166,8 +166,8 @@ class Verifier:
         log.error(f"scheduled verification: {message}", *values)
 
 
-async def _verdict(service: Service, trial: str, head: str | None) -> Verdict:
+async def _verdict(service: Service, trial: str, head: str | None) -> VerificationResult:
     """Whether a trial's log is whole, by a job of low priority."""
     n_records = await service.read(lambda view: view.head(view.trials()[trial]).position)
-    found: Verdict = await service.jobs.call("verify", trial, head, n_records=n_records)
+    found: VerificationResult = await service.jobs.call("verify", trial, head, n_records=n_records)
     return found

@@ -10,10 +10,10 @@ from adhere.store.opening import open_store as open_store
 from adhere.store.records import Fetched as Fetched
 from adhere.store.records import Head as Head
 from adhere.store.records import Installation as Installation
-from adhere.store.records import LessonBlock as LessonBlock
 from adhere.store.records import Record as Record
 from adhere.store.records import Subject as Subject
 from adhere.store.records import Token as Token
+from adhere.store.records import UpdateBlock as UpdateBlock
 from adhere.store.store import DEADLINE as DEADLINE
 from adhere.store.store import Store as Store
 from adhere.store.transactions import ReadTransaction as ReadTransaction

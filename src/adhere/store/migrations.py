@@ -15,7 +15,7 @@ from adhere.store.heads import check_heads
 from adhere.store.schema import missing_in, schema_of
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
-FIRST_FORMAT = 6
+FIRST_FORMAT = 7
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE trials (
@@ -32,7 +32,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE states (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, state {bytes} NOT NULL,
             PRIMARY KEY (trial, position))""",
-        """CREATE TABLE lessons (
+        """CREATE TABLE updates (
             trial {number} NOT NULL REFERENCES trials(id), position {number} NOT NULL, n {number} NOT NULL,
             data {bytes} NOT NULL, PRIMARY KEY (trial, position))""",
         """CREATE TABLE subjects (

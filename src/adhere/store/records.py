@@ -1,7 +1,7 @@
 """What a store keeps.
 
 A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
-which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of lessons. What must
+which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of updates. What must
 be erasable, revocable or secret cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens, the
 secrets that draw arms.
 """
@@ -51,8 +51,8 @@ class Subject(NamedTuple):
         return fold(self.pseudonym.partition("/")[2])
 
 
-class LessonBlock(NamedTuple):
-    """Lessons, packed: the position of the last record they may come from, how many, and their bytes."""
+class UpdateBlock(NamedTuple):
+    """Updates, packed: the position of the last record they may come from, how many, and their bytes."""
 
     position: int
     n: int

@@ -183,7 +183,7 @@ class SqliteStore(Store):
                 watch.after_transaction()
             if watch.fault:  # what was committed to a file that is gone must not be acknowledged
                 raise OutcomeUnknownError(watch.fault)
-            if transaction.is_seldom or self._owes_move:
+            if transaction.checkpoint_after or self._owes_move:
                 self._move_log()
                 watch.remember()
             self._after_commit(transaction)

@@ -39,25 +39,25 @@ class SqliteTransaction(WriteTransaction):
     ) -> None:
         self._connection, self.secret_file = connection, secret_file
         self._claim = claim  # the opening to take possession by; empty: it is taken
-        self.is_seldom = False  # whether it made what a store must never lose from sight: a trial, or a token
+        self.checkpoint_after = False  # whether it made what a store must never lose from sight: a trial, or a token
         self.opening = ""  # of the writer that takes possession in it
 
     def take_possession(self) -> bool:
         """Make the file this writer's own, once the transaction is committed; return False if it already is."""
         if not self._claim or self.opening:
             return False
-        self.opening, self.is_seldom = self._claim, True
+        self.opening, self.checkpoint_after = self._claim, True
         self.run("UPDATE installation SET opening = ?, is_open = 1 WHERE id = 1", (self.opening,))
         return True
 
     def add_trial(self, name: str, head: Head) -> int:
         """Add a trial under a new name; returns its number."""
-        self.is_seldom = True
+        self.checkpoint_after = True
         return super().add_trial(name, head)
 
     def add_token(self, token: Token) -> Token:
         """Add a token; returns it with its id."""
-        self.is_seldom = True
+        self.checkpoint_after = True
         return super().add_token(token)
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:

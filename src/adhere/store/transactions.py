@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from adhere.errors import InputError, StoreError
-from adhere.store.records import Fetched, Head, Installation, LessonBlock, Record, Subject, Token
+from adhere.store.records import Fetched, Head, Installation, Record, Subject, Token, UpdateBlock
 from adhere.store.schema import Schema, as_schema
 from adhere.store.secret_file import SecretFile
 
@@ -108,15 +108,15 @@ class ReadTransaction(ABC):
         row = self.run(sql, (trial, position)).fetchone()
         return (row[0], row[1]) if row else None
 
-    def lessons(self, trial: int, after: int, until: int) -> Sequence[LessonBlock]:
-        """The blocks of lessons after one position and up to another, in order."""
-        sql = "SELECT position, n, data FROM lessons WHERE trial = ? AND position > ? AND position <= ?"
+    def updates(self, trial: int, after: int, until: int) -> Sequence[UpdateBlock]:
+        """The blocks of updates after one position and up to another, in order."""
+        sql = "SELECT position, n, data FROM updates WHERE trial = ? AND position > ? AND position <= ?"
         sql += " ORDER BY position"
-        return [LessonBlock(*row) for row in self.run(sql, (trial, after, until)).fetchall()]
+        return [UpdateBlock(*row) for row in self.run(sql, (trial, after, until)).fetchall()]
 
-    def count_lessons(self, trial: int) -> int:
-        """The number of lessons in the table."""
-        return int(self.run("SELECT sum(n) FROM lessons WHERE trial = ?", (trial,)).fetchone()[0] or 0)
+    def count_updates(self, trial: int) -> int:
+        """The number of updates in the table."""
+        return int(self.run("SELECT sum(n) FROM updates WHERE trial = ?", (trial,)).fetchone()[0] or 0)
 
     def tokens(self) -> Sequence[Token]:
         """Every token, in order of creation."""
@@ -263,14 +263,14 @@ class WriteTransaction(ReadTransaction):
         """Delete the checkpoints from a position on."""
         self.run("DELETE FROM states WHERE trial = ? AND position >= ?", (trial, from_position))
 
-    def save_lessons(self, trial: int, block: LessonBlock) -> None:
-        """Save a block of lessons, in place of the one at the same position."""
-        sql = "INSERT INTO lessons (trial, position, n, data) VALUES (?, ?, ?, ?) ON CONFLICT (trial, position)"
+    def save_updates(self, trial: int, block: UpdateBlock) -> None:
+        """Save a block of updates, in place of the one at the same position."""
+        sql = "INSERT INTO updates (trial, position, n, data) VALUES (?, ?, ?, ?) ON CONFLICT (trial, position)"
         self.run(f"{sql} DO UPDATE SET n = excluded.n, data = excluded.data", (trial, *block))
 
-    def drop_lessons(self, trial: int, after: int, until: int) -> None:
-        """Delete the blocks that `lessons` would return."""
-        self.run("DELETE FROM lessons WHERE trial = ? AND position > ? AND position <= ?", (trial, after, until))
+    def drop_updates(self, trial: int, after: int, until: int) -> None:
+        """Delete the blocks that `updates` would return."""
+        self.run("DELETE FROM updates WHERE trial = ? AND position > ? AND position <= ?", (trial, after, until))
 
     def add_token(self, token: Token) -> Token:
         """Add a token; returns it with its id."""

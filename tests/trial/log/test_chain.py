@@ -12,7 +12,7 @@ from adhere.store.sqlite import SqliteStore
 from adhere.trial.domain.chain import link
 from adhere.trial.log.export import write_log
 from adhere.trial.log.log_file import read_log
-from adhere.trial.log.verify import Verdict, verify
+from adhere.trial.log.verify import VerificationResult, verify
 
 from ..live import Live
 
@@ -39,7 +39,7 @@ def copied(written: Path, to: Path) -> sqlite3.Connection:
     return sqlite3.connect(to)
 
 
-def verdict_on(path: Path, head: str | None = None) -> Verdict:
+def verdict_on(path: Path, head: str | None = None) -> VerificationResult:
     store = open_store(path, read_only=True)
     with store.reading() as view:
         found = verify(view, next(iter(view.trials().values())), head)

@@ -108,8 +108,8 @@ def test_a_trial_that_goes_on_is_imported_with_its_secrets_and_no_others(
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"event":"created","position":1,"at":"2026-03-01T09:00:00Z","log_format":6,"design":[]}',
-        b'{"event":"created","position":1,"at":"2026-03-01T09:00:00Z","log_format":6,"design":{"name":"t"}}',
+        b'{"event":"created","position":1,"at":"2026-03-01T09:00:00Z","log_format":7,"design":[]}',
+        b'{"event":"created","position":1,"at":"2026-03-01T09:00:00Z","log_format":7,"design":{"name":"t"}}',
         b'{"event":"recommended","position":2,"at":"2026-03-01T09:00:00Z","recommendation_id":0}',
         b'{"event":"created"}',
         b'{"event":"closed"}',

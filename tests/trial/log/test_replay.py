@@ -159,23 +159,23 @@ FAILING = '''
 from adhere.policies import Learner, Number, State, choose, implements, learn, policy
 
 class FragileState(State):
-    lessons = Number()
+    updates = Number()
 
 @policy("fragile", state=FragileState)
 class Fragile(Learner):
-    """Breaks at its third lesson, and whenever it has seen two."""
+    """Breaks at its third update, and whenever it has seen two."""
 
 @implements(choose, Fragile)
 def choose_fragile(rule, state, memo, weight, rng):
-    if state.lessons == 2.0:
+    if state.updates == 2.0:
         raise ValueError("two is too much")
     return 1
 
 @implements(learn, Fragile)
 def learn_fragile(rule, state, memo, arm, reward, weight, rng):
-    if state.lessons == 3.0:
-        raise ValueError("a lesson too many")
-    state.lessons += 1.0
+    if state.updates == 3.0:
+        raise ValueError("a update too many")
+    state.updates += 1.0
 '''
 
 
@@ -256,14 +256,14 @@ def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.Monke
     assert (difference.position, "checkpoint" in difference.what) == (10, True)
 
 
-def test_the_table_of_lessons_is_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_updates_is_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
     live = played()
     live.correct(3, actual="walk", reward=0.0)
     assert replayed(live).difference is None
     with live.store.writing() as writing:
-        (block,) = writing.lessons(1, 10, 15)
-        writing.save_lessons(1, block._replace(data=bytes(len(block.data))))
+        (block,) = writing.updates(1, 10, 15)
+        writing.save_updates(1, block._replace(data=bytes(len(block.data))))
     difference = replayed(live).difference
     assert difference is not None
-    assert (difference.position, "table of lessons" in difference.what) == (15, True)
+    assert (difference.position, "table of updates" in difference.what) == (15, True)

@@ -236,7 +236,7 @@ def test_success_and_failure_are_rewards_of_1_and_0(tmp_path: Path) -> None:
     assert states[0].policy_state == states[1].policy_state
 
 
-def test_an_imputed_reward_and_the_true_arm_are_one_lesson_again(
+def test_an_imputed_reward_and_the_true_arm_are_one_update_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for secret in (bytes([number]) * 32 for number in range(6)):

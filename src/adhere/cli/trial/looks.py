@@ -34,12 +34,12 @@ def looks(
     from adhere.design.planned_looks import planned_looks
     from adhere.trial.domain.events import created_event
     from adhere.trial.log.look_view import logged_looks, recommended_stop
-    from adhere.trial.writing.snapshot import standing
+    from adhere.trial.writing.snapshot import summary_of
 
     with one_trial(source, name) as found:
         design = created_event(found.view, found.number).design
         made = logged_looks(found.view, found.number, design)
-        is_closed = standing(found.view, found.number).status == "closed"
+        is_closed = summary_of(found.view, found.number).status == "closed"
     if as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(made), indent=2).decode())
     else:

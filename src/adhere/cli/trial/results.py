@@ -42,7 +42,7 @@ def results(
     from adhere.trial.domain.events import created_event
     from adhere.trial.log.look_view import stop_to_confirm
     from adhere.trial.monitoring.results import results_of
-    from adhere.trial.writing.snapshot import standing
+    from adhere.trial.writing.snapshot import summary_of
 
     to_file = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
     if to_file is not None:
@@ -51,7 +51,7 @@ def results(
     with one_trial(source, name) as found:
         created = created_event(found.view, found.number)
         design, engine = created.design, created.recorded_engine()
-        status = standing(found.view, found.number).status
+        status = summary_of(found.view, found.number).status
         if (stop := stop_to_confirm(found.view, found.number)) is not None:
             status = f"{status}, look {stop.look + 1} recommends to stop"
         found_results = results_of(found.view, found.number, design, engine)
@@ -137,8 +137,8 @@ def _notes(found: Results) -> list[str]:
         )
     if found.fallbacks:
         said.append(f"{found.fallbacks:,} arms were drawn with equal probabilities, as the policy had failed.")
-    if found.refused_lessons:
-        said.append(f"{found.refused_lessons:,} lessons were refused by the policy.")
+    if found.refused_updates:
+        said.append(f"{found.refused_updates:,} updates were refused by the policy.")
     return [*said, found.note]
 
 

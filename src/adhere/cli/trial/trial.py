@@ -63,12 +63,12 @@ def list_trials(source: Source) -> None:
     """
     from adhere.trial.domain.events import created_event, decode
     from adhere.trial.log.look_view import stop_to_confirm
-    from adhere.trial.writing.snapshot import standing
+    from adhere.trial.writing.snapshot import summary_of
 
     with every_trial(source) as view:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
-            status, n_recommendations = standing(view, number)
+            status, n_recommendations = summary_of(view, number)
             if (stop := stop_to_confirm(view, number)) is not None:
                 status = f"{status}, look {stop.look + 1} recommends to stop"
             last = decode(view.records(number, after=head.position - 1, limit=1)[0].body)
@@ -181,7 +181,7 @@ def replay(
                     f"{result.n_fallbacks} had equal probabilities because the policy had failed; all the same"
                 )
             if result.n_refused:
-                refused = counted(result.n_refused, "lesson")
+                refused = counted(result.n_refused, "update")
                 typer.echo(f"{refused} refused by the policy and skipped; all the same")
             if result.n_looks:
                 typer.echo(f"{counted(result.n_looks, 'look')} derived again, all the same")
@@ -253,7 +253,7 @@ def export(
     from adhere.trial.domain.events import created_event
     from adhere.trial.log.export import FORMATS, write_log, write_table
     from adhere.trial.log.log_file import secrets_of
-    from adhere.trial.writing.snapshot import standing
+    from adhere.trial.writing.snapshot import summary_of
 
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
@@ -280,7 +280,7 @@ def export(
             head = write_table(found.view, found.number, created.design, temporary, suffix, on_progress)
         if secrets is not None:
             write_secrets(secrets, known)
-        status = standing(found.view, found.number).status
+        status = summary_of(found.view, found.number).status
     typer.echo(f"{path}\nhead {head}")
     if suffix == "log" and known and secrets is None and status != "closed":
         typer.echo("note: for this trial to go on elsewhere, export with --secrets FILE too", err=True)

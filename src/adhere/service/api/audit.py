@@ -11,9 +11,9 @@ from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Record
 from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.domain.recommendations import made_and_all
-from adhere.trial.log.derive import DerivedAgain
+from adhere.trial.log.derive import Reproduction as DerivedRecommendation
 from adhere.trial.log.describe import describe
-from adhere.trial.log.verify import Verdict
+from adhere.trial.log.verify import VerificationResult
 from adhere.trial.writing.processor import utc_now
 from adhere_client.responses.log import LogLine, LogPage, Reason, Reproduction, Verification
 
@@ -90,7 +90,7 @@ async def derive_again(context: RequestContext) -> Reproduction:
         return made, lines, view.head(live.number).position, live.design
 
     made, history, n_records, design = await service.read(look)
-    found: DerivedAgain
+    found: DerivedRecommendation
     found, reasons = await service.jobs.run(
         context.holder.id, "derivation", context.trial, made.recommendation_id, n_records=n_records
     )
@@ -102,7 +102,7 @@ async def derive_again(context: RequestContext) -> Reproduction:
         logged_arm=design.arms[made.chosen],
         logged_probabilities=dict(zip(design.arms, made.probabilities, strict=False)),
         records=found.n_records,
-        lessons=found.n_lessons,
+        updates=found.n_updates,
         reasons=[Reason(what, says.replace(made.by, history[0].by, what == "asked by")) for what, says in reasons],
         history=history,
         difference=came_out.difference,
@@ -119,7 +119,8 @@ async def verify_log(context: RequestContext) -> Verification:
         return view.head(service.processor.trial(context.trial).number).position
 
     n_records = await service.read(count)
-    verdict: Verdict = await service.jobs.run(context.holder.id, "verify", context.trial, n_records=n_records)
+    verdict: VerificationResult
+    verdict = await service.jobs.run(context.holder.id, "verify", context.trial, n_records=n_records)
     return Verification(
         whole=verdict.fault is None,
         records=verdict.n_records,

@@ -33,7 +33,7 @@ from adhere.trial.log.follow_up import (
     missing,
 )
 from adhere.trial.verbs.context import unknown_recommendation
-from adhere.trial.writing.snapshot import standing
+from adhere.trial.writing.snapshot import summary_of
 from adhere.trial.writing.transaction import LiveTrial
 from adhere_client.responses.recommendations import ListedRecommendation, RecommendationList, WaitingPage
 from adhere_client.responses.trials import DayEnrolment, SiteEnrolment, SiteList, TrialEnrolment
@@ -78,7 +78,7 @@ def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, f
     days = [DayEnrolment(day, name, n) for name, counts in named for day, n in counts.days.items()]
     return TrialEnrolment(
         trial=context.trial,
-        status=standing(view, live.number).status,
+        status=summary_of(view, live.number).status,
         recommendations=follow_up.n_recommendations,
         complete=sum(site.complete for site in sites),
         waiting=sum(site.waiting for site in sites),

@@ -69,7 +69,7 @@ async def withdraw(context: RequestContext) -> Response:
 
 
 async def mark_in_error(context: RequestContext) -> Response:
-    """Mark as entered in error: a slip, by which nobody was to be treated."""
+    """Mark as entered in error: nobody was to be treated by it."""
     return await context.execute(MarkInError, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 

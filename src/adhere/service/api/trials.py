@@ -25,7 +25,7 @@ from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
 from adhere.trial.writing.projection import read_state
-from adhere.trial.writing.snapshot import Snapshot, counts_of, decode_snapshot, snapshot_of, standing
+from adhere.trial.writing.snapshot import Snapshot, counts_of, decode_snapshot, snapshot_of, summary_of
 from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.trials import (
     CreatedTrial,
@@ -73,7 +73,7 @@ def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
 
 def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine:
     """A trial in the list, as far as a role may see it."""
-    design, (status, n_recommendations) = created_event(view, number).design, standing(view, number)
+    design, (status, n_recommendations) = created_event(view, number).design, summary_of(view, number)
     line = TrialLine(name, status, design.rehearsal, blinded=design.blinded)
     if role == SITE:
         return line
@@ -166,7 +166,7 @@ def _check_none_open(context: RequestContext) -> None:
     name = context.trial
     with context.service.store.reading() as view:
         number = view.trials().get(name)
-        if number is None or standing(view, number).status == "closed":  # which the command itself is told
+        if number is None or summary_of(view, number).status == "closed":  # which the command itself is told
             return
         n_open = counts_of(view, number).waiting
     if n_open:

@@ -14,12 +14,12 @@ from adhere.policies import import_policies
 from adhere.store import open_store
 from adhere.trial.domain.events import created_event
 from adhere.trial.domain.recommendations import made_event
-from adhere.trial.log.derive import DerivedAgain, derive_again
+from adhere.trial.log.derive import Reproduction, derive_again
 from adhere.trial.log.explain import reasons
 from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.log.records import trial_records
-from adhere.trial.log.verify import Verdict, verify
+from adhere.trial.log.verify import VerificationResult, verify
 from adhere.trial.monitoring.belief_words import belief_words
 from adhere.trial.monitoring.policy_beliefs import beliefs_in
 from adhere.trial.monitoring.results import Results, results_of
@@ -58,7 +58,7 @@ def trial_results(processor: CommandProcessor, trial: str) -> Results:
         return results_of(view, live.number, live.design, live.engine)
 
 
-def verify_trial(processor: CommandProcessor, trial: str, head: str | None = None) -> Verdict:
+def verify_trial(processor: CommandProcessor, trial: str, head: str | None = None) -> VerificationResult:
     """Whether a trial's log is whole, and contains the record with a hash."""
     with processor.store.reading() as view:  # not by its design, which is in the log
         return verify(view, view.trials()[trial], head)
@@ -73,7 +73,7 @@ def follow_up(processor: CommandProcessor, trial: str, known: FollowUp) -> Follo
 
 def derivation(
     processor: CommandProcessor, trial: str, recommendation_id: str
-) -> tuple[DerivedAgain, list[tuple[str, str]]]:
+) -> tuple[Reproduction, list[tuple[str, str]]]:
     """A recommendation derived again, and why it came out so."""
     with processor.store.reading() as view:
         known = view.trials()[trial]

@@ -89,7 +89,7 @@ class Withdraw(Command, frozen=True, kw_only=True):
 
 
 class MarkInError(Command, frozen=True, kw_only=True):
-    """Mark a recommendation as entered in error: a slip, by which nobody was to be treated."""
+    """Mark a recommendation as entered in error: nobody was to be treated by it."""
 
     uses_policy: ClassVar[bool] = True
     checks_subject: ClassVar[bool] = True

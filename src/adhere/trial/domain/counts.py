@@ -8,7 +8,7 @@ from adhere.trial.domain.history import History
 
 
 class Counts(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How many recommendations await a report, of how many it is known what was taken, how many followed; slips."""
+    """Counts of recommendations: reports awaited, arm taken known, recommended arm taken, entered in error."""
 
     waiting: int = 0
     known: int = 0

@@ -19,7 +19,7 @@ from adhere.trial.policy.engine import Engine, recorded_engine_of
 from adhere.trial.secret.trial_keys import SecretFinder, TrialKeys
 
 SOFTWARE = version("adhere")
-LOG_FORMAT = 6  # raised by every change of what follows; logs of other formats are refused
+LOG_FORMAT = 7  # raised by every change of what follows; logs of other formats are refused
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
@@ -140,10 +140,10 @@ class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
     kit: int | None = None
 
 
-class LessonRefused(Event, frozen=True, kw_only=True, tag="lesson-refused"):
-    """The policy failed at the lesson counted from the record at `place`; it is skipped from here on.
+class UpdateRefused(Event, frozen=True, kw_only=True, tag="update-refused"):
+    """The policy failed at the update counted from the record at `place`; it is skipped from here on.
 
-    A correction that changes the lesson gives it a new try.
+    A correction that changes the update gives it a new try.
     """
 
     recommendation_index: int
@@ -179,7 +179,7 @@ class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
 
 
 class EnteredInError(Event, frozen=True, kw_only=True, tag="entered-in-error"):
-    """A recommendation was a slip: nobody was to be treated by it. What a rule assumed of it counts no longer."""
+    """A recommendation was an entry error: nobody was to be treated by it. What a rule assumed of it is void."""
 
     recommendation_index: int
     reason: str
@@ -232,7 +232,7 @@ AnyEvent: TypeAlias = (
     | Reported
     | Imputed
     | Corrected
-    | LessonRefused
+    | UpdateRefused
     | Looked
     | Withdrawn
     | EnteredInError

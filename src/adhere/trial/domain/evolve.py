@@ -1,12 +1,12 @@
 """`evolve`, the one reducer: the next state of a trial from an event.
 
 It is pure: it changes neither its arguments nor anything else. The in-memory `Trial`, the service, corrections and
-replay all use it. A lesson at the end of the log is learned at once. An event that changes an earlier lesson only
-marks the policy's state as outdated from that lesson's place on (`relearn_from`); `projection.Projection` then learns
-the later lessons again, in one compiled loop.
+replay all use it. A update at the end of the log is learned at once. An event that changes an earlier update only
+marks the policy's state as outdated from that update's place on (`relearn_from`); `projection.Projection` then learns
+the later updates again, in one compiled loop.
 
-A lesson at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
-writes the log adds in the same transaction (`refused_events`). From that event on the lesson is no more.
+A update at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
+writes the log adds in the same transaction (`refused_events`). From that event on the update is no more.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from adhere.trial.domain.events import (
     Closed,
     Corrected,
     EpochBegun,
-    LessonRefused,
     Looked,
     Paused,
     Recommended,
     Reported,
     Resumed,
     Revealed,
+    UpdateRefused,
 )
 from adhere.trial.domain.history import History, evolve_history
 from adhere.trial.domain.look_state import after_look, evolve_looks
-from adhere.trial.domain.state import ChangedLessons, Refusal, TrialState
+from adhere.trial.domain.state import ChangedUpdates, Refusal, TrialState
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import CHOICE, Row
 
-_UNCHANGED: ChangedLessons = {}
+_UNCHANGED: ChangedUpdates = {}
 
 
 def evolve(state: TrialState, event: AnyEvent) -> TrialState:
@@ -49,11 +49,11 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         elif isinstance(event, Revealed):
             state = replace(state, is_revealed=True)
         return replace(
-            state, position=event.position, status=_status(state.status, event), changed_lessons=_UNCHANGED
+            state, position=event.position, status=_status(state.status, event), changed_updates=_UNCHANGED
         )
     before = state.histories.get(recommendation_index)
     after = evolve_history(before, event)
-    changed = changed_lessons(state.engine, before, after)
+    changed = changed_updates(state.engine, before, after)
     policy_state, relearn_from, refusals = _learn(state, before, changed, event)
     if state.looks is not None and state.looker is not None:
         state = replace(state, looks=evolve_looks(state.looker.plan, state.looks, event, before, after))
@@ -63,7 +63,7 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
         n_recommendations=state.n_recommendations + isinstance(event, Recommended),
         policy_state=policy_state,
         relearn_from=relearn_from,
-        changed_lessons=changed,
+        changed_updates=changed,
         refusals=refusals,
         histories=state.histories.set(recommendation_index, after),
         counts=evolve_counts(state.counts, before, after),
@@ -82,23 +82,23 @@ def _reopened(known: tuple[int, ...], event: AnyEvent, before: History | None, a
     return tuple(one for one in known if one != index) if index in known and not after.is_open else known
 
 
-def lessons_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
-    """All lessons of a recommendation: the choice where it changes the policy's state, then what was reported."""
+def updates_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
+    """All updates of a recommendation: the choice where it changes the policy's state, then what was reported."""
     if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
         return ()
-    lessons = history.lessons(engine.n_arms, engine.sees_both_arms, engine.benefit)
+    updates = history.updates(engine.n_arms, engine.sees_both_arms, engine.benefit)
     if history.recommendation_index >= engine.n_changing or history.refuses_choice():
-        return lessons
-    return ((history.position, history.recommendation_index, history.chosen, CHOICE, 0.0, history.memo), *lessons)
+        return updates
+    return ((history.position, history.recommendation_index, history.chosen, CHOICE, 0.0, history.memo), *updates)
 
 
-def changed_lessons(engine: Engine, before: History | None, after: History) -> ChangedLessons:
-    """The lessons by which two histories of a recommendation differ."""
+def changed_updates(engine: Engine, before: History | None, after: History) -> ChangedUpdates:
+    """The updates by which two histories of a recommendation differ."""
     if before is None and after.recommendation_index >= engine.n_changing:  # nothing is reported yet
         return _UNCHANGED
-    new = lessons_of(engine, after)
+    new = updates_of(engine, after)
     is_first = before is None or (before.reward is None and before.recommendation_index >= engine.n_changing)
-    old = () if is_first else lessons_of(engine, before)
+    old = () if is_first else updates_of(engine, before)
     if old == new:
         return _UNCHANGED
     if not old and len(new) == 1:
@@ -108,11 +108,11 @@ def changed_lessons(engine: Engine, before: History | None, after: History) -> C
 
 
 def _learn(
-    state: TrialState, before: History | None, changed: ChangedLessons, event: AnyEvent
+    state: TrialState, before: History | None, changed: ChangedUpdates, event: AnyEvent
 ) -> tuple[Floats, int | None, tuple[Refusal, ...]]:
     """The policy's state after an event, or the first place from which it must be learned again; what it refused."""
     refusals = state.refusals
-    if refusals and isinstance(event, LessonRefused) and any(refusal.place == event.place for refusal in refusals):
+    if refusals and isinstance(event, UpdateRefused) and any(refusal.place == event.place for refusal in refusals):
         # It was not learned in the first place.
         rest = tuple(refusal for refusal in refusals if refusal.place != event.place)
         return state.policy_state, state.relearn_from, rest
@@ -127,19 +127,19 @@ def _learn(
     first = min(places)
     if state.relearn_from is not None or first < event.position:
         return state.policy_state, min(first, state.relearn_from or first), refusals
-    lesson = changed[event.position]  # the only one: a record reports one lesson
-    assert lesson is not None
-    learned = state.engine.learn_one(state.policy_state, lesson)
+    update = changed[event.position]  # the only one: a record reports one update
+    assert update is not None
+    learned = state.engine.learn_one(state.policy_state, update)
     if learned.refused:
-        refusals += tuple(Refusal(lesson[0], lesson[1], reason) for _, reason in learned.refused)
+        refusals += tuple(Refusal(update[0], update[1], reason) for _, reason in learned.refused)
     return learned.state, None, refusals
 
 
-def refused_events(state: TrialState, at: datetime) -> list[LessonRefused]:
-    """The events that say which lessons the policy refused."""
+def refused_events(state: TrialState, at: datetime) -> list[UpdateRefused]:
+    """The events that say which updates the policy refused."""
     version = state.engine.algorithm_version
     return [
-        LessonRefused(position=position, at=at, algorithm_version=version, **refusal._asdict())
+        UpdateRefused(position=position, at=at, algorithm_version=version, **refusal._asdict())
         for position, refusal in enumerate(state.refusals, state.position + 1)
     ]
 

@@ -1,4 +1,4 @@
-"""One recommendation and everything reported about it; and the lessons a policy learns from that.
+"""One recommendation and everything reported about it; and the updates a policy learns from that.
 
 Each part of a report, the actual arm and the reward, has a *place*: the position of the record that first reported
 it. A correction changes the value and leaves the place, so that the policy learns as if the right value had been
@@ -20,9 +20,9 @@ from adhere.trial.domain.events import (
     Corrected,
     EnteredInError,
     Imputed,
-    LessonRefused,
     Recommended,
     Reported,
+    UpdateRefused,
     Withdrawn,
 )
 from adhere.trial.policy.updates import Row
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A lesson that the policy refused: its place, feedback and reward; none for a choice.
+    """A update that the policy refused: its place, feedback and reward; none for a choice.
 
     The feedback is that of a policy that sees both arms, with MAX_ARMS arms.
     """
@@ -88,23 +88,23 @@ class History(msgspec.Struct, frozen=True, gc=False):
         """Whether the rule for missing reports applies: once, and not after a retraction."""
         return self.is_open and not self.was_imputed and not self.was_retracted
 
-    def lessons(
+    def updates(
         self, n_arms: int, sees_both_arms: bool = False, benefit: Callable[[float], float] = float
     ) -> tuple[Row, ...]:
-        """What a policy learns: at most one lesson from the reward and one from an actual arm that comes later.
+        """What a policy learns: at most one update from the reward and one from an actual arm that comes later.
 
-        A policy that sees both arms is also taught that none of the arms was taken. A lesson that the policy refused
+        A policy that sees both arms is also taught that none of the arms was taken. A update that the policy refused
         is left out for as long as it says the same. `benefit` makes of a reward the one that is learned.
 
         >>> from datetime import datetime
         >>> history = History(0, "", 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
-        >>> history.lessons(2)
+        >>> history.updates(2)
         ((2, 0, 1, 2, 1.0, ()), (3, 0, 1, 3, 1.0, ()))
         """
-        rows = self._reported_lessons(n_arms, sees_both_arms, benefit)
+        rows = self._reported_updates(n_arms, sees_both_arms, benefit)
         if not self.refused:
             return rows
-        said = (_said(row) for row in self._reported_lessons(MAX_ARMS, sees_both_arms))
+        said = (_said(row) for row in self._reported_updates(MAX_ARMS, sees_both_arms))
         refused = self.refused if sees_both_arms else [_without_taken(one) for one in self.refused]
         return tuple(row for row, says in zip(rows, said, strict=True) if says not in refused)
 
@@ -112,7 +112,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
         """Whether the policy refused to repeat the choice itself."""
         return Refused(self.position) in self.refused
 
-    def _reported_lessons(
+    def _reported_updates(
         self, n_arms: int, sees_both_arms: bool, benefit: Callable[[float], float] = float
     ) -> tuple[Row, ...]:
         if self.reward is None or self.fallback:  # a policy does not learn from a fallback, which it did not choose
@@ -121,13 +121,13 @@ class History(msgspec.Struct, frozen=True, gc=False):
         arm = -1 if self.actual is None else int(self.actual.value)
         if self.actual is None or (arm < 0 and not sees_both_arms):
             # Learners that need an arm wait, for good if none of ours was taken.
-            return (self._lesson(place, n_arms, reward),)
+            return (self._update(place, n_arms, reward),)
         if self.actual.place <= place:
-            return (self._lesson(place, arm if arm >= 0 else arm - 1, reward),)
+            return (self._update(place, arm if arm >= 0 else arm - 1, reward),)
         later = n_arms + 1 + arm if arm >= 0 else 2 * n_arms - arm
-        return (self._lesson(place, n_arms, reward), self._lesson(self.actual.place, later, reward))
+        return (self._update(place, n_arms, reward), self._update(self.actual.place, later, reward))
 
-    def _lesson(self, place: int, feedback: int, reward: float) -> Row:
+    def _update(self, place: int, feedback: int, reward: float) -> Row:
         return (place, self.recommendation_index, self.chosen, feedback, reward, self.memo)
 
 
@@ -170,7 +170,7 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
             withdrawn=history.withdrawn and "withdrawal" not in event.retract,
             was_retracted=history.was_retracted or bool(event.retract),
         )
-    if isinstance(event, LessonRefused):
+    if isinstance(event, UpdateRefused):
         return replace(history, refused=(*history.refused, _refused(history, event.place)))
     if isinstance(event, EnteredInError):  # nobody is lost to follow-up, and nothing is assumed of anybody
         return replace(history, in_error=True, withdrawn=False, actual=None, reward=None)
@@ -187,8 +187,8 @@ def history_of(events: Iterable[AnyEvent]) -> History:
 
 
 def _refused(history: History, place: int) -> Refused:
-    """What the lesson at a place says now."""
-    rows = history._reported_lessons(MAX_ARMS, sees_both_arms=True)
+    """What the update at a place says now."""
+    rows = history._reported_updates(MAX_ARMS, sees_both_arms=True)
     return next((_said(row) for row in rows if row[0] == place), Refused(place))
 
 

@@ -184,7 +184,7 @@ def read_patients(
 
 
 def decisions_of(plan: LookPlan, patients: Iterable[tuple[Recommended, History]]) -> Decisions:
-    """The recommendations of a trial in order, but for slips, and the order in which their outcomes came."""
+    """The recommendations of a trial in order, except entry errors, and the order in which their outcomes came."""
     known = [one for one in patients if not one[1].in_error]
     made = np.array([event.position for event, _ in known], np.int64)
     heard = [(history.reward.place, t) for t, (_, history) in enumerate(known) if history.reward is not None]

@@ -20,7 +20,7 @@ from adhere.trial.secret.trial_keys import TrialKeys
 
 
 class Refusal(NamedTuple):
-    """A lesson at which the policy failed: its place, its recommendation, and why."""
+    """A update at which the policy failed: its place, its recommendation, and why."""
 
     place: int
     recommendation_index: int
@@ -28,7 +28,7 @@ class Refusal(NamedTuple):
 
 
 Histories: TypeAlias = Map[int, History]
-ChangedLessons: TypeAlias = Mapping[int, Row | None]  # by place; None for a lesson that is gone
+ChangedUpdates: TypeAlias = Mapping[int, Row | None]  # by place; None for a update that is gone
 
 
 class TrialState(msgspec.Struct, frozen=True, gc=False):
@@ -36,7 +36,7 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
 
     `histories` has the recommendations loaded so far, not all of them, by their indices.
     `n_examined` is how far the rule for missing reports has come; it is no part of the log. `commitments` are those
-    of all epochs so far: the last one's secret draws the next arm. `refusals` are lessons that the policy refused and
+    of all epochs so far: the last one's secret draws the next arm. `refusals` are updates that the policy refused and
     of which no event says so yet.
     """
 
@@ -48,7 +48,7 @@ class TrialState(msgspec.Struct, frozen=True, gc=False):
     n_recommendations: int = 0
     n_examined: int = 0
     relearn_from: int | None = None
-    changed_lessons: ChangedLessons = {}  # by the last event
+    changed_updates: ChangedUpdates = {}  # by the last event
     refusals: tuple[Refusal, ...] = ()
     histories: Histories = Map()
     commitments: tuple[str, ...] = ("",)

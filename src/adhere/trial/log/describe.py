@@ -14,7 +14,6 @@ from adhere.trial.domain.events import (
     EpochBegun,
     Erased,
     Imputed,
-    LessonRefused,
     Looked,
     Paused,
     Recommended,
@@ -23,6 +22,7 @@ from adhere.trial.domain.events import (
     Resumed,
     Revealed,
     Unblinded,
+    UpdateRefused,
     Withdrawn,
 )
 from adhere.trial.log.look_view import decision_of
@@ -48,8 +48,8 @@ def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
         return f"recommended: {design.arms[event.chosen]}{shares}{at}"
     if isinstance(event, Reported | Imputed | Corrected):
         return _describe_report(design, event, words)
-    if isinstance(event, LessonRefused):
-        return f"the policy refused the lesson of record {event.place}, which it skips from here on ({event.reason})"
+    if isinstance(event, UpdateRefused):
+        return f"the policy refused the update of record {event.place}, which it skips from here on ({event.reason})"
     if isinstance(event, Looked):
         return f"look {event.look + 1}, at {event.n_outcomes:,} outcomes: {decision_of(event)}"
     if isinstance(event, Created):

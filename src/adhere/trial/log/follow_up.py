@@ -22,7 +22,7 @@ _ENDED = LOST | IN_ERROR
 _RETRACTED = {"actual": TAKEN, "reward": OUTCOME, "withdrawal": LOST}
 _KEY = 8  # bytes of a subject's key that are kept: enough to find candidates by
 _AT_ONCE = 2000
-_NOT_BY_A_SITE = frozenset({"imputed", "lesson-refused", "unblinded"})
+_NOT_BY_A_SITE = frozenset({"imputed", "update-refused", "unblinded"})
 
 
 class _Said(msgspec.Struct, gc=False):
@@ -156,7 +156,7 @@ def is_waiting(known: int) -> bool:
 
 
 def is_complete(known: int) -> bool:
-    """Whether everything is reported, of a recommendation that is neither lost to follow-up nor a slip."""
+    """Whether everything is reported, of a recommendation that is neither lost to follow-up nor entered in error."""
     return known == _COMPLETE
 
 

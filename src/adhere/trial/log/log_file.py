@@ -18,10 +18,10 @@ from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTra
 from adhere.store.erasing import erase_missing
 from adhere.trial.domain.chain import START, walk
 from adhere.trial.domain.events import LOG_FORMAT, Created, EpochBegun, Revealed, created_event, decode, to_record
-from adhere.trial.log.verify import Fault, checked_event, verify
+from adhere.trial.log.verify import IntegrityError, checked_event, verify
 from adhere.trial.secret.trial_secret import commitment_to
 from adhere.trial.writing.epochs import begin_epoch
-from adhere.trial.writing.snapshot import standing
+from adhere.trial.writing.snapshot import summary_of
 
 _AT_ONCE = 1000
 
@@ -87,7 +87,7 @@ def write_log(
 
 def read_log(
     path: Path, store: Store, on_progress: Callable[[int], None] = lambda n: None
-) -> tuple[str, Fault | None]:
+) -> tuple[str, IntegrityError | None]:
     """Read a log into a store, to look at; returns the trial's name, and the first fault: then nothing was kept."""
     return _read(path, store, on_progress, lambda writing, trial: None)
 
@@ -98,7 +98,7 @@ def import_log(
     secrets: Sequence[bytes],
     at: datetime,
     on_progress: Callable[[int], None] = lambda n: None,
-) -> tuple[str, Fault | None]:
+) -> tuple[str, IntegrityError | None]:
     """Read a log into a store, for the trial to go on there, for which its secrets are needed.
 
     Since the log may be older than the trial, what follows is drawn by a fresh secret, in a new epoch.
@@ -110,7 +110,7 @@ def import_log(
         if other := given.keys() - set(commitments):
             what = f"a secret with the commitment {min(other)}"
             raise InputError("secrets", what, "those that the log has commitments to, and no others")
-        is_over = standing(writing, trial).status == "closed"
+        is_over = summary_of(writing, trial).status == "closed"
         for commitment in commitments:
             if writing.secret(commitment) is not None:  # as where it is revealed in the log
                 continue
@@ -140,7 +140,7 @@ def _commitments(view: ReadTransaction, trial: int) -> list[str]:
 
 def _read(
     path: Path, store: Store, on_progress: Callable[[int], None], finish: Callable[[WriteTransaction, int], None]
-) -> tuple[str, Fault | None]:
+) -> tuple[str, IntegrityError | None]:
     reading = _LogReading(path, on_progress)
     try:
         with store.writing() as writing:
@@ -152,7 +152,7 @@ def _read(
 
 class _FaultyError(Exception):
     def __init__(self, position: int, what: str) -> None:
-        self.fault = Fault(position, what)
+        self.fault = IntegrityError(position, what)
 
 
 class _LogReading:
@@ -226,7 +226,7 @@ class _LogReading:
         except msgspec.DecodeError as error:
             raise _FaultyError(position, f"cannot be read: {error}") from None
         event = checked_event(record, self._hash, position)
-        if isinstance(event, Fault):
+        if isinstance(event, IntegrityError):
             raise _FaultyError(position, event.what)
         if isinstance(event, Created) and event.design.name != self.name:
             raise _FaultyError(position, f"the file says it is of trial {self.name!r}, not {event.design.name!r}")

@@ -13,7 +13,7 @@ from adhere.looks.judge import GO_ON, NAMES
 from adhere.store import ReadTransaction
 from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Looked, decode
-from adhere.trial.writing.snapshot import decode_snapshot, standing
+from adhere.trial.writing.snapshot import decode_snapshot, summary_of
 
 CONTINUE = "go on"
 
@@ -100,7 +100,7 @@ def stop_to_confirm(view: ReadTransaction, trial: int) -> Looked | None:
     """The first look that recommends to stop, of a trial that no person has ended yet; None if there is none."""
     snapshot = decode_snapshot(view.head(trial).snapshot)
     if snapshot is None:
-        if standing(view, trial).status == "closed":
+        if summary_of(view, trial).status == "closed":
             return None
         return next((event for event in look_events(view, trial) if event.decision != GO_ON), None)
     if snapshot.status == "closed" or snapshot.looks is None or snapshot.looks.stop_at is None:

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from adhere.store import ReadTransaction, WriteTransaction
 from adhere.trial.domain.chain import START, walk
-from adhere.trial.domain.events import AnyEvent, Created, LessonRefused, Looked, Recommended
+from adhere.trial.domain.events import AnyEvent, Created, Looked, Recommended, UpdateRefused
 from adhere.trial.domain.history import History
 from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import initial_state
 from adhere.trial.log.comparison import How, compare_numbers, compare_recommendation
-from adhere.trial.log.verify import Fault, checked_event
+from adhere.trial.log.verify import IntegrityError, checked_event
 from adhere.trial.looks.due_looks import looked, needs_policy
 from adhere.trial.looks.look_check import check_looks, compare_looks, missing_look
 from adhere.trial.writing.projection import Projection, block_ends, scratch_cache
@@ -35,7 +35,7 @@ class ReplayResult:
     other_versions: set[str] = field(default_factory=set)
     algorithm_version: str = ""
     head: str = ""
-    difference: Fault | None = None
+    difference: IntegrityError | None = None
 
 
 def replay(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> ReplayResult:
@@ -56,8 +56,8 @@ class _Replayer:
         result, before = self._result, START
         for record in walk(self._view, self._trial, on_progress):
             event = checked_event(record, before, result.n_records + 1)
-            if isinstance(event, Fault) or (fault := self._follow(event)):
-                result.difference = event if isinstance(event, Fault) else fault
+            if isinstance(event, IntegrityError) or (fault := self._follow(event)):
+                result.difference = event if isinstance(event, IntegrityError) else fault
                 return result
             before, result.n_records = record.hash, result.n_records + 1
             self._last_at = event.at
@@ -68,27 +68,27 @@ class _Replayer:
         )
         return result
 
-    def _follow(self, event: AnyEvent) -> Fault | None:
+    def _follow(self, event: AnyEvent) -> IntegrityError | None:
         if isinstance(event, Created):
             engine = event.recorded_engine(self._view.secret)
             self._result.algorithm_version = engine.algorithm_version
             state = initial_state(event.design, engine)
             self._projection = Projection(self._view, self._cache, self._trial, state, tail={})
-        if isinstance(event, LessonRefused):
+        if isinstance(event, UpdateRefused):
             if not self._comes_out(event):
-                return Fault(
-                    event.position, f"the refusal of the lesson of record {event.place} does not come out again"
+                return IntegrityError(
+                    event.position, f"the refusal of the update of record {event.place} does not come out again"
                 )
             self._result.n_refused += 1
         elif isinstance(event, Recommended | Looked):
             self._projection.catch_up()
-        if not isinstance(event, LessonRefused) and (fault := self._missing_refusal(event.position)):
+        if not isinstance(event, UpdateRefused) and (fault := self._missing_refusal(event.position)):
             return fault
         self._version = getattr(event, "algorithm_version", self._version)
         if self._projection.state.looks is not None and (what := self._compare_look(event)):
-            return Fault(event.position, what)
+            return IntegrityError(event.position, what)
         if isinstance(event, Recommended) and (what := self._compare_recommendation(event)):
-            return Fault(event.position, f"recommendation {event.recommendation_id}: {what}")
+            return IntegrityError(event.position, f"recommendation {event.recommendation_id}: {what}")
         self._projection.follow(event)
         return None
 
@@ -104,17 +104,17 @@ class _Replayer:
         derived = looked(state, event.look, event.at, self._patients)
         return compare_looks(event, derived)
 
-    def _missing_last_look(self) -> Fault | None:
+    def _missing_last_look(self) -> IntegrityError | None:
         what = missing_look(self._projection.state, self._last_at)
-        return None if what is None else Fault(self._result.n_records, what)
+        return None if what is None else IntegrityError(self._result.n_records, what)
 
     def _patients(self) -> Iterator[tuple[Recommended, History]]:
         """All recommendations up to the record that is being derived, and what was known of them."""
         state = self._projection.state
         return read_patients(self._view, self._trial, state.n_recommendations, state.position)
 
-    def _comes_out(self, event: LessonRefused) -> bool:
-        """Whether the policy refuses a lesson again; that of another version may not."""
+    def _comes_out(self, event: UpdateRefused) -> bool:
+        """Whether the policy refuses a update again; that of another version may not."""
         if event.algorithm_version != self._result.algorithm_version:
             return True
         places = {refusal.place for refusal in self._projection.state.refusals}
@@ -123,13 +123,13 @@ class _Replayer:
             places = {refusal.place for refusal in self._projection.state.refusals}
         return event.place in places
 
-    def _missing_refusal(self, position: int) -> Fault | None:
-        """A lesson that the policy refuses, where the log should have said so before this position."""
+    def _missing_refusal(self, position: int) -> IntegrityError | None:
+        """A update that the policy refuses, where the log should have said so before this position."""
         if self._version != self._result.algorithm_version:
             return None
         for refusal in self._projection.state.refusals:
-            return Fault(
-                position, f"the policy refuses the lesson of record {refusal.place}, and the log does not say so"
+            return IntegrityError(
+                position, f"the policy refuses the update of record {refusal.place}, and the log does not say so"
             )
         return None
 
@@ -148,38 +148,38 @@ class _Replayer:
             result.n_derived += 1
         return found.difference
 
-    def _compare_snapshot(self) -> Fault | None:
+    def _compare_snapshot(self) -> IntegrityError | None:
         state, end = self._projection.state, self._result.n_records
         snapshot = decode_snapshot(self._view.head(self._trial).snapshot)
         if snapshot is None:  # as after an import
             return None
         if snapshot.looks != state.looks:
-            return Fault(end, "what is kept of the looks beside the log differs from it")
+            return IntegrityError(end, "what is kept of the looks beside the log differs from it")
         if snapshot.counts != state.counts:
-            return Fault(end, "what is kept of reports beside the log differs from it")
+            return IntegrityError(end, "what is kept of reports beside the log differs from it")
         if (snapshot.commitments, snapshot.is_revealed) != (state.commitments, state.is_revealed):
-            return Fault(end, "the commitments to secrets kept beside the log differ from it")
+            return IntegrityError(end, "the commitments to secrets kept beside the log differ from it")
         stored = (snapshot.n_recommendations, snapshot.status)
         if stored != (state.n_recommendations, state.status):
             what = (
                 f"{stored[0]} recommendations and {stored[1]!r}, not {state.n_recommendations} and {state.status!r}"
             )
-            return Fault(end, f"the snapshot beside the log says {what}")
+            return IntegrityError(end, f"the snapshot beside the log says {what}")
         if snapshot.algorithm_version != state.engine.algorithm_version:
             return None
         stored_state = floats_from(snapshot.policy_state).tolist()
         difference = compare_numbers("the state", stored_state, state.policy_state.tolist())
         if difference:
-            return Fault(end, f"beside the log, {difference}")
-        # A table that lost lessons is rebuilt before it is used.
-        whole = self._view.count_lessons(self._trial) == snapshot.n_lessons
+            return IntegrityError(end, f"beside the log, {difference}")
+        # A table that lost updates is rebuilt before it is used.
+        whole = self._view.count_updates(self._trial) == snapshot.n_updates
         for position in block_ends(0, end):
             caches = (self._view, self._cache)
             states = [cache.state_before(self._trial, position + 1) for cache in caches]
             at_position = [state[1] for state in states if state is not None and state[0] == position]
             if len(set(at_position)) > 1:
-                return Fault(position, "the checkpoint of the policy's state differs from the log")
-            blocks = [cache.lessons(self._trial, position - 1, position) for cache in caches]
+                return IntegrityError(position, "the checkpoint of the policy's state differs from the log")
+            blocks = [cache.updates(self._trial, position - 1, position) for cache in caches]
             if whole and blocks[0] != blocks[1]:
-                return Fault(position, "the table of lessons up to here differs from the log")
+                return IntegrityError(position, "the table of updates up to here differs from the log")
         return None

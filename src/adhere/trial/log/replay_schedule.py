@@ -28,10 +28,10 @@ from adhere.trial.domain.events import (
     EnteredInError,
     EpochBegun,
     Imputed,
-    LessonRefused,
     Looked,
     Recommended,
     Reported,
+    UpdateRefused,
     decode,
 )
 from adhere.trial.domain.evolve import evolve
@@ -67,8 +67,8 @@ class _Steps:
         self._rewards: list[float] = []  # every value that was ever reported, as the policy learns it
         self._state: TrialState
         self._probabilities: list[tuple[float, ...]] = []
-        self._lessons: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
-        self._is_outdated = False  # whether a lesson changed that the policy had learned
+        self._updates: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
+        self._is_outdated = False  # whether a update changed that the policy had learned
         self._n_events = 0
         self._reason = ""
 
@@ -84,7 +84,7 @@ class _Steps:
         elif isinstance(event, Looked):
             if event.decision == GO_ON and any(status != ACTIVE for status in event.status):
                 self._refuse("an arm was dropped at a look, which is not redrawn")
-        elif isinstance(event, LessonRefused):
+        elif isinstance(event, UpdateRefused):
             self._refuse("the policy failed at a report, and what it would do under another allocation is not known")
         before = self._state
         self._state = evolve(before, event)
@@ -160,25 +160,25 @@ class _Steps:
         if old is not None and new is not None and (old.value, old.place) == (new.value, new.place):
             return
         if old is not None:
-            del self._lessons[old.place]
+            del self._updates[old.place]
             self._is_outdated = True
         if new is not None:
-            self._lessons[new.place] = (patient, len(self._rewards))
+            self._updates[new.place] = (patient, len(self._rewards))
             if not self._is_outdated:
                 self._steps.append((patient, REWARD, len(self._rewards)))
             self._rewards.append(self._benefit(new.value))
 
     def _learn_again(self) -> None:
-        """Before a recommendation: all lessons in the order of their places, if one of them has changed."""
+        """Before a recommendation: all updates in the order of their places, if one of them has changed."""
         if not self._is_outdated:
             return
         if self._recycles:
             self._refuse("reports were corrected, and the policy recycles outcomes, which is not redrawn")
-        if len(self._steps) + len(self._lessons) > max(_MAX_STEPS, 10 * self._n_events):
+        if len(self._steps) + len(self._updates) > max(_MAX_STEPS, 10 * self._n_events):
             self._refuse("so many reports were corrected that learning again after each would take too long")
         if not self._reason:
             self._steps.append((0, FORGET, 0))
             made = [one.recommendation_index for one in self._histories() if not one.fallback]
             self._steps += [(number, ALLOCATED, 0) for number in made if self._changes_state(number)]
-            self._steps += [(patient, REWARD, row) for _, (patient, row) in sorted(self._lessons.items())]
+            self._steps += [(patient, REWARD, row) for _, (patient, row) in sorted(self._updates.items())]
         self._is_outdated = False

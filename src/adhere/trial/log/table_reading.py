@@ -48,7 +48,7 @@ def read_table(given: object) -> pl.DataFrame:
 
 
 def _check_spelling(columns: list[str]) -> None:
-    """Refuse a slip in one of adhere's own names; others' columns, and CDISC's many variables, are left alone."""
+    """Refuse a misspelling of adhere's own names; others' columns, and CDISC's many variables, are left alone."""
     own = [name for name in _ALSO_CALLED if name.islower() and name not in columns]
     for column in columns:
         if column.isupper() or column in _ALSO_CALLED:
@@ -94,7 +94,7 @@ def arms_in(table: pl.DataFrame) -> list[str]:
     """The arms a table recommends, in the order of its columns of probabilities or, without those, of their names.
 
     Labels that differ only in case or blanks are one arm, spelled as in most rows. Not those that were
-    only taken: they may be a slip, or none of the trial's arms.
+    only taken: they may be an entry error, or none of the trial's arms.
     """
     listed = [column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")]
     if listed:

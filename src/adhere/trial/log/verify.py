@@ -33,7 +33,7 @@ REVEALED, KEPT, UNKNOWN, SEED = "revealed", "kept", "unknown", "seed"  # what is
 
 
 @dataclass(frozen=True)
-class Fault:
+class IntegrityError:
     """The first record that was changed, and what is wrong with it."""
 
     position: int
@@ -44,7 +44,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerificationResult:
     """The result of `verify`: the number of intact records, the last hash, the first fault, and looks.
 
     `n_looks` are those that stand where the design has them, `n_derived` of them those derived again. `secret` says
@@ -54,7 +54,7 @@ class Verdict:
 
     n_records: int
     head: str
-    fault: Fault | None = None
+    fault: IntegrityError | None = None
     n_looks: int = 0
     n_derived: int = 0
     secret: str = UNKNOWN
@@ -62,7 +62,7 @@ class Verdict:
 
 def verify(
     view: ReadTransaction, trial: int, head: str | None = None, on_progress: Callable[[int], None] = lambda n: None
-) -> Verdict:
+) -> VerificationResult:
     """Check every record of a trial against the chain, and what is kept outside it against its digests.
 
     With `head`, the hash printed by an earlier export, the log must still contain that record: a log alone does not
@@ -72,60 +72,62 @@ def verify(
     log = _Log(view, trial)
     for record in walk(view, trial, on_progress):
         event = checked_event(record, before, count + 1)
-        fault = event if isinstance(event, Fault) else log.follow(event)
+        fault = event if isinstance(event, IntegrityError) else log.follow(event)
         if fault is not None:
-            return Verdict(count, before.hex(), fault)
+            return VerificationResult(count, before.hex(), fault)
         before, count = record.hash, count + 1
         seen = seen or before.hex() == head
     try:
         fault = log.fault_at_end() or _fault_of_head(view, trial, count, before) or log.fault_outside(count)
     except (TypeError, AttributeError, ValueError):  # a value of another type than was written
-        fault = Fault(count, "what is kept beside the log is not as it was written")
+        fault = IntegrityError(count, "what is kept beside the log is not as it was written")
     if fault is None and head is not None and not seen:
         what = f"the log ends here, and no record has the hash {head}: its end was cut off, or it is another log"
-        fault = Fault(count, what)
+        fault = IntegrityError(count, what)
     if fault is not None:
-        return Verdict(count, before.hex(), fault)
-    return Verdict(count, before.hex(), None, log.n_looks, log.n_derived, log.secret())
+        return VerificationResult(count, before.hex(), fault)
+    return VerificationResult(count, before.hex(), None, log.n_looks, log.n_derived, log.secret())
 
 
-def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | Fault:
+def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | IntegrityError:
     """The event of the record at a position, after a record with this hash; or what is wrong with the record."""
     if not (isinstance(record.body, bytes) and isinstance(record.hash, bytes) and isinstance(record.position, int)):
-        return Fault(position, "is not stored as it was written")
+        return IntegrityError(position, "is not stored as it was written")
     if record.position != position:
-        return Fault(position, f"is missing; the next one is record {record.position}")
+        return IntegrityError(position, f"is missing; the next one is record {record.position}")
     if link(before, record.body) != record.hash:
-        return Fault(position, "its hash does not fit its text and the record before it")
+        return IntegrityError(position, "its hash does not fit its text and the record before it")
     try:
         event = decode(record.body)
     except msgspec.DecodeError as error:
-        return Fault(position, f"cannot be read: {error}")
+        return IntegrityError(position, f"cannot be read: {error}")
     if event.position != position or record[3:] != lookup_keys(event):
-        return Fault(position, "what it is found by differs from its text")
+        return IntegrityError(position, "what it is found by differs from its text")
     if isinstance(event, Created) != (position == 1):
-        return Fault(position, "a trial is created in its first record and nowhere else")
+        return IntegrityError(position, "a trial is created in its first record and nowhere else")
     return _fault_of_created(event) or event if isinstance(event, Created) else event
 
 
-def _fault_of_created(event: Created) -> Fault | None:
+def _fault_of_created(event: Created) -> IntegrityError | None:
     if event.log_format != LOG_FORMAT:
-        return Fault(1, f"the log has format {event.log_format}, and this version reads format {LOG_FORMAT}")
+        return IntegrityError(1, f"the log has format {event.log_format}, and this version reads format {LOG_FORMAT}")
     if event.design_digest != event.design.digest:
-        return Fault(1, "the digest in it is not that of its design")
+        return IntegrityError(1, "the digest in it is not that of its design")
     if bool(event.commitment) == (event.seed is not None):
-        return Fault(1, "a trial has either a commitment to a secret or a seed")
+        return IntegrityError(1, "a trial has either a commitment to a secret or a seed")
     return None
 
 
-def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -> Fault | None:
+def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -> IntegrityError | None:
     head = view.head(trial)
     if (head.position, head.hash) != (count, last):
-        return Fault(min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}")
+        return IntegrityError(
+            min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}"
+        )
     first = decode(view.records(trial, 0, 1)[0].body) if count else None
     names = {number: name for name, number in view.trials().items()}
     if not isinstance(first, Created) or first.design.name != names[trial]:
-        return Fault(1, f"it is not the log of the trial it is kept as, {names[trial]!r}")
+        return IntegrityError(1, f"it is not the log of the trial it is kept as, {names[trial]!r}")
     return None
 
 
@@ -145,14 +147,14 @@ class _Log:
         self._notes: dict[int, tuple[str, str]] = {}  # the digest of each text, and whom it is about
         self._erased: set[str] = set()
 
-    def follow(self, event: AnyEvent) -> Fault | None:
+    def follow(self, event: AnyEvent) -> IntegrityError | None:
         """Take in one more event; returns what is wrong with it, if anything is."""
         if isinstance(event, Created):
             self._state = initial_state(event.design, NoPolicy(event.keys()))
         state = self._state
         assert state is not None
         if what := _wrong_secret(state, event) or check_looks(state, event) or self._wrong_finding(state, event):
-            return Fault(event.position, what)
+            return IntegrityError(event.position, what)
         # Only looks need what was reported of each recommendation.
         if state.looks is not None or getattr(event, "recommendation_index", None) is None:
             self._state = evolve(state, event)
@@ -184,10 +186,10 @@ class _Log:
             self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
             self._erased.add(event.subject)
 
-    def fault_at_end(self) -> Fault | None:
+    def fault_at_end(self) -> IntegrityError | None:
         """Return the fault of a log that lacks a look at its end."""
         what = None if self._state is None else missing_look(self._state, self._last_at)
-        return None if what is None or self._state is None else Fault(self._state.position, what)
+        return None if what is None or self._state is None else IntegrityError(self._state.position, what)
 
     def secret(self) -> str:
         """Return who can draw the arms again."""
@@ -202,24 +204,26 @@ class _Log:
         """The commitments to secrets, without those of epochs with a seed."""
         return [] if self._state is None else list(filter(None, self._state.commitments))
 
-    def fault_outside(self, count: int) -> Fault | None:
+    def fault_outside(self, count: int) -> IntegrityError | None:
         """Return the first thing outside the log that is missing, superfluous or different."""
         view = self._view
         for committed in self._commitments():
             secret = view.secret(committed)  # a log that was exported is read without it
             if secret is not None and not opens(committed, secret):
-                return Fault(1, f"the secret kept for the commitment {committed} is another one")
+                return IntegrityError(1, f"the secret kept for the commitment {committed} is another one")
         for subject in view.subjects(self._trial):
             known = self._latest.pop(subject.key, None) == subject.latest
             if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
-                return Fault(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
+                return IntegrityError(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
         if self._latest:
-            return Fault(count, f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased")
+            return IntegrityError(
+                count, f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased"
+            )
         for position, (salt, text) in view.notes(self._trial).items():
             if self._notes.pop(position, ("", ""))[0] != commitment(salt, text):
-                return Fault(position, "the free text kept for it is not the one recorded")
-        if missing := [at for at, (_, subject) in self._notes.items() if subject not in self._erased]:
-            return Fault(min(missing), "its free text is missing, and was not erased")
+                return IntegrityError(position, "the free text kept for it is not the one recorded")
+        if gone := [at for at, (_, subject) in self._notes.items() if subject not in self._erased]:
+            return IntegrityError(min(gone), "its free text is missing, and was not erased")
         return None
 
 

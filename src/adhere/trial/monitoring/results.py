@@ -66,7 +66,7 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     lost_to_follow_up: int
     imputed_parts: int
     fallbacks: int
-    refused_lessons: int
+    refused_updates: int
     intention_to_treat: list[ArmEstimate]
     as_treated: list[ArmEstimate]
     per_protocol: list[ArmEstimate]
@@ -162,7 +162,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         entered_in_error=tally.in_error,
         imputed_parts=tally.imputed,
         fallbacks=tally.fallbacks,
-        refused_lessons=tally.refused,
+        refused_updates=tally.refused,
         intention_to_treat=tally.estimates(View.INTENTION_TO_TREAT),
         as_treated=tally.estimates(View.AS_TREATED),
         per_protocol=tally.estimates(View.PER_PROTOCOL),

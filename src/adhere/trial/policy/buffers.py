@@ -9,7 +9,7 @@ import numpy as np
 
 from adhere.compilation import memo_of, state_of
 from adhere.policies.base.policy import CompiledPolicy, probabilities_size
-from adhere.trial.policy.updates import LessonArrays
+from adhere.trial.policy.updates import UpdateArrays
 
 
 class Buffers:
@@ -21,7 +21,7 @@ class Buffers:
         self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
         self.out = np.zeros(probabilities_size(compiled.rule.n_arms))
         self.shares = np.zeros(compiled.rule.n_arms)
-        self.one_lesson = LessonArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
+        self.one_update = UpdateArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
         self.done = np.zeros(1, np.int64)
 
 

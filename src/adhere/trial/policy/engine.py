@@ -1,4 +1,4 @@
-"""A policy in one trial: what it chooses from a state, and the state after a stretch of lessons."""
+"""A policy in one trial: what it chooses from a state, and the state after a stretch of updates."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from adhere.trial.policy.failures import OF_THE_MACHINE, reason_of, unavailable
 from adhere.trial.policy.policy_steps import Choice as Choice
 from adhere.trial.policy.policy_steps import Floats as Floats
 from adhere.trial.policy.policy_steps import PolicySteps
-from adhere.trial.policy.steps import LEARN_LESSONS
-from adhere.trial.policy.updates import LessonArrays, Row
+from adhere.trial.policy.steps import LEARN_UPDATES
+from adhere.trial.policy.updates import Row, UpdateArrays
 from adhere.trial.secret.trial_keys import TrialKeys
 
 log = logging.getLogger("adhere.trial")
 
 
 class Learned(msgspec.Struct, frozen=True, gc=False):
-    """A policy's state after some lessons; the index of each lesson that it refused, and why."""
+    """A policy's state after some updates; the index of each update that it refused, and why."""
 
     state: Floats
     refused: Sequence[tuple[int, str]] = ()
@@ -112,46 +112,46 @@ class Engine(PolicySteps):
         arms = range(self.n_arms) if left is None else left
         return tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
 
-    def learn(self, state: Floats, lessons: LessonArrays) -> Learned:
-        """The state after some lessons, without those at which the policy failed."""
+    def learn(self, state: Floats, updates: UpdateArrays) -> Learned:
+        """The state after some updates, without those at which the policy failed."""
         if not self.is_loaded:
             self.ensure_loaded()
         try:
-            return Learned(self._learn_all(state, lessons))
+            return Learned(self._learn_all(state, updates))
         except UnavailableError:
             raise
         except Exception as error:
-            return self._learn_around(state, lessons, int(self._buffers.done[0]), error)
+            return self._learn_around(state, updates, int(self._buffers.done[0]), error)
 
-    def _learn_around(self, state: Floats, lessons: LessonArrays, failed: int, error: Exception) -> Learned:
-        """Go on behind a lesson at which the policy failed, as if it had not been there."""
+    def _learn_around(self, state: Floats, updates: UpdateArrays, failed: int, error: Exception) -> Learned:
+        """Go on behind a update at which the policy failed, as if it had not been there."""
         refused: list[tuple[int, str]] = []
         start = 0
         while True:
             log.warning("policy failed to learn from a report, which is left out", exc_info=error)
             refused.append((start + failed, reason_of(error)))
-            # The failed lesson may have changed part of the state: learn again up to it.
-            state = self._learn_all(state, lessons.part(0, failed))
-            lessons, start = lessons.part(failed + 1), start + failed + 1
+            # The failed update may have changed part of the state: learn again up to it.
+            state = self._learn_all(state, updates.part(0, failed))
+            updates, start = updates.part(failed + 1), start + failed + 1
             try:
-                return Learned(self._learn_all(state, lessons), refused)
+                return Learned(self._learn_all(state, updates), refused)
             except UnavailableError:
                 raise
             except Exception as another:
                 error, failed = another, int(self._buffers.done[0])
 
-    def _learn_all(self, state: Floats, lessons: LessonArrays) -> Floats:
+    def _learn_all(self, state: Floats, updates: UpdateArrays) -> Floats:
         buffers = self._buffers
         after, buffers.done[0] = state.copy(), 0
         try:
-            self._run(LEARN_LESSONS, after, buffers.memo, buffers.rng, *lessons, buffers.done)
+            self._run(LEARN_UPDATES, after, buffers.memo, buffers.rng, *updates, buffers.done)
         except OF_THE_MACHINE as error:
             raise unavailable(self.policy, error) from error
         return after
 
     def learn_one(self, state: Floats, row: Row) -> Learned:
-        """The state after a single lesson."""
-        facts, values = one = self._buffers.one_lesson
+        """The state after a single update."""
+        facts, values = one = self._buffers.one_update
         _, facts[0, 0], facts[0, 1], facts[0, 2], values[0, 0], memo = row
         if memo:
             values[0, 1:] = memo

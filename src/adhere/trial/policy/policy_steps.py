@@ -20,7 +20,7 @@ from adhere.trial.policy.allocation import stated_shares
 from adhere.trial.policy.beliefs import write_beliefs
 from adhere.trial.policy.buffers import Buffers, BuffersOfThread
 from adhere.trial.policy.failures import OF_THE_MACHINE
-from adhere.trial.policy.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_LESSONS, choose_arm
+from adhere.trial.policy.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_UPDATES, choose_arm
 from adhere.trial.secret.trial_keys import TrialKeys
 from adhere.trial.secret.trial_secret import KeyPair
 
@@ -219,11 +219,11 @@ class PolicySteps(PolicyInTrial):
         """Whether the steps are compiled, in memory or on disk, and no table has to be computed."""
         buffers = self._buffers
         own = (buffers.state, buffers.memo, buffers.rng)
-        one_lesson = (*buffers.one_lesson, buffers.done)
+        one_update = (*buffers.one_update, buffers.done)
         return (
             not self._lacks_tables
             and CHOOSE_ARM.ready(self._rule, *own, 0)
-            and LEARN_LESSONS.ready(self._rule, *own, *one_lesson)
+            and LEARN_UPDATES.ready(self._rule, *own, *one_update)
         )
 
     def _load_steps(self) -> None:
@@ -235,8 +235,8 @@ class PolicySteps(PolicyInTrial):
         buffers = self._buffers
         own = (buffers.state, buffers.memo, buffers.rng)
         self._kernels[CHOOSE_ARM] = CHOOSE_ARM.compiled(self._rule, *own, 0)
-        one_lesson = (*buffers.one_lesson, buffers.done)
-        self._kernels[LEARN_LESSONS] = LEARN_LESSONS.compiled(self._rule, *own, *one_lesson)
+        one_update = (*buffers.one_update, buffers.done)
+        self._kernels[LEARN_UPDATES] = LEARN_UPDATES.compiled(self._rule, *own, *one_update)
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:
         if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run

@@ -1,4 +1,4 @@
-"""The compiled steps of a live trial: choose an arm, draw one by prescribed shares, learn from some lessons."""
+"""The compiled steps of a live trial: choose an arm, draw one by prescribed shares, learn from some updates."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def allocate_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_inde
     return allocate(rule, state_of(rule, state), memo_of(rule, memo), recommendation_index, shares, rng)
 
 
-def learn_lessons(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
-    """Learn from lessons in order; `done` counts them, so that the one at which a policy fails is known."""
+def learn_updates(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
+    """Learn from updates in order; `done` counts them, so that the one at which a policy fails is known."""
     named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
-    for lesson in range(facts.shape[0]):
-        recommendation_index, chosen, feedback = facts[lesson, 0], facts[lesson, 1], facts[lesson, 2]
+    for row in range(facts.shape[0]):
+        recommendation_index, chosen, feedback = facts[row, 0], facts[row, 1], facts[row, 2]
         for i in range(memo.size):
-            memo[i] = values[lesson, 1 + i] if i + 1 < values.shape[1] else 0.0
+            memo[i] = values[row, 1 + i] if i + 1 < values.shape[1] else 0.0
         if feedback == CHOICE:
             point(rng, recommendation_index, CHOOSE)
             replay_choice(rule, named_state, named_memo, rng)
             note_allocation(rule, named_state, chosen, rng)
         else:
             point(rng, recommendation_index, LEARN if feedback <= rule.n_arms else LEARN_LATE)
-            update(rule, named_state, named_memo, chosen, feedback, values[lesson, 0], 1.0, rng)
+            update(rule, named_state, named_memo, chosen, feedback, values[row, 0], 1.0, rng)
         done[0] += 1
 
 
 CHOOSE_ARM = Kernel(choose_arm)
 ALLOCATE_ARM = Kernel(allocate_arm)
-LEARN_LESSONS = Kernel(learn_lessons)
+LEARN_UPDATES = Kernel(learn_updates)

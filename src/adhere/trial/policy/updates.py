@@ -1,7 +1,7 @@
-"""Lessons: what a policy learns from a trial, in the order of the log, as plain numbers.
+"""Updates: what a policy learns from a trial, in the order of the log, as plain numbers.
 
-Every lesson has a *place*, the position of the record that first reported it; a correction changes the lesson and
-leaves its place, so that no two lessons share one. A row is a place, a recommendation, the arm chosen, the feedback
+Every update has a *place*, the position of the record that first reported it; a correction changes the update and
+leaves its place, so that no two updates share one. A row is a place, a recommendation, the arm chosen, the feedback
 (see `policies.generic`), the reward, and the recommendation's memo. The feedback CHOICE stands for the choice itself,
 where it changes the policy's state: an outcome is recycled, or the arm takes its place in a block of the burn-in.
 """
@@ -19,15 +19,15 @@ CHOICE: Final = -1
 Row: TypeAlias = tuple[int, int, int, int, float, tuple[float, ...]]
 
 
-class LessonArrays(NamedTuple):
-    """Lessons as the compiled loop takes them, one row each."""
+class UpdateArrays(NamedTuple):
+    """Updates as the compiled loop takes them, one row each."""
 
     facts: Any  # recommendation, arm chosen, feedback
     values: Any  # reward, then the memo
 
-    def part(self, start: int, end: int | None = None) -> LessonArrays:
-        """Some consecutive lessons of them."""
-        return LessonArrays(self.facts[start:end], self.values[start:end])
+    def part(self, start: int, end: int | None = None) -> UpdateArrays:
+        """Some consecutive updates of them."""
+        return UpdateArrays(self.facts[start:end], self.values[start:end])
 
 
 @lru_cache
@@ -37,18 +37,18 @@ def _layout(memo_size: int) -> tuple[Struct, np.dtype[Any]]:
 
 
 def pack(row: Row) -> bytes:
-    """One lesson in bytes."""
+    """One update in bytes."""
     *numbers, memo = row
     return _layout(len(memo))[0].pack(*numbers, *memo)
 
 
-def join(lessons: Mapping[int, bytes]) -> bytes:
-    """Packed lessons, in the order of their places."""
-    return b"".join(lessons[place] for place in sorted(lessons))
+def join(updates: Mapping[int, bytes]) -> bytes:
+    """Packed updates, in the order of their places."""
+    return b"".join(updates[place] for place in sorted(updates))
 
 
 def changed(data: bytes, place: int, row: Row | None, memo_size: int) -> bytes:
-    """Packed lessons with one changed or added, or removed if there is no row.
+    """Packed updates with one changed or added, or removed if there is no row.
 
     >>> one, other = pack((7, 1, 0, 0, 0.0, ())), pack((9, 0, 1, 1, 1.0, ()))
     >>> changed(changed(one, 9, (9, 0, 1, 1, 1.0, ()), 0), 7, None, 0) == other
@@ -62,12 +62,12 @@ def changed(data: bytes, place: int, row: Row | None, memo_size: int) -> bytes:
 
 
 def count(data: bytes, memo_size: int) -> int:
-    """How many lessons are packed in bytes."""
+    """How many updates are packed in bytes."""
     return len(data) // _layout(memo_size)[0].size
 
 
 def split(data: bytes, memo_size: int) -> dict[int, bytes]:
-    """Packed lessons by place.
+    """Packed updates by place.
 
     >>> split(join({9: pack((9, 0, 1, 1, 1.0, ())), 7: pack((7, 1, 0, 0, 0.0, ()))}), memo_size=0).keys()
     dict_keys([7, 9])
@@ -77,7 +77,7 @@ def split(data: bytes, memo_size: int) -> dict[int, bytes]:
     return {place: data[i * layout.size : (i + 1) * layout.size] for i, place in enumerate(places)}
 
 
-def arrays(data: bytes, memo_size: int) -> LessonArrays:
-    """Packed lessons for the compiled loop."""
+def arrays(data: bytes, memo_size: int) -> UpdateArrays:
+    """Packed updates for the compiled loop."""
     rows = np.frombuffer(data, _layout(memo_size)[1])
-    return LessonArrays(np.ascontiguousarray(rows["facts"]), np.ascontiguousarray(rows["values"]))
+    return UpdateArrays(np.ascontiguousarray(rows["facts"]), np.ascontiguousarray(rows["values"]))

@@ -104,7 +104,7 @@ def find_kit(state: TrialState, kits: Kits, code: str) -> int:
 
 
 def check_not_in_error(history: History) -> None:
-    """Refuse what is said of an entry that was only a slip."""
+    """Refuse what is said of an entry that was made in error."""
     if history.in_error:
         number = history.recommendation_id
         sentence = f"recommendation {number} was entered in error; nothing more can be reported of it"

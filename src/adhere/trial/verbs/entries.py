@@ -55,7 +55,7 @@ def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -
     number = entered.recommendation_id
     said = f"subject {command.subject!r} was entered on {entered.at:%Y-%m-%d} (recommendation {number})"
     if entries == "once":
-        rest = "a subject is entered once in this trial. If that was a slip, mark it as entered in error"
+        rest = "a subject is entered once in this trial. If that was an entry error, mark it as entered in error"
     else:
         rest = "to enter the subject again knowingly, send again=true"
     expected = "a subject who was not entered before"

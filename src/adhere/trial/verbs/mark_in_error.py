@@ -1,4 +1,4 @@
-"""Mark a recommendation as entered in error: a slip, by which nobody was to be treated. No analysis counts it."""
+"""Mark a recommendation as entered in error: nobody was to be treated by it. No analysis counts it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def derive_caches(store: Store, live: LiveTrial) -> None:
         return
     with store.writing() as writing:
         if _is_underived(writing, live, head):
-            derived = encode_snapshot(state, table.n_lessons)
+            derived = encode_snapshot(state, table.n_updates)
             writing.append(live.number, [], head._replace(snapshot=derived))
 
 
@@ -62,8 +62,8 @@ def _is_underived(writing: WriteTransaction, live: LiveTrial, head: Head) -> boo
 
 
 def _copy(scratch: WriteTransaction, writing: WriteTransaction, trial: int, ends: range) -> None:
-    """Copy some blocks of lessons, and the checkpoints behind them."""
-    for block in scratch.lessons(trial, ends[0] - 1, ends[-1]):
-        writing.save_lessons(trial, block)
+    """Copy some blocks of updates, and the checkpoints behind them."""
+    for block in scratch.updates(trial, ends[0] - 1, ends[-1]):
+        writing.save_updates(trial, block)
     states = (scratch.state_before(trial, end + 1) for end in ends)
     writing.save_states(trial, [state for state, end in zip(states, ends, strict=True) if state and state[0] == end])

@@ -12,7 +12,7 @@ from adhere.store import Head, Store, WriteTransaction
 from adhere.trial.domain.chain import link
 from adhere.trial.domain.events import EpochBegun, created_event, encode, to_record
 from adhere.trial.secret.trial_secret import commitment_to, new_secret
-from adhere.trial.writing.snapshot import standing
+from adhere.trial.writing.snapshot import summary_of
 
 _RESTORED = "the store was copied or restored: records after the copy may have been lost"
 
@@ -37,7 +37,7 @@ def begin_epochs(
         open_trials = [
             number
             for number in writing.trials().values()
-            if created_event(writing, number).is_live and standing(writing, number).status != "closed"
+            if created_event(writing, number).is_live and summary_of(writing, number).status != "closed"
         ]
         for number in open_trials:
             begin_epoch(writing, number, at, reason, n_lost, by)

@@ -1,9 +1,9 @@
 """A trial's state kept up to date event by event, with the two caches beside its log.
 
-The *table of lessons* has every lesson in the order of the log, one block of bytes for each CHECKPOINT_EVERY records;
+The *table of updates* has every update in the order of the log, one block of bytes for each CHECKPOINT_EVERY records;
 *checkpoints* are copies of the policy's state between two blocks. Together they make a correction cheap: the last
-checkpoint before it is loaded, and the lessons behind it are learned again in one compiled loop, without decoding a
-record. Lessons since the last checkpoint, the *tail*, are not in the table: they are passed from transaction to
+checkpoint before it is loaded, and the updates behind it are learned again in one compiled loop, without decoding a
+record. Updates since the last checkpoint, the *tail*, are not in the table: they are passed from transaction to
 transaction in memory or, where that is not possible, derived from the log. Both caches can be deleted: they are
 rebuilt from the log, and replay compares them with it.
 """
@@ -20,13 +20,13 @@ from adhere.store import ReadTransaction, WriteTransaction
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import AnyEvent, Recommended, decode
-from adhere.trial.domain.evolve import evolve, lessons_of
+from adhere.trial.domain.evolve import evolve, updates_of
 from adhere.trial.domain.history import history_of
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row, join, pack
 from adhere.trial.writing.snapshot import floats_from, restored_state, usable_snapshot
-from adhere.trial.writing.update_table import LessonTable, learn, learn_blocks
+from adhere.trial.writing.update_table import UpdateTable, learn, learn_blocks
 
 CHECKPOINT_EVERY = 1024
 _END = 2**62
@@ -35,9 +35,9 @@ _END = 2**62
 class Projection:
     """The state of one trial, and its caches.
 
-    Histories are read from `log`; lessons and checkpoints are kept in `cache`. In a live trial both are the same
-    transaction; replay keeps its own in a scratch store. `tail` has the packed lessons since the last checkpoint by
-    place, None if they are to be derived from the log; `n_lessons` counts those in the table.
+    Histories are read from `log`; updates and checkpoints are kept in `cache`. In a live trial both are the same
+    transaction; replay keeps its own in a scratch store. `tail` has the packed updates since the last checkpoint by
+    place, None if they are to be derived from the log; `n_updates` counts those in the table.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class Projection:
         cache: WriteTransaction,
         trial: int,
         state: TrialState,
-        n_lessons: int = 0,
+        n_updates: int = 0,
         tail: dict[int, bytes] | None = None,
         write_log: Callable[[], None] = lambda: None,
     ) -> None:
         self.state, self.tail = state, tail
-        self.table = LessonTable(cache, trial, state.engine.memo_size, n_lessons)
+        self.table = UpdateTable(cache, trial, state.engine.memo_size, n_updates)
         self._log, self._cache, self._trial = log, cache, trial
-        self._write_log = write_log  # all events so far, before lessons are derived from the log
+        self._write_log = write_log  # all events so far, before updates are derived from the log
 
     def load(self, recommendation_indices: Iterable[int]) -> None:
         """Load the histories of some recommendations that exist."""
@@ -73,10 +73,10 @@ class Projection:
         self.state = replace(self.state, histories=histories)
 
     def apply(self, event: AnyEvent) -> None:
-        """Take one more event into the state and the lessons."""
+        """Take one more event into the state and the updates."""
         self.state = evolve(self.state, event)
-        for place, row in self.state.changed_lessons.items():
-            self._change_lesson(place, row)
+        for place, row in self.state.changed_updates.items():
+            self._change_update(place, row)
         if event.position % CHECKPOINT_EVERY == 0:
             self._end_block()
 
@@ -104,7 +104,7 @@ class Projection:
             policy_state, refusals = self._relearn(self.state.relearn_from)
             self.state = replace(self.state, policy_state=policy_state, relearn_from=None, refusals=refusals)
 
-    def _change_lesson(self, place: int, row: Row | None) -> None:
+    def _change_update(self, place: int, row: Row | None) -> None:
         end = _end_of_block(place)
         if end < self.state.position:
             self.table.change(end, place, row)
@@ -115,7 +115,7 @@ class Projection:
                 self.tail[place] = pack(row)
 
     def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
-        """The policy's state now, from the last checkpoint before a place and the lessons since; what it refused."""
+        """The policy's state now, from the last checkpoint before a place and the updates since; what it refused."""
         engine, tail = self.state.engine, self._tail()
         if not self.table.is_whole():
             self._rebuild_table()
@@ -132,26 +132,26 @@ class Projection:
         return (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, self.state.engine.first_state)
 
     def _tail(self) -> dict[int, bytes]:
-        """The lessons since the last checkpoint."""
+        """The updates since the last checkpoint."""
         if self.tail is None:
             self._write_log()
-            self.tail = self._lessons_from_log(_end_of_block(self.state.position))
+            self.tail = self._updates_from_log(_end_of_block(self.state.position))
         return self.tail
 
     def _rebuild_table(self) -> None:
-        """Make the table of lessons again from the log, where it was deleted."""
+        """Make the table of updates again from the log, where it was deleted."""
         self._write_log()
         self.table.clear()
         for end in block_ends(0, self.state.position - 1):
-            self.table.save(end, self._lessons_from_log(end))
+            self.table.save(end, self._updates_from_log(end))
 
-    def _lessons_from_log(self, end: int) -> dict[int, bytes]:
-        """The lessons of a block, by the log as it stands now."""
+    def _updates_from_log(self, end: int) -> dict[int, bytes]:
+        """The updates of a block, by the log as it stands now."""
         start = end - CHECKPOINT_EVERY
         records = self._log.records(self._trial, start, CHECKPOINT_EVERY)
         ids = {record.recommendation_index for record in records if record.recommendation_index is not None}
         bodies = self._log.histories(self._trial, sorted(ids), self.state.position)
-        rows = [row for own in bodies.values() for row in lessons_of(self.state.engine, history_of(map(decode, own)))]
+        rows = [row for own in bodies.values() for row in updates_of(self.state.engine, history_of(map(decode, own)))]
         return {row[0]: pack(row) for row in rows if start < row[0] <= end}
 
 
@@ -167,7 +167,7 @@ def _end_of_block(place: int) -> int:
 def project(log: ReadTransaction, cache: WriteTransaction, trial: int, design: Design, engine: Engine) -> Projection:
     """Derive a trial's state and caches from its log."""
     cache.drop_states(trial, 0)
-    cache.drop_lessons(trial, 0, _END)
+    cache.drop_updates(trial, 0, _END)
     projection = Projection(log, cache, trial, initial_state(design, engine), tail={})
     for record in walk(log, trial):
         projection.follow(decode(record.body))

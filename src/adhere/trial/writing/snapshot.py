@@ -30,7 +30,7 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
 
     policy_state: bytes
     algorithm_version: str
-    n_lessons: int = 0
+    n_updates: int = 0
     n_recommendations: int = 0
     status: str = "open"
     n_examined: int = 0
@@ -42,12 +42,12 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     has_sites: bool = False
 
 
-def snapshot_of(state: TrialState, n_lessons: int = 0) -> Snapshot:
+def snapshot_of(state: TrialState, n_updates: int = 0) -> Snapshot:
     """What is to be stored of a state."""
     return Snapshot(
         state.policy_state.tobytes(),
         state.engine.algorithm_version,
-        n_lessons,
+        n_updates,
         state.n_recommendations,
         state.status,
         state.n_examined,
@@ -60,9 +60,9 @@ def snapshot_of(state: TrialState, n_lessons: int = 0) -> Snapshot:
     )
 
 
-def encode_snapshot(state: TrialState, n_lessons: int = 0) -> bytes:
+def encode_snapshot(state: TrialState, n_updates: int = 0) -> bytes:
     """For the store."""
-    return msgspec.msgpack.encode(snapshot_of(state, n_lessons))
+    return msgspec.msgpack.encode(snapshot_of(state, n_updates))
 
 
 def decode_snapshot(data: bytes) -> Snapshot | None:
@@ -106,7 +106,7 @@ def floats_from(data: bytes) -> Floats:
     return np.frombuffer(data, dtype=np.float64).copy()
 
 
-class Standing(NamedTuple):
+class TrialSummary(NamedTuple):
     """A trial's status and the number of its recommendations."""
 
     status: str
@@ -117,18 +117,18 @@ class _Kind(msgspec.Struct):
     event: str
 
 
-def standing(view: ReadTransaction, trial: int) -> Standing:
+def summary_of(view: ReadTransaction, trial: int) -> TrialSummary:
     """As stored with the head of the log; counted in the log where nothing is stored, as after an import."""
     snapshot = decode_snapshot(view.head(trial).snapshot)
     if snapshot is not None:
-        return Standing(snapshot.status, snapshot.n_recommendations)
+        return TrialSummary(snapshot.status, snapshot.n_recommendations)
     status, n_recommendations = "open", 0
     kind_of = msgspec.json.Decoder(_Kind).decode
     for record in walk(view, trial):
         event = kind_of(record.body).event
         status = _STATUS.get(event, status)
         n_recommendations += event == "recommended"
-    return Standing(status, n_recommendations)
+    return TrialSummary(status, n_recommendations)
 
 
 def counts_of(view: ReadTransaction, trial: int) -> Counts:
@@ -145,7 +145,7 @@ def counts_of(view: ReadTransaction, trial: int) -> Counts:
 
 
 def _count(view: ReadTransaction, trial: int) -> Counts:
-    counts, end = Counts(), standing(view, trial).n_recommendations
+    counts, end = Counts(), summary_of(view, trial).n_recommendations
     for first in range(0, end, _BATCH):
         for bodies in view.histories(trial, range(first, min(first + _BATCH, end))).values():
             counts = evolve_counts(counts, None, history_of(map(decode, bodies)))

@@ -40,9 +40,9 @@ from adhere.trial.writing.snapshot import encode_snapshot, restored_state, usabl
 
 @dataclass
 class LiveTrial:
-    """What is kept of a trial between transactions: what never changes, and the lessons since the last checkpoint.
+    """What is kept of a trial between transactions: what never changes, and the updates since the last checkpoint.
 
-    The lessons are those after the record at `tail_position`. A transaction takes them and hands them back once it is
+    The updates are those after the record at `tail_position`. A transaction takes them and hands them back once it is
     committed, so that a failed one leaves no trace.
     """
 
@@ -81,7 +81,7 @@ class TrialTransaction:
         else:
             state = restored_state(live.design, live.engine, snapshot, head.position)
             tail = live.tail if live.tail_position == head.position else None
-            self._projection = Projection(store, store, live.number, state, snapshot.n_lessons, tail, self._write)
+            self._projection = Projection(store, store, live.number, state, snapshot.n_updates, tail, self._write)
         live.tail = None
         # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
         self.has_lost_records = live.has_lost_records or head.position < live.position
@@ -161,12 +161,12 @@ class TrialTransaction:
         return is_erased(self._store, self._number, recommendation_index)
 
     def append(self, change: Change) -> AnyEvent:
-        """Add an event to the log, with what is kept outside the log; then those of the lessons it made refused."""
+        """Add an event to the log, with what is kept outside the log; then those of the updates it made refused."""
         event, projection = change.event, self._projection
         if isinstance(event, Closed) and self._can_look():
             self.look(event.at, is_end=True)
         position = projection.state.position + 1
-        if event.position != position:  # one of several changes, behind a lesson that was refused
+        if event.position != position:  # one of several changes, behind a update that was refused
             event = replace(event, position=position)
         body = encode(event)
         self._hash = link(self._hash, body)
@@ -213,7 +213,7 @@ class TrialTransaction:
         return read_patients(self._store, self._number, self.state.n_recommendations, self.state.position)
 
     def _append_refusals(self) -> None:
-        """Record the lessons that the policy refused, behind the events that led to it."""
+        """Record the updates that the policy refused, behind the events that led to it."""
         while self.state.refusals and self.events:
             first = refused_events(self.state, self.events[-1].at)[0]
             self._projection.load([first.recommendation_index])
@@ -250,7 +250,7 @@ class TrialTransaction:
             self._store.add_subjects(self._number, list(self._new_subjects.values()))
         for subject in self._known_subjects.values():
             self._store.set_latest(self._number, subject)
-        snapshot = encode_snapshot(self.state, self._projection.table.n_lessons)
+        snapshot = encode_snapshot(self.state, self._projection.table.n_updates)
         self._store.append(self._number, self._records, Head(self.state.position, self._hash, snapshot))
         for note in self._notes:
             self._store.save_note(self._number, *note)

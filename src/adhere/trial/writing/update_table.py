@@ -1,11 +1,11 @@
-"""The table of lessons of one trial, one block for each CHECKPOINT_EVERY records, and learning from it again."""
+"""The table of updates of one trial, one block for each CHECKPOINT_EVERY records, and learning from it again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from adhere.store import LessonBlock, ReadTransaction, WriteTransaction
+from adhere.store import ReadTransaction, UpdateBlock, WriteTransaction
 from adhere.trial.domain.state import Refusal
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row, arrays, changed, count, join, split
@@ -15,66 +15,66 @@ _MAX_CHECKPOINTS = 16  # on one way: writing more takes longer than learning bet
 _BLOCKS_AT_ONCE = 16
 
 
-class LessonTable:
+class UpdateTable:
     """The blocks in a cache. Changes of blocks that are complete are kept back until `flush`.
 
-    `n_lessons` counts the lessons in it.
+    `n_updates` counts the updates in it.
     """
 
-    def __init__(self, cache: ReadTransaction, trial: int, memo_size: int, n_lessons: int) -> None:
-        self.n_lessons = n_lessons
+    def __init__(self, cache: ReadTransaction, trial: int, memo_size: int, n_updates: int) -> None:
+        self.n_updates = n_updates
         self._cache, self._trial, self._memo_size = cache, trial, memo_size
         self._kept_back: dict[int, bytes] = {}
-        self._n_written = n_lessons
+        self._n_written = n_updates
 
     def change(self, end: int, place: int, row: Row | None) -> None:
-        """Change, add or remove a lesson of the block that ends at a position."""
+        """Change, add or remove a update of the block that ends at a position."""
         data = self._kept_back.get(end)
         if data is None:
-            data = b"".join(block.data for block in self._cache.lessons(self._trial, end - 1, end))
+            data = b"".join(block.data for block in self._cache.updates(self._trial, end - 1, end))
         self._kept_back[end] = after = changed(data, place, row, self._memo_size)
-        self.n_lessons += count(after, self._memo_size) - count(data, self._memo_size)
+        self.n_updates += count(after, self._memo_size) - count(data, self._memo_size)
 
-    def save(self, end: int, lessons: dict[int, bytes]) -> None:
+    def save(self, end: int, updates: dict[int, bytes]) -> None:
         """Add a block that is complete."""
         assert isinstance(self._cache, WriteTransaction)
-        self._cache.save_lessons(self._trial, LessonBlock(end, len(lessons), join(lessons)))
-        self.n_lessons += len(lessons)
-        self._n_written += len(lessons)
+        self._cache.save_updates(self._trial, UpdateBlock(end, len(updates), join(updates)))
+        self.n_updates += len(updates)
+        self._n_written += len(updates)
 
     def flush(self) -> None:
         """Write what was kept back."""
         for end, data in self._kept_back.items():
             assert isinstance(self._cache, WriteTransaction)
-            self._cache.save_lessons(self._trial, LessonBlock(end, count(data, self._memo_size), data))
-        self._kept_back, self._n_written = {}, self.n_lessons
+            self._cache.save_updates(self._trial, UpdateBlock(end, count(data, self._memo_size), data))
+        self._kept_back, self._n_written = {}, self.n_updates
 
     def data(self, after: int, until: int) -> bytes:
-        """The lessons of the blocks after one position and up to another, packed."""
-        blocks = {block.position: block.data for block in self._cache.lessons(self._trial, after, until)}
+        """The updates of the blocks after one position and up to another, packed."""
+        blocks = {block.position: block.data for block in self._cache.updates(self._trial, after, until)}
         blocks |= {end: data for end, data in self._kept_back.items() if after < end <= until}
         return b"".join(blocks[end] for end in sorted(blocks))
 
     def is_whole(self) -> bool:
-        """Whether the cache has as many lessons as it should; others may have deleted some."""
-        return self._cache.count_lessons(self._trial) == self._n_written
+        """Whether the cache has as many updates as it should; others may have deleted some."""
+        return self._cache.count_updates(self._trial) == self._n_written
 
     def clear(self) -> None:
         """Delete all blocks."""
         assert isinstance(self._cache, WriteTransaction)
-        self._cache.drop_lessons(self._trial, 0, _END)
-        self.n_lessons, self._n_written, self._kept_back = 0, 0, {}
+        self._cache.drop_updates(self._trial, 0, _END)
+        self.n_updates, self._n_written, self._kept_back = 0, 0, {}
 
 
 class Stretch(NamedTuple):
-    """The policy's state at the end of a stretch of blocks, its checkpoints, and the lessons that it refused."""
+    """The policy's state at the end of a stretch of blocks, its checkpoints, and the updates that it refused."""
 
     state: Floats
     checkpoints: Sequence[tuple[int, bytes]]
     refusals: Sequence[Refusal]
 
 
-def learn_blocks(engine: Engine, table: LessonTable, state: Floats, start: int, ends: Sequence[int]) -> Stretch:
+def learn_blocks(engine: Engine, table: UpdateTable, state: Floats, start: int, ends: Sequence[int]) -> Stretch:
     """Learn the blocks that end at some positions in a row, after a state at `start`."""
     refusals: list[Refusal] = []
     checkpoints: list[tuple[int, bytes]] = []
@@ -89,11 +89,11 @@ def learn_blocks(engine: Engine, table: LessonTable, state: Floats, start: int, 
     return Stretch(state, checkpoints, refusals)
 
 
-def learn(engine: Engine, state: Floats, lessons: bytes, refusals: list[Refusal]) -> Floats:
-    """The state after some packed lessons; those that the policy refuses are added to `refusals`."""
-    rows = arrays(lessons, engine.memo_size)
+def learn(engine: Engine, state: Floats, updates: bytes, refusals: list[Refusal]) -> Floats:
+    """The state after some packed updates; those that the policy refuses are added to `refusals`."""
+    rows = arrays(updates, engine.memo_size)
     learned = engine.learn(state, rows)
     if learned.refused:
-        places = list(split(lessons, engine.memo_size))
+        places = list(split(updates, engine.memo_size))
         refusals += [Refusal(places[i], int(rows.facts[i, 0]), reason) for i, reason in learned.refused]
     return learned.state

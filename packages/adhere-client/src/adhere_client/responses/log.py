@@ -48,7 +48,7 @@ class Reproduction(OfRecommendation, frozen=True):
     logged_arm: str
     logged_probabilities: dict[str, float]
     records: Annotated[int, Meta(description="The records before it, each checked against the chain and used.")]
-    lessons: Annotated[int, Meta(description="What the policy had learned from: reports, as they stood then.")]
+    updates: Annotated[int, Meta(description="What the policy had learned from: reports, as they stood then.")]
     reasons: list[Reason]
     history: list[LogLine]
     difference: str | None = None

@@ -40,7 +40,7 @@ class Results(Response, frozen=True):
     lost_to_follow_up: int
     imputed_parts: int
     fallbacks: int
-    refused_lessons: int
+    refused_updates: int
     intention_to_treat: list[ArmEstimate]
     as_treated: list[ArmEstimate]
     per_protocol: list[ArmEstimate]

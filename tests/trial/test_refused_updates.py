@@ -1,4 +1,4 @@
-"""A lesson at which a policy fails is refused by an event that names its place, and skipped from then on."""
+"""A update at which a policy fails is refused by an event that names its place, and skipped from then on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from adhere import Trial
 from adhere.design.parts import Imputation
 from adhere.policies import import_policies
-from adhere.trial.domain.events import AnyEvent, Corrected, LessonRefused, Reported
+from adhere.trial.domain.events import AnyEvent, Corrected, Reported, UpdateRefused
 from adhere.trial.domain.evolve import evolve
 from adhere.trial.domain.state import initial_state
 from adhere.trial.log.explain import explain
@@ -56,7 +56,7 @@ def counted(live: Live) -> tuple[float, float]:
         if isinstance(event, Reported | Corrected) and event.reward is not None:
             places.setdefault(event.recommendation_index, event.position)
             rewards[event.recommendation_index] = event.reward
-        elif isinstance(event, LessonRefused):
+        elif isinstance(event, UpdateRefused):
             refused.add((event.place, rewards[event.recommendation_index]))
     kept = [reward for number, reward in rewards.items() if (places[number], reward) not in refused]
     return sum(kept), 0.0
@@ -69,7 +69,7 @@ def check(live: Live) -> ReplayResult:
         number = number_of(view)
         derived = project(view, cache, number, live.design, live.engine())
         assert live.snapshot().policy_state == derived.state.policy_state.tobytes()
-        assert live.snapshot().n_lessons == derived.table.n_lessons == view.count_lessons(number)
+        assert live.snapshot().n_updates == derived.table.n_updates == view.count_updates(number)
         assert derived.state.refusals == ()
         assert verify(view, number).fault is None
         found = replay(view, number)
@@ -78,14 +78,14 @@ def check(live: Live) -> ReplayResult:
 
 
 def refused(live: Live) -> list[int]:
-    return [event.recommendation_index for event in live.events() if isinstance(event, LessonRefused)]
+    return [event.recommendation_index for event in live.events() if isinstance(event, UpdateRefused)]
 
 
-def test_a_refused_lesson_is_an_event_right_behind_its_report() -> None:
+def test_a_refused_update_is_an_event_right_behind_its_report() -> None:
     live = played([1.0, 1.0, 1.0, 1.0, 0.0])
-    assert live.kinds()[-5:] == ["Recommended", "Reported", "LessonRefused", "Recommended", "Reported"]
+    assert live.kinds()[-5:] == ["Recommended", "Reported", "UpdateRefused", "Recommended", "Reported"]
     event = live.events()[-3]
-    assert isinstance(event, LessonRefused)
+    assert isinstance(event, UpdateRefused)
     assert (event.position, event.recommendation_index, event.place) == (10, 3, 9)
     assert event.reason == "ValueError: over budget, see <path>"
     assert spent(live) == (3.0, 0.0)
@@ -105,7 +105,7 @@ def test_trial_in_memory_and_service_learn_the_same() -> None:
     assert tuple(state.policy_state.tolist()) == spent(live)
 
 
-def test_a_correction_may_refuse_later_lessons_and_accepts_none_again() -> None:
+def test_a_correction_may_refuse_later_updates_and_accepts_none_again() -> None:
     live = played([0.0] * 8 + [1.0, 1.0, 1.0] + [0.0] * 8)
     assert refused(live) == []
     live.correct(1, reward=1.0)
@@ -114,7 +114,7 @@ def test_a_correction_may_refuse_later_lessons_and_accepts_none_again() -> None:
     live.correct(1, reward=0.0)
     assert (refused(live), spent(live)) == ([10], (2.0, 0.0))  # once refused, it stays so
     check(live)
-    live.correct(10, reward=0.5)  # another lesson, which gets a try of its own
+    live.correct(10, reward=0.5)  # another update, which gets a try of its own
     assert spent(live) == (2.5, 0.0)
     live.correct(10, reward=1.0)  # the refused one again
     assert (refused(live), spent(live)) == ([10], (2.0, 0.0))
@@ -135,18 +135,18 @@ def test_anything_in_any_order() -> None:
     assert len(refused(live)) > 3
 
 
-def test_imputed_lessons_may_be_refused() -> None:
+def test_imputed_updates_may_be_refused() -> None:
     live = Live("budget", reward_values=(0.0, 1.0), impute=Imputation(after_days=1, reward=1.0, took_nothing=True))
     for number in range(6):
         live.recommend(f"s{number}")
     live.clock.pass_days(2)
     live.impute_missing()
     assert live.kinds()[-9:] == ["Imputed"] * 4 + [
-        "LessonRefused",
+        "UpdateRefused",
         "Imputed",
-        "LessonRefused",
+        "UpdateRefused",
         "Imputed",
-        "LessonRefused",
+        "UpdateRefused",
     ]
     assert spent(live) == (3.0, 0.0)
     with live.store.reading() as view:
@@ -170,16 +170,16 @@ def test_replay_misses_a_refusal(corrected: bool) -> None:
     if corrected:
         live.correct(0, reward=1.0)
     live.recommend("after")
-    found = rewritten(live, lambda events: [event for event in events if not isinstance(event, LessonRefused)])
+    found = rewritten(live, lambda events: [event for event in events if not isinstance(event, UpdateRefused)])
     assert found.difference is not None
-    assert "refuses the lesson of record 9" in found.difference.what
+    assert "refuses the update of record 9" in found.difference.what
 
 
 def test_replay_finds_a_refusal_that_does_not_come_out() -> None:
     live = played([1.0, 1.0, 0.0])
 
     def change(events: list[AnyEvent]) -> list[AnyEvent]:
-        wrong = LessonRefused(
+        wrong = UpdateRefused(
             position=1,
             at=events[-1].at,
             recommendation_index=1,
@@ -200,5 +200,5 @@ def test_explain_and_results_say_so() -> None:
         number = number_of(view)
         said = "\n".join(explain(view, number, live.id_of(3)))
         results = results_of(view, number, live.design, live.engine())
-    assert "the policy refused the lesson of record 9" in said
-    assert results.refused_lessons == 1
+    assert "the policy refused the update of record 9" in said
+    assert results.refused_updates == 1
