@@ -247,7 +247,7 @@ MUTANTS = (
     Mutant(
         "forms-without-csrf",
         "A form is accepted without the session's CSRF token.",
-        "src/adhere/service/pages/dispatch.py",
+        "src/adhere/service/pages/csrf.py",
         "not page.route.signs_in and not is_csrf(page.secret, given)",
         "not page.route.signs_in and given and not is_csrf(page.secret, given)",
         ("tests/service/test_sign_in.py", "tests/service/test_pages.py"),

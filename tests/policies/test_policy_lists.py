@@ -10,7 +10,7 @@ import pytest
 from adhere import InputError, parse_policy
 from adhere.cli.main import main
 from adhere.policies.base.registry import registry
-from adhere.service.pages.forms.policy_words import _WORDS
+from adhere.service.pages.new_trial.design_form import _WORDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 OWN = sorted(name for name, cls in registry.items() if cls.__module__.startswith("adhere."))

@@ -25,7 +25,7 @@ from adhere.client import Client
 from adhere.service.api.route import Route
 from adhere.service.app import make_app
 from adhere.service.http.http_server import HttpServer
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.page_request import PageRoute
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
 from adhere.trial.domain.chain import walk

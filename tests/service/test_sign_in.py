@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adhere.access.sessions import csrf_of
+from adhere.service.pages.csrf import csrf_of
 from adhere.service.settings import ServiceSettings
 from service.serving import Reply, Service, in_file
 

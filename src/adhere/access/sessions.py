@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
-from hmac import compare_digest, digest
 
 from adhere.access.tokens import Tokens
 from adhere.errors import ConflictError, UnknownError
@@ -86,20 +85,6 @@ class Sessions:
     def _in(self, seconds: float) -> str:
         """The time so many seconds from now; of one length, so that texts compare as times do."""
         return datetime.fromtimestamp(self._clock() + seconds, UTC).isoformat(timespec="milliseconds")
-
-
-def csrf_of(secret: str) -> str:
-    """What a form of a session must send along, which no other site can know.
-
-    >>> csrf_of("a") == csrf_of("a") != csrf_of("b")
-    True
-    """
-    return digest(secret.encode(), b"adhere form", sha256).hex()
-
-
-def is_csrf(secret: str, given: str) -> bool:
-    """Whether a form was sent from a page of the same session."""
-    return compare_digest(csrf_of(secret).encode(), given.encode())
 
 
 def _digest(secret: str) -> bytes:

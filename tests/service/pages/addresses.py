@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.page_request import PageRoute
 from adhere.service.pages.routes import PAGES
 from service.serving import Service, path_of
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from adhere.access.sessions import csrf_of
+from adhere.service.pages.csrf import csrf_of
 from adhere.service.pages.dispatch import COOKIE
 from service.serving import Reply, Service
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adhere.service.pages.access import ROLES
-from adhere.service.pages.page_route import OPERATIONS
+from adhere.service.pages.page_request import OPERATIONS
 from service.serving import Service
 
 from .person import sign_in

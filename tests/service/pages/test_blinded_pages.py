@@ -15,7 +15,7 @@ import pytest
 from adhere import Trial
 from adhere.service.api.requests import NewReport
 from adhere.service.api.route import COORDINATOR, SITE, Route
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.page_request import PageRoute
 from adhere.service.pages.routes import PAGES, ROUTES
 from service.serving import Reply, Service, in_file, path_of
 from service.test_roles import BODIES

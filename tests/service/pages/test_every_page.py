@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.page_request import PageRoute
 from service.serving import Service
 
 from .addresses import READ, addresses, name_of

@@ -95,7 +95,7 @@ def test_a_monitor_whose_session_has_ended_leads_to_the_sign_in(browser: Any, se
 def test_a_monitor_that_may_not_listen_shows_its_numbers_and_tries_again_later(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adhere.service.pages.monitor._RETRY", 1500)
+    monkeypatch.setattr("adhere.service.pages.monitor.page._RETRY", 1500)
     with in_file(tmp_path / "trials.db", ServiceSettings(token_streams=1)) as service:
         trial, site = service.new_trial(policy="thompson"), service.client("site")
         listening = _listen(service, sign_in(service, "statistician"), trial)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from adhere.access.sessions import csrf_of
+from adhere.service.pages.csrf import csrf_of
 from adhere.service.pages.dispatch import COOKIE
 from adhere.service.settings import ServiceSettings
 from service.serving import Reply, Service, in_file

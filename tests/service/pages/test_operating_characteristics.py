@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adhere.service.pages.forms.operating_characteristics import claims_chart, lines_of
+from adhere.service.pages.new_trial.simulations import claims_by_effect, lines_of
 from adhere_client.responses.simulations import Characteristic, SimulatedScenario, Simulation
 
 
@@ -23,21 +23,18 @@ def test_claims_of_the_opposite_are_shown() -> None:
 
 def test_lines_join_scenarios_of_the_same_compliance_and_confounding() -> None:
     both = [scenario(effect, given, power=effect + given) for effect in (0.1, 0.2) for given in (0.0, 0.3)]
-    chart = claims_chart(simulation(*both))
-    assert chart is not None
-    found = {(row["among"], row["effect"]): row["claim"] for row in chart["data"]["values"]}
+    claims = claims_by_effect(simulation(*both))
+    found = {(row["among"], row["effect"]): row["claim"] for row in claims}
     without, with_it = "70% comply, confounding 0", "70% comply, confounding 0.3"
     assert found == {(without, 0.1): 0.1, (without, 0.2): 0.2, (with_it, 0.1): 0.4, (with_it, 0.2): 0.5}
-    alone = claims_chart(simulation(*both[::2]))
-    assert alone is not None
-    assert {row["among"] for row in alone["data"]["values"]} == {"70% comply"}
+    alone = claims_by_effect(simulation(*both[::2]))
+    assert {row["among"] for row in alone} == {"70% comply"}
 
 
 def test_lines_join_scenarios_of_the_same_baseline() -> None:
     every = [scenario(effect, 0.0, baseline, power=effect) for effect in (0.1, 0.2) for baseline in (0.3, 0.5)]
-    chart = claims_chart(simulation(*every))
-    assert chart is not None
-    assert {row["among"] for row in chart["data"]["values"]} == {
+    claims = claims_by_effect(simulation(*every))
+    assert {row["among"] for row in claims} == {
         "70% comply, baseline 0.3",
         "70% comply, baseline 0.5",
     }

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from adhere.service.pages.page_route import OPERATIONS, PEOPLE, PageRoute
+from adhere.service.pages.page_request import OPERATIONS, PEOPLE, PageRoute
 from service.serving import Service
 
 from .addresses import READ, SENT, address, addresses, name_of

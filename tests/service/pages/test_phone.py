@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.page_request import PageRoute
 from service.serving import Service
 
 from .addresses import READ, address, name_of

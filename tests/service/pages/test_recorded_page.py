@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adhere.service.pages.site.recorded import entries
+from adhere.service.pages.site.recommendation import entries
 from adhere_client.responses.recommendations import RecommendationDetails, RecordedLine
 from report.browser import executable
 from service.serving import Service

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.page_request import PageRoute
 from service.serving import Service
 
 from .addresses import READ, address, name_of

@@ -20,7 +20,7 @@ from adhere.design.make_design import make_design
 from adhere.design.parts import Looks
 from adhere.service.api.follow_up import find_recommendations
 from adhere.service.api.route import ALL_ROLES, METRICS
-from adhere.service.pages import monitor
+from adhere.service.pages.monitor import page as monitor_page
 from adhere.service.pages.routes import PAGES, ROUTES
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
@@ -94,7 +94,7 @@ def test_whoever_asks_is_told_the_same(policy: str, blinded: bool, monkeypatch: 
     secrets = two_secrets(policy)
     assert len(set(secrets)) == 2
     pinned = Pinned(monkeypatch)
-    monkeypatch.setattr(monitor, "_PATIENCE", 60.0)  # the page of the monitor comes with its numbers
+    monkeypatch.setattr(monitor_page, "_PATIENCE", 60.0)  # the page of the monitor comes with its numbers
     heard = []
     for secret in secrets:
         pinned.restart()

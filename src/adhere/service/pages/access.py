@@ -14,8 +14,8 @@ from adhere.folding import find_alike
 from adhere.service.api.route import METRICS, SITE
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
+from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.problem import shown_problem
 
 # The fields of the form, by the names of the API.
 _PLACES: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}

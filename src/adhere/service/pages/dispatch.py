@@ -12,16 +12,15 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
-from adhere.access.sessions import is_csrf
 from adhere.errors import UnavailableError, UnknownError
 from adhere.service.api.auth import Authenticator
 from adhere.service.api.parsing import parse_number, parse_recommendation, parse_trial, read_body
 from adhere.service.context import RequestContext, Service
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.csrf import check_csrf, check_origin
+from adhere.service.pages.page_request import PageRequest, PageRoute
 from adhere.service.pages.rendering import HEADERS
-from adhere.service.pages.static_page import static_page
+from adhere.service.pages.static_files import static_page
 
 COOKIE: Final = "adhere_session"
 _FORM = "application/x-www-form-urlencoded"
@@ -104,20 +103,14 @@ class Pages:
         kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != _FORM:
             raise ProblemError("media-type", f"a form must be sent as {_FORM}", field="Content-Type", expected=_FORM)
-        origin = page.headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != page.headers.get("host"):
-            raise ProblemError("forbidden", "this form was sent from another site", field="Origin")
+        check_origin(page)
         body = await read_body(receive, self._service.settings.max_body_bytes)
         try:
             text = body.decode("ascii")
             found = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
         except ValueError:
             raise ProblemError("malformed", "the form cannot be read", field="body", expected=_FORM) from None
-        given = page.headers.get("x-csrf-token") or found.get("csrf", [""])[-1]
-        if page.holder is not None and not page.route.signs_in and not is_csrf(page.secret, given):
-            raise ProblemError(
-                "forbidden", "this form is of a session that has ended; load the page again", field="csrf"
-            )
+        check_csrf(page, found.get("csrf", [""])[-1])
         return found
 
 

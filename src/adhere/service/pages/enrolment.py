@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from adhere.service.pages.charts.enrolment import COLUMNS, daily_chart, enrolment_values, is_weekly, total_chart
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import plural
 from adhere.site_zones import DEFAULT
 from adhere_client.responses.recommendations import WaitingPage
-from adhere_client.responses.trials import SiteEnrolment, TrialEnrolment
+from adhere_client.responses.trials import DayEnrolment, SiteEnrolment, TrialEnrolment
 
 
 async def enrolment_page(page: PageRequest) -> Response:
@@ -29,10 +29,9 @@ async def enrolment_page(page: PageRequest) -> Response:
         enrolment=found,
         waiting=waiting,
         is_first=not after,
-        total=total_chart(values, found.n_patients) if values else None,
-        daily=daily_chart(values) if values else None,
+        values=values,
         per="week" if is_weekly(values) else "day",
-        columns=COLUMNS,
+        columns=_COLUMNS,
         age=lambda at, site: _age(zones.day(site, now), zones.day(site, at)),
         days=_zones_in_words(found.sites),
     )
@@ -56,3 +55,39 @@ def _age(today: date, day: date) -> str:
     """
     days = (today - day).days
     return plural(days, "day") if days > 0 else "today"
+
+
+_MIN_DAYS, _MAX_DAYS = 14, 120  # beyond it, weeks are drawn
+_COLUMNS: Final = {"day": "From", "recommendations": "Recommendations", "total": "In all"}
+
+
+def enrolment_values(days: Iterable[DayEnrolment], until: date) -> list[dict[str, Any]]:
+    """Recommendations of all sites by day, or by week of a long trial, up to a day; at least two weeks of them.
+
+    >>> days = [DayEnrolment("2026-03-01", "A", 2), DayEnrolment("2026-03-03", "B", 1)]
+    >>> enrolment_values(days, date(2026, 3, 3))[-1]
+    {'day': '2026-03-03', 'end': '2026-03-04', 'recommendations': 1, 'total': 3}
+    """
+    counts: Counter[date] = Counter()
+    for one in days:
+        counts[date.fromisoformat(one.day)] += one.recommendations
+    if not counts:
+        return []
+    last = max(*counts, until)
+    first = min(*counts, last - timedelta(days=_MIN_DAYS - 1))
+    step = 1 if (last - first).days < _MAX_DAYS else 7
+    first -= timedelta(days=first.weekday() if step == 7 else 0)
+    values, total = [], 0
+    for start in range(0, (last - first).days + 1, step):
+        day = first + timedelta(days=start)
+        n = sum(counts[day + timedelta(days=more)] for more in range(step))
+        total += n
+        end = day + timedelta(days=step)
+        values.append({"day": day.isoformat(), "end": end.isoformat(), "recommendations": n, "total": total})
+    return values
+
+
+def is_weekly(values: list[dict[str, Any]]) -> bool:
+    """Whether the values are those of weeks."""
+    days = [date.fromisoformat(value["day"]) for value in values[:2]]
+    return len(days) == 2 and (days[1] - days[0]).days > 1

@@ -1,27 +1,57 @@
-"""One request for a page: who asks, what for, and the API as they may use it."""
+"""Pages in the table of pages, and one request for a page: who asks, what for, and the API as they may use it."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
-from adhere.access.sessions import csrf_of
 from adhere.service.api.accesses import call
 from adhere.service.api.auth import Authenticator, check_role, check_trial
 from adhere.service.api.parsing import BodyDecoder, is_key
+from adhere.service.api.route import ALL_ROLES, METRICS, Route
+from adhere.service.api.routes import ROUTES
 from adhere.service.context import RequestContext, Service
 from adhere.service.http.limits import Admission
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.page_route import OPERATIONS, PageRoute
+from adhere.service.pages.csrf import csrf_of
 from adhere.service.pages.rendering import HEADERS, render
 from adhere.store import Token
+
+OPERATIONS: Final[Mapping[str, Route]] = {route.name: route for route in ROUTES}
+PEOPLE: Final = ALL_ROLES - {METRICS}  # who can sign in
+
+
+@dataclass(frozen=True)
+class PageRoute:
+    """A page, or what a form of it sends. `calls` are the API's operations without which it is nothing.
+
+    Whoever may use all of these may open the page; there is no other rule. `tab` is its name in the navigation of a
+    trial, or of the whole service where the path names no trial. A `public` page needs no session.
+    """
+
+    method: str
+    path: str
+    handler: Callable[[PageRequest], Awaitable[Response]]
+    calls: tuple[str, ...] = ()
+    tab: str = ""
+    public: bool = False
+    signs_in: bool = False  # from whatever page it was sent: of no session, or of one that ended since
+
+    if_unknown = "load the page again to see whether it was"
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """The roles that may open it."""
+        return reduce(lambda roles, name: roles & OPERATIONS[name].roles, self.calls, PEOPLE)
+
 
 _decoders: dict[type, BodyDecoder] = {}
 # The fields of codes and names, and of answers that repeat one.

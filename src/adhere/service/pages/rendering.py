@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -34,12 +34,13 @@ HEADERS: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
     "vary": "Cookie, HX-Request",
 }
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
 _MAX_ROWS = 60  # of the table of a chart's numbers
 
 
-def render(template: str, page: PageRequest, **values: Any) -> str:
-    """A template with its values, for a request."""
-    return _environment().get_template(template).render(page=page, **values)
+def render(template: str, **values: Any) -> str:
+    """A template with its values."""
+    return _environment().get_template(template).render(**values)
 
 
 @cache
@@ -50,6 +51,7 @@ def _environment() -> Environment:
     )
     made.globals |= {"static": _static, "chart": chart, "tabs": tabs}
     made.filters |= {"when": when, "percent": percent, "thousands": thousands, "plural": plural}
+    made.filters["pretty"] = partial(json.dumps, indent=2, ensure_ascii=False)
     return made
 
 
@@ -110,22 +112,34 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def chart(spec: Mapping[str, Any], label: str, caption: str = "", columns: Mapping[str, str] | None = None) -> Markup:
-    """A Vega-Lite chart, drawn by a script; `label` says what it shows to those who cannot see it.
+def chart(
+    drawing: str, values: Rows, label: str, caption: str = "", columns: Mapping[str, str] | None = None, **facts: Any
+) -> Markup:
+    """A chart, drawn by a script; `label` says what it shows to those who cannot see it.
 
-    Its numbers follow in a table: all fields of `spec["data"]["values"]`, or `columns` (field: heading).
+    Its numbers follow in a table: all fields of its values, or `columns` (field: heading).
     """
-    values: Sequence[Mapping[str, Any]] = spec.get("data", {}).get("values", [])
     names = columns or {name: name for row in values[:1] for name in row}
     rows = [[_cell(row.get(name)) for name in names] for row in _thinned(values, next(iter(names), ""))]
-    data = json.dumps(spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    template = _environment().get_template("parts/chart.html")
+    spec = {**chart_spec(drawing, values, **facts), "usermeta": {"columns": list(names)}}
+    header, data = list(names.values()), script_json(spec)
+    return Markup(render("parts/chart.html", data=data, label=label, caption=caption, header=header, rows=rows))
+
+
+def chart_spec(drawing: str, values: Rows, **facts: Any) -> dict[str, Any]:
+    """A drawing's Vega-Lite specification with its values, by a name under which a script replaces them."""
+    spec: dict[str, Any] = json.loads(render(f"charts/{drawing}.json", values=values, **facts))
+    return {**spec, "data": {"name": "source_0", "values": values}}
+
+
+def script_json(value: Any) -> Markup:
+    """JSON inside a script element."""
     return Markup(
-        template.render(data=Markup(data), label=label, caption=caption, header=list(names.values()), rows=rows)
+        json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     )
 
 
-def _thinned(values: Sequence[Mapping[str, Any]], place: str) -> list[Mapping[str, Any]]:
+def _thinned(values: Rows, place: str) -> list[Mapping[str, Any]]:
     """Not too many rows: every so many places, the last among them, with all that stands at each."""
     places = list(dict.fromkeys(row.get(place) for row in values))
     step = max(1, -(-len(values) // _MAX_ROWS))

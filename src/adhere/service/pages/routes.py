@@ -1,4 +1,4 @@
-"""The table of pages."""
+"""The tables of routes: of the API with its documentation, and of the pages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Final
 from adhere.service.api.route import HTML, JSON, METRICS_ROLES, PUBLIC, Route
 from adhere.service.api.routes import ROUTES as API_ROUTES
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
-from adhere.service.pages.api import docs
 from adhere.service.pages.audit import audit_page, derivation_part, verification_part, why_page
+from adhere.service.pages.docs import docs, start
 from adhere.service.pages.enrolment import enrolment_page
 from adhere.service.pages.explore.page import explore_page
-from adhere.service.pages.monitor import monitor_events, monitor_file, monitor_page, stop_direction_part
-from adhere.service.pages.new_trial import checked_trial, created_trial, new_trial_page, started_simulation
-from adhere.service.pages.overview import changed_state, overview_page
-from adhere.service.pages.page_route import PageRoute
+from adhere.service.pages.monitor.page import monitor_events, monitor_file, monitor_page, stop_direction_part
+from adhere.service.pages.new_trial.page import checked_trial, created_trial, new_trial_page, started_simulation
+from adhere.service.pages.new_trial.simulations import simulation_page, simulation_report_page, stopped_simulation
+from adhere.service.pages.page_request import PageRoute
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
-from adhere.service.pages.simulations import simulation_page, simulation_report_page, stopped_simulation
 from adhere.service.pages.site.page import recommendation_from_page, site_page
 from adhere.service.pages.site.recommendation import recommendation_page, slip_page
 from adhere.service.pages.site.recommendation_forms import (
@@ -27,9 +26,8 @@ from adhere.service.pages.site.recommendation_forms import (
     unblinding_from_page,
     withdrawal_from_page,
 )
-from adhere.service.pages.start import start
-from adhere.service.pages.static_page import static_page
-from adhere.service.pages.trials import trials_page
+from adhere.service.pages.static_files import static_page
+from adhere.service.pages.trials import changed_state, overview_page, trials_page
 from adhere_client.responses.service import Start
 
 _TRIAL = "/app/trials/{trial}"

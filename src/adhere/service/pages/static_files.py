@@ -8,11 +8,14 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from starlette.responses import Response
 
 from adhere.errors import UnknownError
+
+if TYPE_CHECKING:
+    from adhere.service.pages.page_request import PageRequest
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _FOR_GOOD = "public, max-age=31536000, immutable"
@@ -47,12 +50,12 @@ def _compressed(name: str) -> bytes:
     return gzip.compress(FILES[name].contents, 6, mtime=0)
 
 
-def static_file(name: str, accept_encoding: str) -> Response:
+async def static_page(page: PageRequest) -> Response:
     """A file by its name, compressed where the browser takes it. Its address has its version, so it never changes."""
-    if name not in FILES:
-        raise UnknownError("file", name, "a file of the pages")
-    file = FILES[name]
+    if page.file not in FILES:
+        raise UnknownError("file", page.file, "a file of the pages")
+    file = FILES[page.file]
     headers = {"cache-control": _FOR_GOOD, "vary": "Accept-Encoding", "x-content-type-options": "nosniff"}
-    if "gzip" in accept_encoding:
-        return Response(_compressed(name), 200, {**headers, "content-encoding": "gzip"}, file.media_type)
+    if "gzip" in page.headers.get("accept-encoding", ""):
+        return Response(_compressed(page.file), 200, {**headers, "content-encoding": "gzip"}, file.media_type)
     return Response(file.contents, 200, headers, file.media_type)

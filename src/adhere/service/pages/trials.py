@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+from uuid import uuid4
 
+import msgspec
 from starlette.responses import Response
 
+from adhere.design.design import Design
+from adhere.errors import ConflictError, InputError
+from adhere.service.http.problems import ProblemError
+from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.page_request import PageRequest
+from adhere_client.responses.recommendations import WaitingPage
+from adhere_client.responses.trials import TrialDetails
 
 _PAGE: Final = 50  # trials on one page
 
@@ -25,4 +33,56 @@ async def trials_page(page: PageRequest) -> Response:
         first=first,
         before=max(first - _PAGE, 0) if first else None,
         after=first + _PAGE if first + _PAGE < len(trials) else None,
+    )
+
+
+_FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
+_CHANGES: Final = ("pause", "resume", "close", "reveal")
+_ACCEPT, _TICK = "end it with accept_open to do without them", "tick the box below"  # in the API, on the page
+
+
+async def overview_page(page: PageRequest) -> Response:
+    """What the trial is, and where it stands."""
+    return await _shown(page)
+
+
+async def changed_state(page: PageRequest) -> Response:
+    """Pause, resume or close the trial."""
+    form = page.form
+    change = form.get("change", "")
+    body: dict[str, Any] = {"reason": form.get("reason", "")}
+    if change == "close":
+        body["accept_open"] = "accept_open" in form
+    try:
+        if change not in _CHANGES:
+            raise InputError("change", change, "one of pause, resume, close, reveal")
+        await page.call(change, body=body, key=form.get("key", ""))
+    except (InputError, ProblemError) as error:
+        waiting = await _waiting(page) if isinstance(error, ConflictError) and change == "close" else None
+        problem = shown_problem(error)
+        if waiting:
+            problem = problem._replace(beside=problem.beside.replace(_ACCEPT, _TICK))
+        return await _shown(page, 422, problem=problem, form=form, waiting=waiting)
+    return page.redirect(page.address("trials", page.trial))
+
+
+async def _waiting(page: PageRequest) -> WaitingPage | None:
+    """The reports that closing would give up, the oldest first."""
+    found: WaitingPage = await page.call("list_waiting")
+    return found if found.waiting else None
+
+
+async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Response:
+    trial: TrialDetails = await page.call("show_trial")
+    description: tuple[str, ...] = ()
+    if page.may("check_design"):
+        fields = {name: value for name in _FIELDS if (value := getattr(trial, name)) is not None}
+        description = (await page.call("check_design", body={"design": msgspec.to_builtins(fields)})).description
+    return page.render(
+        "overview.html",
+        status,
+        trial=trial,
+        description=description,
+        key=str(uuid4()),
+        **{"problem": None, "form": {}, "waiting": None, **values},
     )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode
 
-from markupsafe import Markup
 from starlette.responses import Response
 
 from adhere.exploration import policies, presets
@@ -16,11 +14,9 @@ from adhere.exploration.groups import fields_of
 from adhere.exploration.results import Exploration
 from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, Settings
 from adhere.service.api.simulations import EXPLORATION_QUERY, settings_of
-from adhere.service.pages.explore.beliefs import beliefs
-from adhere.service.pages.explore.chart import ARMS, ExploreChart
-from adhere.service.pages.explore.curves import curves
-from adhere.service.pages.explore.population import population
+from adhere.service.pages.explore.charts import ARMS, ExploreChart, beliefs, curves, population
 from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.rendering import script_json
 
 _PATIENCE: Final = 1.0  # seconds; a policy that is compiled first takes longer, and the page then asks again
 _DECIMALS: Final = 4
@@ -72,9 +68,8 @@ def _shown(found: Exploration | None) -> Mapping[str, Any]:
         "regret": curves(found, "regret", "regret"),
     }
     updates = {name: {"values": one.values, "label": one.label} for name, one in charts.items()}
-    data = json.dumps(updates, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     state = None if found is None else {**_numbers(found.settings), "preset": _preset(found.settings)}
-    return {"found": found, "charts": charts, "updates": Markup(data), "state": Markup(json.dumps(state))}
+    return {"found": found, "charts": charts, "updates": script_json(updates), "state": script_json(state)}
 
 
 def _preset(settings: Settings) -> str:

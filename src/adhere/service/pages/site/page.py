@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from adhere.errors import ConflictError, InputError
 from adhere.service.http.problems import ProblemError
+from adhere.service.pages.forms.problems import FormProblem, form_problem
 from adhere.service.pages.page_request import PageRequest, visible
-from adhere.service.pages.site.form_problem import FormProblem, form_problem
 from adhere_client.responses.recommendations import ListedRecommendation
 
 _CHOSEN: Final = ("stratum", "site")  # beside the subject

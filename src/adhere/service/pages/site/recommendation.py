@@ -2,14 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 from starlette.responses import Response
 
+from adhere.service.pages.forms.problems import FormProblem, already_recorded
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site.form_problem import FormProblem, already_recorded
 from adhere.service.pages.site.page import new_key
-from adhere.service.pages.site.recorded import entries, outcome_text, taken_text
+from adhere_client.responses.recommendations import RecommendationDetails, RecordedLine
+
+_MARKS: Final = {"withdrawn": "Lost to follow-up", "entered-in-error": "Entered in error"}
+_LATER: Final = timedelta(minutes=2)  # after which the time of a tap is shown beside that of its record
+_NOT_REPORTED: Final = "not reported"
+
+
+class Entry(NamedTuple):
+    """One record: what it says, when it was recorded, when it happened if that was earlier, by whom, and why."""
+
+    says: tuple[str, ...]
+    at: datetime
+    happened: datetime | None
+    by: str
+    reason: str | None
+    unblinds: bool
+
+
+def outcome_text(reward: float, words: Mapping[float, str]) -> str:
+    """An outcome as the design calls it, or its number.
+
+    >>> outcome_text(1.0, {1.0: "alive"}), outcome_text(0.5, {})
+    ('alive', 'Outcome 0.5')
+    """
+    return words.get(reward, f"Outcome {reward:g}")
+
+
+def taken_text(one: RecommendationDetails | RecordedLine, given: str | None) -> str:
+    """Name what was taken: an arm, a kit by its code, nothing, or something else in the reporter's words."""
+    if one.took == "arm":
+        kit = one.kit if isinstance(one, RecordedLine) else None
+        return f"{one.actual} (kit {kit})" if kit else str(one.actual)
+    if one.took == "kit" and one.actual:
+        return f"{'This' if one.actual == given else 'Another'} kit, {one.actual}"
+    if one.took == "other" and one.took_other:
+        return f"Something else: {one.took_other}"
+    return {"kit": "A kit", "nothing": "Nothing", "other": "Something else"}[str(one.took)]
+
+
+def entries(shown: RecommendationDetails, words: Mapping[float, str]) -> list[Entry]:
+    """List the records since the recommendation, in order; a correction says what was there before."""
+    taken = outcome = _NOT_REPORTED
+    found = []
+    for line in shown.recorded:
+        says = [_MARKS[line.event]] if line.event in _MARKS else []
+        if line.event == "unblinded":
+            says.append(f"Kit {line.kit} unblinded")
+        if (now := _now(line, "actual", line.took is not None and taken_text(line, shown.kit))) is not None:
+            says.append(_change(line, "Taken", taken, now))
+            taken = now
+        if (now := _now(line, "reward", line.reward is not None and outcome_text(line.reward, words))) is not None:
+            says.append(_change(line, "Outcome", outcome, now))
+            outcome = now
+        if "withdrawal" in line.retract:
+            says.append("Not lost to follow-up")
+        happened = line.happened if line.happened is not None and line.at - line.happened > _LATER else None
+        found.append(Entry(tuple(says), line.at, happened, line.by, line.reason, line.event == "unblinded"))
+    return found
+
+
+def _now(line: RecordedLine, part: str, text: str | bool) -> str | None:
+    """Return a part of a report after a record, or None if the record does not name it."""
+    if part in line.retract:
+        return _NOT_REPORTED
+    return text if isinstance(text, str) else None
+
+
+def _change(line: RecordedLine, name: str, before: str, now: str) -> str:
+    return f"{name}: {now}" if line.event == "reported" else f"{name} corrected: {before} → {now}"
+
 
 _FEW_VALUES = 6  # rewards that have a button each though there are no words for them
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
+from adhere.service.pages.forms.problems import NOTHING_CHANGED, FormProblem, form_problem
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site.form_problem import NOTHING_CHANGED, FormProblem, form_problem
 from adhere.service.pages.site.recommendation import show_recommendation_page
 
 _REASON: Final = "Give a reason."

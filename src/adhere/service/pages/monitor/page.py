@@ -6,19 +6,16 @@ import asyncio
 from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
-from adhere.service.pages.charts.allocation import allocation_chart
-from adhere.service.pages.charts.effects import bands_chart, forest_chart
-from adhere.service.pages.charts.posteriors import posterior_charts
-from adhere.service.pages.charts.surplus import surplus_chart
-from adhere.service.pages.event_stream import EventStream
+from adhere.service.pages.monitor.charts import chart_values
+from adhere.service.pages.monitor.event_stream import EventStream
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import HEADERS, render
-from adhere.service.pages.stop_direction import points_the_other_way
-from adhere_client.responses.monitor import Monitor
+from adhere_client.responses.monitor import Effect, Monitor
+from adhere_client.responses.trials import Look
 
 _PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
 _RETRY: Final = 30_000  # milliseconds after which a page that is not told of news asks again
@@ -86,12 +83,29 @@ def _forget_failed(key: tuple[str, str, str], done: asyncio.Future[str]) -> None
 
 
 def _rendered_parts(page: PageRequest, found: Monitor) -> str:
-    charts: dict[str, Any] = {
-        "forest": forest_chart(found.effects),
-        "bands": bands_chart(found.effects),
-        "allocation": allocation_chart(found.allocation),
-        "posteriors": posterior_charts(found.beliefs.posteriors),
-        "surplus": surplus_chart(found.surplus) if found.surplus else None,
-    }
-    other_way = points_the_other_way(found)
-    return render("parts/monitor.html", page, monitor=found, charts=charts, other_way=other_way)
+    values = {"charts": chart_values(found), "other_way": points_the_other_way(found)}
+    return render("parts/monitor.html", page=page, monitor=found, **values)
+
+
+_ITT = "intention-to-treat"
+
+
+def points_the_other_way(monitor: Monitor) -> bool:
+    """Whether a look recommends to stop, and the any-time valid intention-to-treat estimate favours another arm."""
+    stop = next((look for look in monitor.looks if look.is_stop), None)
+    if stop is None or monitor.status == "closed":
+        return False
+    found = [effect for effect in monitor.effects if effect.view == _ITT and effect.is_any_time_valid]
+    return any(_contradicts(stop, effect) for effect in found)
+
+
+def _contradicts(stop: Look, effect: Effect) -> bool:
+    value = effect.estimate.value
+    if value is None:
+        return False
+    better, worse = ({arm.arm for arm in stop.arms if arm.status == status} for status in ("superior", "inferior"))
+    if stop.decision == "superior" and stop.selected is not None:
+        better.add(stop.selected)
+    favours_treatment = effect.treatment in better or effect.control in worse
+    favours_control = effect.control in better or effect.treatment in worse
+    return (favours_treatment and value < 0.0) or (favours_control and value > 0.0)

@@ -1,4 +1,4 @@
-"""The form of a design: from what was typed to the fields of a design, and from a refused field back to its place."""
+"""Policies in plain words for New trial; `adhere policies` and the API describe them as their papers do."""
 
 from __future__ import annotations
 
@@ -7,10 +7,78 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from adhere.errors import InputError
 from adhere.service.pages.forms.form_reader import FormReader
-from adhere.service.pages.forms.numbers import Kind, lines
-from adhere.service.pages.forms.policy_text import policy_text
+from adhere.service.pages.forms.numbers import Kind, lines, number
 from adhere_client.responses.simulations import PolicyDetails
+
+_WORDS: Final = {
+    "always": "Recommends the same arm to everybody; a baseline for simulations.",
+    "base-thompson": "On its own the same as thompson; it is made for use inside hierarchical.",
+    "bayes-optimal": "Plans ahead for a known, small number of patients and two arms: the best expected outcome.",
+    "epsilon-greedy": "Recommends the arm that has done best so far, and now and then an arm at random.",
+    "exp3": "Shifts its weights towards arms that did well, and assumes nothing about how outcomes come about.",
+    "gittins": "Recommends the arm that is worth most, counting what can still be learned about it.",
+    "hac-ucb": "Believes what was taken until the outcomes contradict it; from then on, what was recommended.",
+    "hierarchical": "Runs several policies and learns which of them to ask.",
+    "hierarchical-exp3": "Learns at once which arms do well and what to believe: recommended, taken, or both.",
+    "kl-ucb": "Like ucb1, with a narrower range of what is possible for each arm, so that it decides sooner.",
+    "mediated-thompson": "Like thompson, and uses what people took as far as the data do not speak against it.",
+    "thompson": "Recommends an arm as often as it is likely to be the best.",
+    "thompson-bounded": "Follows thompson where it is sure, and another policy where it is not.",
+    "top-two-thompson": "Tells the best arm from the next best one: keeps comparing the two that lead.",
+    "ucb1": "Recommends the arm that could still be the best: the optimistic end of what is known of each arm.",
+    "uniform": "Recommends every arm equally often, whatever was seen.",
+}
+
+
+def in_plain_words(policy: PolicyDetails) -> str:
+    """One plain sentence about a policy; its own summary if it is a policy of your own."""
+    return _WORDS.get(policy.name, policy.summary)
+
+
+_GUARDS: Final[tuple[tuple[str, str, Kind], ...]] = (("floor", "share", "share"), ("burn-in", "patients", "whole"))
+
+
+def policy_text(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
+    """The policy as a design writes it; values that cannot be read are left out and noted.
+
+    >>> from adhere_client.responses.simulations import PolicyParameter
+    >>> gamma = PolicyParameter("gamma", "", "", required=False)
+    >>> exp3 = PolicyDetails("exp3", "learner", "", "", [gamma], ("chosen", "actual"), needs_n_patients=True)
+    >>> typed = {"policy": "exp3", "exp3.gamma": "0,1", "exp3.protocol": "actual", "floor.share": "10%"}
+    >>> policy_text(FormReader({**typed, "burn-in.patients": "40"}), [exp3])
+    'burn-in(floor(exp3(gamma=0.1)/actual, share=0.1), patients=40)'
+    """
+    name = reader.text("policy")
+    found = next((one for one in policies if one.name == name), None)
+    if found is None:
+        return name
+    names = [one.name for one in found.parameters]
+    given = [f"{one}={value}" for one in names if (value := _value(reader, f"{name}.{one}"))]
+    text = f"{name}({', '.join(given)})" if given else name
+    protocol = reader.text(f"{name}.protocol")
+    if found.protocols and protocol not in ("", found.protocols[0]):
+        text += f"/{protocol}"
+    for guard, first, kind in _GUARDS:
+        size = reader.number(f"{guard}.{first}", kind)
+        if size is not None:
+            rule = ", rule=clip" if guard == "floor" and reader.text("floor.rule") == "clip" else ""
+            text = f"{guard}({text}, {first}={size}{rule})"
+    return text
+
+
+def _value(reader: FormReader, name: str) -> str:
+    """A parameter as a policy writes it: a number with a point, any other text as it was typed."""
+    typed = reader.text(name)
+    if not re.fullmatch(r"[+-]?[\d.,\s]+%?", typed):
+        return typed
+    try:
+        return f"{number(typed, 'share' if typed.endswith('%') else 'number')}"
+    except InputError as error:
+        reader.refuse(name, error.sentence)
+        return ""
+
 
 THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
 # What is refused under one name and typed under another: the longest beginning counts.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
@@ -10,13 +11,11 @@ from starlette.responses import Response
 from adhere.design.design_file import design_document
 from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
-from adhere.service.pages.forms.checked_design import check_typed
-from adhere.service.pages.forms.design_form import DEFAULTS, place_of
 from adhere.service.pages.forms.form_reader import FormReader
-from adhere.service.pages.forms.policy_words import in_plain_words
-from adhere.service.pages.forms.scenario_form import LOWERING, SCENARIOS, scenario_fields, simulation_fields
+from adhere.service.pages.forms.problems import shown_problem
+from adhere.service.pages.new_trial.checked_design import check_typed
+from adhere.service.pages.new_trial.design_form import DEFAULTS, in_plain_words, place_of
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.problem import shown_problem
 from adhere_client.responses.trials import CheckedDesign
 
 _COMMON = ("thompson", "uniform", "mediated-thompson")  # policies that are offered first
@@ -109,3 +108,47 @@ async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], 
         **{"problems": {}, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
         are_typed=in_file is not None,
     )
+
+
+N_TRIALS: Final = 1000
+SCENARIOS: Final = {
+    "scenarios.baseline": "0.5",
+    "scenarios.effect": "0.1, 0.2",
+    "scenarios.compliance": "1, 0.7",
+    "scenarios.confounding": "0.2",
+    "n_trials": str(N_TRIALS),
+}
+LOWERING: Final = {"scenarios.effect": "-0.1, -0.2"}  # if lower outcomes are better
+_USUAL: Final[Mapping[str, Any]] = {"baseline": 0.5, "effect": [], "compliance": 1, "confounding": 0}
+
+
+def simulation_fields(reader: FormReader) -> dict[str, Any]:
+    """The grid of scenarios and the number of trials that were typed."""
+    n_trials = reader.number("n_trials", "whole")
+    grid = {
+        "baseline": reader.numbers("scenarios.baseline", "share"),
+        "effect": reader.numbers("scenarios.effect", "share", -1.0),
+        "compliance": reader.numbers("scenarios.compliance", "share"),
+        "confounding": reader.numbers("scenarios.confounding", "share", -1.0),
+    }
+    given = {name: value for name, value in grid.items() if value not in (None, [])}
+    return {"scenarios": given, "n_trials": N_TRIALS if n_trials is None else n_trials}
+
+
+def scenario_fields(table: object) -> dict[str, str] | None:
+    """A grid of scenarios from a file, as it is typed; None if it cannot be typed, such as effects by arm.
+
+    >>> scenario_fields({"effect": [0.1, 0.2], "compliance": 0.7})
+    {'scenarios.baseline': '0.5', 'scenarios.effect': '0.1, 0.2', 'scenarios.compliance': '0.7', \
+'scenarios.confounding': '0'}
+    >>> scenario_fields({"effect": [{"aspirin": 0.1}]})
+    """
+    if not isinstance(table, Mapping) or set(table) - set(_USUAL):
+        return None
+    typed = {}
+    for name, value in {**_USUAL, **table}.items():
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in values):
+            return None
+        typed[f"scenarios.{name}"] = ", ".join(f"{one:.15g}" for one in values)
+    return typed

@@ -1,1 +1,0 @@
-"""Charts of the pages: Vega-Lite specifications made of what the API answers."""

@@ -1,0 +1,41 @@
+"""The CSRF check: a form must come from a page of this service, shown in the same session."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from hmac import compare_digest, digest
+from typing import TYPE_CHECKING
+
+from adhere.service.http.problems import ProblemError
+
+if TYPE_CHECKING:
+    from adhere.service.pages.page_request import PageRequest
+
+
+def csrf_of(secret: str) -> str:
+    """What a form of a session must send along, which no other site can know.
+
+    >>> csrf_of("a") == csrf_of("a") != csrf_of("b")
+    True
+    """
+    return digest(secret.encode(), b"adhere form", sha256).hex()
+
+
+def is_csrf(secret: str, given: str) -> bool:
+    """Return whether a form was sent from a page of the same session."""
+    return compare_digest(csrf_of(secret).encode(), given.encode())
+
+
+def check_origin(page: PageRequest) -> None:
+    """Refuse a form that a browser sent from another site."""
+    origin = page.headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != page.headers.get("host"):
+        raise ProblemError("forbidden", "this form was sent from another site", field="Origin")
+
+
+def check_csrf(page: PageRequest, sent: str) -> None:
+    """Refuse a form that was not sent from a page of the same session; `sent` is its field csrf."""
+    given = page.headers.get("x-csrf-token") or sent
+    if page.holder is not None and not page.route.signs_in and not is_csrf(page.secret, given):
+        detail = "this form is of a session that has ended; load the page again"
+        raise ProblemError("forbidden", detail, field="csrf")

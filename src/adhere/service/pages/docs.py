@@ -1,0 +1,98 @@
+"""Handlers of `GET /` and `GET /docs`: what this service is, and its API, in which requests can be tried."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from adhere.service.api.openapi import DESCRIPTION
+from adhere.service.context import RequestContext
+from adhere.service.pages.rendering import HEADERS, render
+from adhere.trial.verbs.recommend import SOFTWARE
+from adhere_client.responses.service import Start
+
+_HTML: Final = "text/html"
+_HEADERS: Final = {**HEADERS, "cache-control": "no-cache", "referrer-policy": "no-referrer"}
+_NEXT: Final = (
+    "send a token with each request: curl -H 'Authorization: Bearer adh_…'; whoever runs this service makes them"
+)
+_WORDS: Final = {"integer": "whole number", "string": "text", "boolean": "true or false"}
+
+
+async def start(context: RequestContext) -> Start | Response:
+    """What this is and where to go: a page for browsers, JSON for others."""
+    if prefers_html([value.decode("latin-1") for name, value in context.headers if name == b"accept"]):
+        page = render("start.html", description=DESCRIPTION)
+        return Response(page, 200, _HEADERS | {"vary": "Accept"}, _HTML)
+    root = context.service.settings.root_path
+    return Start("adhere", SOFTWARE, DESCRIPTION, f"{root}/docs", f"{root}/openapi.json", f"{root}/readyz", _NEXT)
+
+
+async def docs(context: RequestContext) -> Response:
+    """The API as a page, in which requests can be tried."""
+    headers = {name: value for name, value in _HEADERS.items() if name != "vary"}
+    return Response(_docs_page(context.service.openapi), 200, headers, _HTML)
+
+
+@cache
+def _docs_page(openapi: bytes) -> str:
+    document = json.loads(openapi)
+    sections: dict[str, list[tuple[str, str, Any]]] = {}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            sections.setdefault(operation["tags"][0], []).append((method.upper(), path, operation))
+    schemas = document["components"]["schemas"]
+    tools = {"fields": fields_of, "words": type_words}
+    return render("docs.html", info=document["info"], sections=sections, schemas=schemas, **tools)
+
+
+def fields_of(schema: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]], bool, str, str]]:
+    """The fields of an object: name, types, whether it is needed, its default in JSON, and its meaning."""
+    for name, field in schema.get("properties", {}).items():
+        kinds = [part for part in field.get("anyOf", [field]) if part.get("type") != "null"]
+        said = dict.fromkeys(part["description"] for part in (field, *kinds) if "description" in part)
+        default = "" if field.get("default") is None else json.dumps(field["default"], ensure_ascii=False)
+        yield name, kinds, name in schema.get("required", ()), default, " ".join(said)
+
+
+def type_words(schema: dict[str, Any]) -> str:
+    """A type in words, with its bounds.
+
+    >>> type_words({"type": "string", "maxLength": 200, "minLength": 1}), type_words({"type": "number", "minimum": 0})
+    ('text (1 to 200 characters)', 'number (at least 0)')
+    """
+    kind = str(schema.get("type", "anything"))
+    low, high = schema.get("minimum", schema.get("minLength")), schema.get("maximum", schema.get("maxLength"))
+    bounds = f"{low:g} to {high:g}" if None not in (low, high) else f"at least {low:g}" if low is not None else ""
+    if low is None and high is not None:
+        bounds = f"at most {high:g}"
+    unit = " characters" if kind == "string" else ""
+    return _WORDS.get(kind, kind) + (f" ({bounds}{unit})" if bounds else "")
+
+
+def prefers_html(accept: list[str]) -> bool:
+    """Whether a client that accepts this wants HTML rather than JSON; those that take anything get JSON.
+
+    >>> prefers_html(["text/html,application/xhtml+xml,*/*;q=0.8"]), prefers_html(["*/*"])
+    (True, False)
+    """
+    quality = {_HTML: 0.0, "application/json": 0.0}
+    for part in ",".join(accept).lower().split(","):
+        media, *parameters = (piece.strip() for piece in part.split(";"))
+        if media in quality:
+            quality[media] = _quality(parameters)
+    return quality[_HTML] > quality["application/json"]
+
+
+def _quality(parameters: list[str]) -> float:
+    for text in parameters:
+        if text.startswith("q="):
+            try:
+                return float(text[2:])
+            except ValueError:
+                return 0.0
+    return 1.0

@@ -1,0 +1,122 @@
+"""A simulation of a design: how far it is, what it found, its report."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from adhere.errors import InputError, UnknownError
+from adhere.service.http.problems import ProblemError
+from adhere.service.pages.forms.problems import shown_problem
+from adhere.service.pages.page_request import PageRequest
+from adhere_client.responses.simulations import Characteristic, SimulatedScenario, Simulation
+
+
+async def simulation_page(page: PageRequest) -> Response:
+    """How far it is, and at its end the operating characteristics; the part alone for a page that shows it."""
+    try:
+        found: Simulation | None = await page.call("show_simulation")
+    except UnknownError:  # it was forgotten, or is another's
+        found = None
+    return _shown(page, found)
+
+
+async def stopped_simulation(page: PageRequest) -> Response:
+    """Stop it."""
+    await page.call("stop_simulation")
+    if not page.is_fragment:
+        return page.redirect(page.address("simulations", page.id))
+    return _shown(page, await page.call("show_simulation"))
+
+
+async def simulation_report_page(page: PageRequest) -> Response:
+    """The report on it, to keep."""
+    try:
+        found: Response = await page.call("simulation_report")
+    except (InputError, ProblemError) as error:
+        return page.render("new-trial/simulation.html", simulation=None, problem=shown_problem(error))
+    return found
+
+
+def _shown(page: PageRequest, found: Simulation | None) -> Response:
+    template = "new-trial/progress.html" if page.is_fragment else "new-trial/simulation.html"
+    if found is None or found.state != "done":
+        return page.render(template, simulation=found, problem=None)
+    lines, claims = lines_of(found), claims_by_effect(found)
+    return page.render(template, simulation=found, problem=None, lines=lines, claims=claims)
+
+
+class Line(NamedTuple):
+    """A scenario: how often an effect is claimed, and one in the wrong direction; patients, days, who gets what."""
+
+    scenario: str
+    is_null: bool
+    claim: str
+    wrong: str
+    patients: str
+    days: str
+    better: str
+
+
+def lines_of(simulation: Simulation) -> list[Line]:
+    """A line for each scenario."""
+    return [_line(scenario) for scenario in simulation.scenarios or []]
+
+
+def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
+    """The probability of a claim by effect: type I error where it is 0, power elsewhere; empty if none is made."""
+    values = []
+    scenarios = simulation.scenarios or []
+    confounding = {(one.compliance, one.confounding) for one in scenarios}
+    baselines = {one.baseline for one in scenarios}
+    for scenario in scenarios:
+        found = _claim(scenario)
+        if found is not None and scenario.effect is not None and scenario.null != "average":
+            share = 1.0 if scenario.compliance is None else scenario.compliance
+            among = f"{100 * share:g}% comply"
+            if sum(compliance == scenario.compliance for compliance, _ in confounding) > 1:
+                among += f", confounding {scenario.confounding or 0.0:g}"
+            if len(baselines) > 1 and scenario.baseline is not None:
+                among += f", baseline {scenario.baseline:g}"
+            values.append(
+                {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.low, "high": found.high}
+            )
+    return values if len({value["effect"] for value in values}) > 1 else []
+
+
+def _line(scenario: SimulatedScenario) -> Line:
+    worse = _find(scenario, "recommended_inferior")
+    better = worse and replace(worse, mean=None if worse.mean is None else 1.0 - worse.mean)
+    return Line(
+        scenario.name,
+        scenario.null is not None,
+        _percent(_claim(scenario)),
+        _percent(_find(scenario, "wrong_claim")),
+        _number(_find(scenario, "sample_size")),
+        _number(_find(scenario, "duration")),
+        _percent(better),
+    )
+
+
+def _claim(scenario: SimulatedScenario) -> Characteristic | None:
+    """Return the power where an arm is better than another, otherwise the type I error."""
+    found = (_find(scenario, name) for name in ("power", "type_one"))
+    return next((one for one in found if one is not None), None)
+
+
+def _find(scenario: SimulatedScenario, name: str) -> Characteristic | None:
+    known = (one for one in scenario.characteristics if one.name == name and one.arm is None)
+    return next((one for one in known if one.mean is not None), None)
+
+
+def _percent(one: Characteristic | None) -> str:
+    return _number(one, "{:.1f}%", 100.0)
+
+
+def _number(one: Characteristic | None, form: str = "{:,.0f}", unit: float = 1.0) -> str:
+    """Write a mean with its Monte Carlo error; a dash if there is none."""
+    if one is None or one.mean is None:
+        return "–"
+    return form.format(unit * one.mean) + ("" if one.se is None else f" ({unit * one.se:.1f})")
