@@ -123,3 +123,46 @@ def test_a_client_that_leaves_is_no_error(
         left.set()
         wait_until(lambda: service.send("GET", path).status == 200)
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def test_a_body_of_unknown_length_is_counted_as_it_comes(service: Service) -> None:
+    trial = service.new_trial()
+    chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
+    answer = service.raw(chunked(service, trial, "k"), chunk * 40)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"application/problem+json" in answer
+    assert service.client().trial(trial).recommendations == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/9\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n",
+        b"POST /trials HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST /trials HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 200_000,
+    ],
+)
+def test_what_is_no_http_gets_a_problem_too(service: Service, data: bytes) -> None:
+    answer = service.raw(data)
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
+    assert b"application/problem+json" in answer
+
+
+def test_a_header_that_matters_may_come_once(service: Service) -> None:
+    one = f"Authorization: Bearer {service.admin}\r\n"
+    answer = service.raw(f"GET /trials HTTP/1.1\r\nHost: x\r\n{one}{one}\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"authorization came twice; send this header once" in answer
+    assert b'"expected":"one authorization"' in answer
+
+
+def test_a_client_that_goes_away_midway_leaves_nothing(service: Service) -> None:
+    trial = service.new_trial()
+    head = chunked(service, trial, "k").replace(b"Transfer-Encoding: chunked", b"Content-Length: 100")
+    before = service.client().trial(trial).head
+    service.raw(head + b"{")
+    assert service.client().trial(trial).head == before

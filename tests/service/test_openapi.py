@@ -99,6 +99,8 @@ def _spare_our_token(case: Any) -> None:
 
 def _check(service: Service, case: Any) -> None:
     _spare_our_token(case)
+    if case.operation.label == "GET /explorations":
+        case.query = {**(case.query or {}), "patients": 10, "runs": 5}  # what decides how long it takes
     answer = case.call(base_url=service.url, headers={"Authorization": f"Bearer {service.admin}"})
     case.validate_response(answer, checks=CHECKS)
 
