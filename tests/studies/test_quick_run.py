@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adhere.studies.catalogue import STUDIES
+from adhere.studies.framework.reproduce import reproduce
 from golden.digests import differences, read_golden
 from golden.reproduction import data_files
 from report.browser import inspect_page
@@ -19,6 +20,15 @@ from studies.sections import check_names, check_result
 
 PHONE, LAPTOP = 390, 1280
 MAX_REPORT = 8 * 2**20
+QUICK = ("stroke-data", "propositions")  # studies that compile in seconds
+
+
+def test_data_of_two_studies_are_what_they_were(tmp_path: Path) -> None:
+    done = reproduce(tmp_path, [STUDIES[name] for name in QUICK], quick=True)
+    golden = {name: digest for name, digest in read_golden("reproduction").items() if name.startswith(QUICK)}
+    assert golden
+    assert list(differences(data_files(tmp_path / "data"), golden)) == []
+    assert [section.name for section in done.sections] == list(QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +42,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return out, done.stdout
 
 
+@pytest.mark.slow
 def test_every_study_leaves_data_and_figures(report: tuple[Path, str]) -> None:
     out, _ = report
     assert (out / "index.html").stat().st_size <= MAX_REPORT
@@ -46,10 +57,12 @@ def test_every_study_leaves_data_and_figures(report: tuple[Path, str]) -> None:
     assert not (out / ".unfinished").exists()
 
 
+@pytest.mark.slow
 def test_data_are_what_they_were(report: tuple[Path, str]) -> None:
     assert list(differences(data_files(report[0] / "data"), read_golden("reproduction"))) == []
 
 
+@pytest.mark.slow
 def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, str]) -> None:
     out, printed = report
     for study in STUDIES.values():
@@ -60,6 +73,7 @@ def test_terminal_shows_the_claims_and_where_the_report_is(report: tuple[Path, s
     assert max(map(len, printed.splitlines())) <= max(100, len(str(out / "index.html")) + 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_page_opens_in_a_browser_without_fault(report: tuple[Path, str], width: int) -> None:
     """No console error, no network request, every figure visible, nothing wider than the window."""
@@ -70,6 +84,7 @@ def test_page_opens_in_a_browser_without_fault(report: tuple[Path, str], width: 
         assert facts.scrolling == ()  # every table fits
 
 
+@pytest.mark.slow
 def test_page_says_what_was_found_in_words_that_can_be_read(report: tuple[Path, str]) -> None:
     reader = Reader((report[0] / "index.html").read_text(encoding="utf-8"))
     results = reader.texts("p", _class="result")

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 # Three compositions in five policies, as protocols and numbers need no code of their own, but numbers of arms do.
 POLICIES = [
     ("uniform", 2),
@@ -36,6 +38,7 @@ def run_with_cache(folder: Path) -> dict[str, list[Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_compiled_once_by_other_processes(tmp_path: Path) -> None:
     first = run_with_cache(tmp_path)
     assert first["before"] == [["uniform", 2], ["epsilon-greedy", 2], ["uniform", 3]]

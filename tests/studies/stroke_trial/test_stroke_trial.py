@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import polars
 import pytest
 
-from adhere import simulate
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
 from adhere.studies.lineup import ALL, HEADLINES, THOMPSON, entry
 from adhere.studies.stroke_trial.study import HEADLINE_FIGURES, STUDY
 from studies.sections import check_texts_are_whole, prose
+from studies.stand_ins import simulate_stand_ins
 
 if TYPE_CHECKING:
     from adhere.studies.framework.study import Tables
@@ -25,9 +25,7 @@ N_RUNS, N_RUNS_AGAIN = 6, 12
 def tables() -> Tables:
     """A very small run: 6 runs of 50 patients."""
     results = {
-        name: simulate(
-            one.policies, one.populations, 50, n_runs, seed=5, reference=one.reference, grid=one.grid, pooled=True
-        )
+        name: simulate_stand_ins(one, 50, n_runs, seed=5)
         for (name, one), n_runs in zip(STUDY.experiments(True).items(), (N_RUNS, N_RUNS_AGAIN), strict=True)
     }
     return STUDY.tables(results)
