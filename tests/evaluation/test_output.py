@@ -134,7 +134,7 @@ def test_power_curves_have_a_panel_for_each_confounding_and_full_compliance_in_a
     panels = figure.draw().axes
     assert [panel.get_title("left") for panel in panels] == ["confounding 0", "confounding 0.2"]
     for panel in panels:
-        level, full, less = panel.get_lines()
+        full, less, level = panel.get_lines()
         assert np.asarray(full.get_xdata()).tolist() == np.asarray(less.get_xdata()).tolist() == [0.0, 0.1, 0.2]
         assert np.asarray(level.get_ydata()).tolist() == [0.05, 0.05]
 

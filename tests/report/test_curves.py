@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from adhere.errors import InputError
-from adhere.report.curves import Level, curves
+from adhere.report.lines import Level, lines
 from adhere.report.stacked_bars import Bar, stacked_bars
 from adhere.report.style import SETTINGS
 from report.layout import check_apart_and_inside
@@ -44,7 +44,8 @@ def a_table(panels: list[str], series: list[str], xs: list[float]) -> pl.DataFra
 
 
 def drawn(table: pl.DataFrame, **options: Any) -> Any:
-    return curves(table, x_label="effect of taking the treatment", y_label="probability of a claim", **options)
+    options = {"percent": True, **options}
+    return lines(table, x_label="effect of taking the treatment", y_label="probability of a claim", **options)
 
 
 @pytest.mark.parametrize(("n_panels", "n_series", "wide"), [(1, 1, False), (3, 10, True)])
@@ -58,7 +59,7 @@ def test_panels_legend_and_note_are_apart(n_panels: int, n_series: int, wide: bo
 def test_curves_are_what_the_table_has_in_percent_with_the_level() -> None:
     figure = drawn(a_table(["a"], ["x", "y"], [0.0, 0.1, 0.2]), level=Level(0.05, "5%"))
     (panel,) = figure.axes
-    level, *lines = panel.get_lines()
+    *lines, level = panel.get_lines()
     assert list(level.get_ydata()) == [0.05, 0.05]
     assert [list(line.get_ydata()) for line in lines] == [[0.0, 0.1, 0.2], [0.1, 0.2, pytest.approx(0.3)]]
     bars = [one for line in panel.collections for one in line.get_segments()]

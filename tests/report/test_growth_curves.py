@@ -6,8 +6,7 @@ import numpy as np
 import polars
 import pytest
 
-from adhere.errors import InputError
-from adhere.report.growth_curves import Guide, growth_curves
+from adhere.report.lines import Guide, lines
 
 from .layout import check_apart_and_inside
 
@@ -17,7 +16,7 @@ POWERS = {"one": 1.0, "half": 0.5, "a-policy-with-a-long-name(hierarchical(epsil
 
 def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> polars.DataFrame:
     rows = [
-        {"population": panel, "name": name, "n_patients": t, "mean": t**power}
+        {"panel": panel, "series": name, "x": t, "mean": t**power}
         for panel in panels
         for name, power in POWERS.items()
         for t in T
@@ -28,7 +27,12 @@ def a_table(panels: tuple[str, ...] = ("left", "right"), width: float = 0.2) -> 
 
 
 def curves(table: polars.DataFrame, scale: str = "log", guides: list[Guide] | None = None) -> Any:
-    return growth_curves(table, scale, guides or [])
+    return drawn(table, log_y=scale == "log", guides=guides or [])
+
+
+def drawn(table: polars.DataFrame, **options: Any) -> Any:
+    options = {"log_y": True, "n_columns": 1, **options}
+    return lines(table, x_label="patients, T", y_label="regret", share_y=False, log_x=True, **options)
 
 
 @pytest.mark.parametrize("scale", ["log", "linear"])
@@ -45,21 +49,20 @@ def test_what_is_drawn() -> None:
     left, right = above.axes
     assert [panel.get_title("left") for panel in above.axes] == ["left", "right"]
     assert (left.get_xscale(), left.get_yscale()) == ("log", "log")
-    assert right.get_xlabel() == "patients in the trial, T"
-    assert above.get_supylabel() == "regret (rewards lost)"
+    assert (above.get_supxlabel(), above.get_supylabel()) == ("patients, T", "regret")
     assert len(left.get_lines()) == 3
-    assert len(right.get_lines()) == 2
+    assert [len(line.get_xdata()) for line in right.get_lines()] == [3, 0, 3]
     assert np.array_equal(left.get_lines()[1].get_xdata(), T)
     assert left.get_lines()[1].get_ydata() == pytest.approx(np.sqrt(T))
     looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in left.get_lines()]
     assert len(set(looks)) == len({colour for colour, *_ in looks}) == len({marker for *_, marker in looks}) == 3
     # A series looks the same in the panel that lacks another.
-    assert right.get_lines()[1].get_color() == looks[2][0]
+    assert right.get_lines()[2].get_color() == looks[2][0]
     assert [text.get_text().replace("\n", "") for text in below.legends[0].get_texts()] == list(POWERS)
 
 
 def test_panels_may_stand_in_two_columns() -> None:
-    figure = growth_curves(a_table(("left", "right", "below")), "log", n_columns=2, note="95% intervals.")
+    figure = drawn(a_table(("left", "right", "below")), n_columns=2, note="95% intervals.")
     check_apart_and_inside(figure)
     left, right, below = figure.subfigs[0].axes
     assert left.get_position().y0 == pytest.approx(right.get_position().y0, abs=0.01)
@@ -94,16 +97,3 @@ def test_guides_have_their_slope_and_stay_in_their_panel() -> None:
         assert y == pytest.approx(guide.factor * t**guide.power)
         assert T[0] <= t[0] * 1.0001
         assert t[-1] <= T[-1] * 1.0001
-
-
-def test_more_series_than_colours_are_refused() -> None:
-    rows = [{"population": "left", "name": str(n), "n_patients": t, "mean": 1.0 * t} for n in range(8) for t in T]
-    table = polars.DataFrame(rows).with_columns(low="mean", high="mean")
-    with pytest.raises(InputError, match="at most 7"):
-        curves(table)
-    curves(table.filter(polars.col("name") != "7"))
-
-
-def test_only_two_scales() -> None:
-    with pytest.raises(InputError, match="scale"):
-        curves(a_table(), "logit")

@@ -23,7 +23,7 @@ def test_what_is_drawn() -> None:
     result = a_result(20, 2)
     panels, below = result.plot(NOTES).subfigs
     assert [panel.get_title("left") for panel in panels.axes] == list(POPULATIONS)
-    assert panels.axes[-1].get_xlabel() == "patients"
+    assert panels.get_supxlabel() == "patients"
     assert "lives" in panels.get_supylabel()
     lines = panels.axes[1].get_lines()
     along = result.outcomes[20].trajectory()

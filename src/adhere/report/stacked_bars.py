@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from adhere.report.style import COLOURS, DARK, FAINT, LINE, TEXT, TITLE, PanelFigure, broken, width_of, written
+from adhere.report.style import (
+    COLOURS,
+    DARK,
+    FAINT,
+    LINE,
+    PAGE_WIDTH,
+    TEXT,
+    TITLE,
+    PanelFigure,
+    broken,
+    width_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PAGE_WIDTH = 8.2  # inches
 _PANEL_HEIGHT = 1.55
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xx")
 # Neighbours in a bar differ in lightness as well as in colour.

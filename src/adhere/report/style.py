@@ -32,7 +32,7 @@ _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 # Okabe & Ito's colours, which nearly everybody can tell apart; the faintest on white comes last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-WIDTH = 4.8  # inches: readable when set half a page wide
+WIDTH, PAGE_WIDTH = 4.8, 8.2  # inches: readable when set half a page wide, and of a figure over the whole page
 TEXT, TITLE = 7, 8  # points
 LINE = 0.125  # inches from one line of text to the next
 GREY, FAINT, DARK = "#888888", "#E4E4E4", "#333333"

@@ -15,7 +15,7 @@ import polars
 
 from adhere.intervals import Z95
 from adhere.report.dots import dots
-from adhere.report.lines import lines
+from adhere.report.lines import Guide, Level, lines
 from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate, Outcome, SimulationResult
 from adhere.simulation.results.surplus_plot import trajectory_rows
@@ -154,7 +154,30 @@ def is_above(one: Estimate, other: Estimate) -> bool:
 
 def along_chart(along: polars.DataFrame, population: str, y_label: str, note: str) -> Figure:
     """The surplus along the trial on one population: a panel for each learner."""
-    return lines(along.filter(population=population), panels="learner", series="label", y_label=y_label, note=note)
+    return surplus_lines(along.filter(population=population).with_columns(panel="learner"), y_label, note)
+
+
+def surplus_lines(along: polars.DataFrame, y_label: str, note: str) -> Figure:
+    """The surplus after t patients by `label`, in the panels of the table."""
+    table = along.with_columns(series="label", x="t")
+    zero = Level(0.0, "uniform randomisation (zero)")
+    return lines(table, x_label="patients", y_label=y_label, level=zero, note=note)
+
+
+def growth_chart(
+    table: polars.DataFrame, guides: Sequence[Guide], *, n_columns: int = 2, log_y: bool = True
+) -> Figure:
+    """Mean regret by `name` against `n_patients`, whose axis is logarithmic; a panel for each `population`."""
+    return lines(
+        table.with_columns(panel="population", series="name", x="n_patients"),
+        x_label="patients in the trial, T",
+        y_label="regret (rewards lost)",
+        guides=guides,
+        share_y=False,
+        log_x=True,
+        log_y=log_y,
+        n_columns=n_columns,
+    )
 
 
 def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Mapping[str, str]) -> polars.DataFrame:

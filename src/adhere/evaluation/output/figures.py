@@ -131,7 +131,7 @@ def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
     """Each arm's share of the recommendations as patients come; none where all are equal by design."""
     import polars as pl
 
-    from adhere.report.curves import Level, curves
+    from adhere.report.lines import Level, lines
 
     if randomises(rows[0].design) and not may_drop_arms(rows[0].design):
         return None
@@ -152,10 +152,11 @@ def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
         f"Allocation over time: mean share of each arm among a trial's recommendations so far; a trial that has "
         f"stopped keeps its last.{more}{left_out} Bands: 95% intervals of the mean.",
         "; ".join(ends),
-        lambda: curves(
+        lambda: lines(
             pl.DataFrame(parts),
             x_label="patients recommended an arm",
             y_label="share of the recommendations so far",
+            percent=True,
             level=Level(1 / len(arms), "equal shares"),
             limits=(0.0, 1.0),
             n_columns=3,
@@ -179,7 +180,7 @@ def convergence_figure(rows: Sequence[Row]) -> ReportFigure | None:
     """The probability of a claim as trials are added."""
     import polars as pl
 
-    from adhere.report.curves import curves
+    from adhere.report.lines import lines
 
     shown, left_out = shown_of(rows)
     parts: list[dict[str, Any]] = []
@@ -194,10 +195,11 @@ def convergence_figure(rows: Sequence[Row]) -> ReportFigure | None:
         "convergence",
         f"Monte Carlo convergence: type I error, or power, after so many trials, with its 95% interval.{left_out}",
         "; ".join(f"{row.scenario.name}: {percent(row.number(name))}" for row in shown if (name := claim_of(row))),
-        lambda: curves(
+        lambda: lines(
             pl.DataFrame(parts, infer_schema_length=None),
             x_label="simulated trials",
             y_label="type I error, or power",
+            percent=True,
             share_y=False,
             n_columns=3,
             wide=True,

@@ -144,7 +144,7 @@ def _figure(
         return None
     import polars as pl
 
-    from adhere.report.curves import Level, curves
+    from adhere.report.lines import Level, lines
 
     titles = list(dict.fromkeys(part["panel"] for part in parts))
     shown = titles if len(titles) <= _MAX_PANELS else _spread(titles)
@@ -156,10 +156,11 @@ def _figure(
         name,
         f"{caption}{left_out} Bars: 95% Monte Carlo intervals.",
         "; ".join(said),
-        lambda: curves(
+        lambda: lines(
             pl.DataFrame(kept, infer_schema_length=None),
             x_label=x_label,
             y_label=y_label,
+            percent=True,
             level=Level(LEVEL, "5%"),
             n_columns=3 if wide else 1,
             wide=wide,

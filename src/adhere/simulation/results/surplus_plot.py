@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.report.lines import lines
+from adhere.report.lines import Level, lines
 from adhere.report.style import SETTINGS, figure_file
 from adhere.simulation.config import Config
 from adhere.simulation.results.outcome import Outcome
@@ -41,9 +41,9 @@ def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[st
         name = group[0].population
         titles.append(f"{name} ({titles.count(name) + 1})" if name in titles else name)
         along = zip([0, *group[0].grid], [0.0, *group[0].best_arm_surplus_trajectory().tolist()], strict=True)
-        best += [{"panel": titles[-1], "t": t, "mean": mean} for t, mean in along]
+        best += [{"panel": titles[-1], "x": t, "mean": mean} for t, mean in along]
         for one in group:
-            who = {"panel": titles[-1], "policy": one.policy}
+            who = {"panel": titles[-1], "series": one.policy}
             rows += [{**who, **row} for row in trajectory_rows(one)]
             ends.append({**who, **{column: one.quantile(q) for column, q in _QUANTILES.items()}})
     shown = (
@@ -53,9 +53,9 @@ def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[st
     )
     with matplotlib.rc_context(SETTINGS):
         figure = lines(
-            polars.DataFrame(rows, infer_schema_length=None).fill_nan(None),
-            panels="panel",
-            series="policy",
+            polars.DataFrame(rows, infer_schema_length=None).fill_nan(None).rename({"t": "x"}),
+            x_label="patients",
+            level=Level(0.0, "uniform randomisation (zero)"),
             n_columns=1,
             share_y=False,
             y_label="surplus reward (e.g. lives) over uniform randomisation",

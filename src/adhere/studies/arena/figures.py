@@ -10,11 +10,12 @@ import polars
 
 from adhere.report.dots import dots
 from adhere.report.frontier import frontier
-from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.heat_map import heat_map
+from adhere.report.lines import Guide
 from adhere.report.numbers import estimate_in_row, estimate_texts
 from adhere.studies.arena.facts import Facts, odds_of
 from adhere.studies.framework.words import Cells, Charts, Table
+from adhere.studies.lineup import growth_chart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -139,7 +140,7 @@ def _curves(facts: Facts, families: Sequence[str]) -> Figure:
         .sort(polars.col("policy").replace_strict(order), maintain_order=True)
         .sort(polars.col("family").replace_strict(place, default=None), maintain_order=True)
     )
-    return growth_curves(table, "log", _guides(table), n_columns=2)
+    return growth_chart(table, _guides(table))
 
 
 def _guides(table: polars.DataFrame) -> list[Guide]:

@@ -12,14 +12,13 @@ from adhere.policies.aware.mediated_evidence import ODDS
 from adhere.populations.stroke import SOURCE
 from adhere.report.dot_rows import common_limits
 from adhere.report.dots import dots
-from adhere.report.lines import lines
 from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate, Outcome, SimulationResult
 from adhere.simulation.results.surplus_plot import trajectory_rows
 from adhere.simulation.simulate import POOLED
 from adhere.studies.framework.study import Experiment, Study, Tables
 from adhere.studies.framework.words import Cells, Charts, Table, percent, section_of
-from adhere.studies.lineup import HEADLINES, estimate_in, is_above
+from adhere.studies.lineup import HEADLINES, estimate_in, is_above, surplus_lines
 from adhere.studies.small_trials.study import READINGS
 from adhere.studies.small_trials.study import TITLES as READING_TITLES
 from adhere.studies.stroke_trial.study import TITLES as TRIAL_TITLES
@@ -172,9 +171,7 @@ def charts(facts: Facts) -> Charts:
             shared=True,
         ),
         "past-the-paper-fractions": lambda: dots(fractions, x_label="fraction of the optimum", note=small_note),
-        "past-the-paper-along": lambda: lines(
-            along, panels="panel", series="label", y_label="surplus lives", note=stroke_note
-        ),
+        "past-the-paper-along": lambda: surplus_lines(along, "surplus lives", stroke_note),
         "past-the-paper-small": lambda: _final_chart(
             facts.small,
             READING_TITLES,

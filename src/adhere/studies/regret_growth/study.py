@@ -16,14 +16,15 @@ from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.examples import defiers
 from adhere.report.dot_rows import Reference
 from adhere.report.dots import dots
-from adhere.report.growth_curves import Guide, growth_curves
 from adhere.report.headline_chart import headline_growth
+from adhere.report.lines import Guide
 from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share
 from adhere.report.section import verdict_on
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.config import Config
 from adhere.studies.framework.study import Experiment, Study, Tables
 from adhere.studies.framework.words import TYPES_HEADER, Cells, Charts, listed, section_of, type_rows
+from adhere.studies.lineup import growth_chart
 from adhere.studies.regret_growth import slopes
 from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT, TOLERANCE
 
@@ -296,11 +297,11 @@ def charts(facts: Facts) -> Charts:
     shown = {NAIVE: NAMES[NAIVE], ROOT_HYBRID: NAMES[ROOT_HYBRID], PROVEN: "ThompsonBounded"}
     table = facts.regret.filter(population=CONFOUNDED.name).with_columns(name="policy")
     return {
-        "regret-growth": lambda: growth_curves(
-            regret.filter(regret["policy"].is_in(FAST)), "log", [*steep, Guide("√T", 0.5, 1.0)]
+        "regret-growth": lambda: growth_chart(
+            regret.filter(regret["policy"].is_in(FAST)), [*steep, Guide("√T", 0.5, 1.0)], n_columns=1
         ),
-        "regret-growth-logarithmic": lambda: growth_curves(
-            regret.filter(regret["policy"].is_in(SLOW)), "linear", [Guide("√T", 0.5, 0.4)]
+        "regret-growth-logarithmic": lambda: growth_chart(
+            regret.filter(regret["policy"].is_in(SLOW)), [Guide("√T", 0.5, 0.4)], n_columns=1, log_y=False
         ),
         "regret-growth-exponents": lambda: _exponent_chart(growth),
         "headline-regret": lambda: headline_growth(
