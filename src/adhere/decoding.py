@@ -1,16 +1,17 @@
-"""What is wrong with a value that does not fit a type, in one sentence; msgspec says where (``at `$.reward```)."""
+"""One sentence about a value that does not fit its type; msgspec says where it is wrong (``at `$.reward```)."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, Final
 
 import msgspec
 
-from adhere.errors import InputError
+from adhere.errors import InputError, short
 
 _PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
@@ -27,39 +28,40 @@ _TYPES: Final = {
 }
 # Features that do not exist, by names that people may try (one spelling, without separators), and what to use
 # instead.
-_NON_INFERIORITY: Final = "non-inferiority tests; equivalence and futility have a margin, but test something else"
-_PRIORS: Final = (
-    "priors of your own; probabilities start from uniform ones, and adhere design calibrate sets thresholds"
-)
-_RATIOS: Final = (
-    "unequal blocks; floor(uniform, share=0.33, control=0.67) draws two of three patients to the first arm"
-)
-_TIME_TO_EVENT: Final = "outcomes that are times; an outcome is a number from 0 to 1, such as alive after 30 days"
-_MINIMISATION: Final = "minimisation; strata balance the permuted blocks of a burn-in within each group of patients"
-_CLUSTERS: Final = "clusters; every patient is randomised alone"
-_RE_ESTIMATION: Final = (
-    "re-estimation of its size; n_patients is fixed (adhere design size finds it), and looks may stop"
-)
-_SPENDING: Final = 'spending functions; boundary = "obrien-fleming" or "pocock" spreads alpha over the planned looks'
 _NOT_SUPPORTED: Final = {
-    "noninferiority": _NON_INFERIORITY,
-    "noninferioritymargin": _NON_INFERIORITY,
-    "prior": _PRIORS,
-    "priors": _PRIORS,
-    "ratio": _RATIOS,
-    "ratios": _RATIOS,
-    "allocationratio": _RATIOS,
-    "timetoevent": _TIME_TO_EVENT,
-    "survival": _TIME_TO_EVENT,
-    "minimisation": _MINIMISATION,
-    "cluster": _CLUSTERS,
-    "clusters": _CLUSTERS,
-    "clusterrandomisation": _CLUSTERS,
-    "reestimation": _RE_ESTIMATION,
-    "samplesizereestimation": _RE_ESTIMATION,
-    "spending": _SPENDING,
-    "alphaspending": _SPENDING,
-    "spendingfunction": _SPENDING,
+    name: instead
+    for names, instead in (
+        (
+            "noninferiority noninferioritymargin",
+            "non-inferiority tests; equivalence and futility have a margin, but test something else",
+        ),
+        (
+            "prior priors",
+            "priors of your own; probabilities start from uniform ones, and adhere design calibrate sets thresholds",
+        ),
+        (
+            "ratio ratios allocationratio",
+            "unequal blocks; floor(uniform, share=0.33, control=0.67) draws two of three patients to the first arm",
+        ),
+        (
+            "timetoevent survival",
+            "outcomes that are times; an outcome is a number from 0 to 1, such as alive after 30 days",
+        ),
+        (
+            "minimisation",
+            "minimisation; strata balance the permuted blocks of a burn-in within each group of patients",
+        ),
+        ("cluster clusters clusterrandomisation", "clusters; every patient is randomised alone"),
+        (
+            "reestimation samplesizereestimation",
+            "re-estimation of its size; n_patients is fixed (adhere design size finds it), and looks may stop",
+        ),
+        (
+            "spending alphaspending spendingfunction",
+            'spending functions; boundary = "obrien-fleming" or "pocock" spreads alpha over the planned looks',
+        ),
+    )
+    for name in names.split()
 }
 # Features that exist under another name: the field beside which the message is shown, and the message.
 _CALLED: Final = {
@@ -82,7 +84,7 @@ _EXPECTED: Final = {
 def misfit(
     error: msgspec.ValidationError, value: Any, kind: type, shown: Callable[[object], str], whole: str = "body"
 ) -> InputError:
-    """Why a value is none of a type: the field with a dot for each step, what it is, and what was expected.
+    """Return the error of a value that does not fit a type: its field, with a dot for each step, and its value.
 
     `value` is None where it is not known. `shown` makes short text of a part; `whole` is what the value is called.
 
@@ -120,26 +122,26 @@ def misfit(
 
 
 def read_json(text: str) -> Any:
-    """What JSON says; a name that comes twice in an object, where only one could count, is refused.
+    """Parse JSON; a name that comes twice in an object, where only one could count, is refused.
 
     >>> read_json('{"day": 1, "day": 2}')
     Traceback (most recent call last):
-    adhere.errors.InputError: 'day' comes twice
+    adhere.errors.InputError: 'day' is given twice
     """
+    return json.loads(text, object_pairs_hook=unique_names)
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in found:
-                raise InputError(name, value, "each name once", f"{name!r} comes twice")
-            found[name] = value
-        return found
 
-    return json.loads(text, object_pairs_hook=once)
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a name that comes twice in it is refused."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise InputError(name, None, "each name once", f"{short(name)} is given twice")
+    return found
 
 
 def in_words(expected: str, value: object = None) -> str:
-    """What msgspec expects, in words.
+    """Put what msgspec expects into words.
 
     >>> in_words("`float` <= 1.0"), in_words("`str` of length <= 3", "abcd")
     ('a number of at most 1', 'at most 3 characters (got 4)')

@@ -163,10 +163,10 @@ def test_a_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
     text = '{"name": "t", "policy": "thompson", "arms": ["a", "b"], "looks": {"every": 1, "every": 2}}'
     (tmp_path / "t.json").write_text(text)
     for source in (text, tmp_path / "t.json"):
-        with pytest.raises(InputError, match=r"'every' comes twice.*valid JSON"):
+        with pytest.raises(InputError, match=r"'every' is given twice.*valid JSON"):
             load_design(source)
     (tmp_path / "grid.json").write_text('{"scenarios": {"effect": 0.1, "effect": 0.2}}')
-    with pytest.raises(InputError, match=r"grid\.json: 'effect' comes twice"):
+    with pytest.raises(InputError, match=r"grid\.json: 'effect' is given twice"):
         scenario_table(tmp_path / "grid.json")
 
 

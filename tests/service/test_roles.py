@@ -9,8 +9,8 @@ import pytest
 from adhere.service.api.requests import (
     Body,
     Ending,
-    ErrorMark,
     GivenDesign,
+    Mark,
     NewCorrection,
     NewErasure,
     NewLink,
@@ -22,7 +22,6 @@ from adhere.service.api.requests import (
     NewUnblinding,
     Reason,
     Rotation,
-    Withdrawal,
 )
 from adhere.service.api.route import ALL_ROLES, Route
 from adhere.service.pages.routes import ROUTES
@@ -42,8 +41,7 @@ BODIES: dict[type[Body], dict[str, Any]] = {
     NewCorrection: {"reason": "a slip", "reward": 0},
     Reason: {"reason": "because"},
     Ending: {"reason": "because"},
-    Withdrawal: {"reason": "because"},
-    ErrorMark: {"reason": "because"},
+    Mark: {"reason": "because"},
     NewUnblinding: {"kit": "0000-0000", "reason": "an emergency"},
     NewErasure: {"subject": "nobody"},
     Rotation: {},

@@ -80,7 +80,7 @@ def _no_connection(url: str, error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in the words of its deepest cause."""
+    """Return the words of the deepest cause."""
     said = [str(cause) for cause in _causes(error) if str(cause)]
     return said[-1] if said else _IN_WORDS.get(type(error).__name__, type(error).__name__)
 

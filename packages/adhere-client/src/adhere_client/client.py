@@ -1,16 +1,17 @@
-"""The client that blocks."""
+"""The two clients: `Client` blocks, `AsyncClient` is for async code."""
 
 from __future__ import annotations
 
+import inspect
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from adhere_client import calls
-from adhere_client.connection import Connection, as_method
+from adhere_client.connection import Connection
 from adhere_client.files import replacing
 from adhere_client.request import HttpResponse, Request, Result, Steps
 
@@ -18,25 +19,94 @@ Arguments = ParamSpec("Arguments")
 Answered = TypeVar("Answered")
 
 
-def _blocking(steps_of: Callable[Arguments, Steps[Answered]]) -> Callable[Concatenate[Client, Arguments], Answered]:
-    """A call as a method that returns its answer."""
+class Call(Generic[Arguments, Answered]):
+    """A call as type checkers see it: a method of `Client`, and one of `AsyncClient` that is awaited."""
 
-    @wraps(steps_of)
-    def method(self: Client, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
-        with self._raising_own():
-            steps = steps_of(*args, **kwargs)
-            try:
-                request = next(steps)
-                while True:
-                    request = steps.send(self._execute(request))
-            except StopIteration as end:
-                answer: Answered = end.value
-                return answer
+    def __init__(self, steps_of: Callable[Arguments, Steps[Answered]]) -> None:
+        self.steps_of = steps_of
 
-    return as_method(method, steps_of)
+    @overload
+    def __get__(self, client: Client, owner: Any = None) -> Callable[Arguments, Answered]: ...
+
+    @overload
+    def __get__(
+        self, client: AsyncClient, owner: Any = None
+    ) -> Callable[Arguments, Coroutine[Any, Any, Answered]]: ...
+
+    @overload
+    def __get__(self, client: None, owner: Any = None) -> Callable[..., Any]: ...
+
+    def __get__(self, client: object, owner: Any = None) -> Any:
+        return self.steps_of
+
+    def shown_on(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Let a method show the parameters of its call, after itself, and the result in place of the steps."""
+        signature = inspect.signature(self.steps_of)
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        result = str(signature.return_annotation).removeprefix("Steps[").removesuffix("]")
+        shown = signature.replace(parameters=[itself, *signature.parameters.values()], return_annotation=result)
+        method.__signature__ = shown  # type: ignore[attr-defined]
+        return method
 
 
-class Client(Connection):
+class Calls(Connection):
+    """The calls of both clients. A client has methods in their place, each of which carries out its call."""
+
+    create_trial = Call(calls.designs.create_trial)
+    create_trial_from = Call(calls.designs.create_trial_from)
+    check_design = Call(calls.designs.check_design)
+    policies = Call(calls.designs.policies)
+    start_simulation = Call(calls.designs.start_simulation)
+    simulation = Call(calls.designs.simulation)
+    simulations = Call(calls.designs.simulations)
+    stop_simulation = Call(calls.designs.stop_simulation)
+    simulation_report = Call(calls.designs.simulation_report)
+    trials = Call(calls.trials.trials)
+    list_trials = Call(calls.trials.list_trials)
+    trial = Call(calls.trials.trial)
+    recommend = Call(calls.recommendations.recommend)
+    recommendation = Call(calls.recommendations.recommendation)
+    report = Call(calls.recommendations.report)
+    correct = Call(calls.recommendations.correct)
+    withdraw = Call(calls.recommendations.withdraw)
+    mark_in_error = Call(calls.recommendations.mark_in_error)
+    pause = Call(calls.trials.pause)
+    resume = Call(calls.trials.resume)
+    end_trial = Call(calls.trials.end_trial)
+    reveal = Call(calls.trials.reveal)
+    unblind = Call(calls.recommendations.unblind)
+    erase = Call(calls.recommendations.erase)
+    sites = Call(calls.trials.sites)
+    enrolment = Call(calls.trials.enrolment)
+    waiting = Call(calls.recommendations.waiting)
+    recommendations = Call(calls.recommendations.recommendations)
+    alike = Call(calls.recommendations.alike)
+    results = Call(calls.trials.results)
+    looks = Call(calls.trials.looks)
+    monitor = Call(calls.trials.monitor)
+    analysis = Call(calls.trials.analysis)
+    records = Call(calls.trials.records)
+    derive_again = Call(calls.trials.derive_again)
+    verify = Call(calls.trials.verify)
+    accesses = Call(calls.trials.accesses)
+    explore = Call(calls.designs.explore)
+    export = Call(calls.trials.export)
+    make_token = Call(calls.tokens.make_token)
+    rotate_token = Call(calls.tokens.rotate_token)
+    make_link = Call(calls.tokens.make_link)
+    tokens = Call(calls.tokens.tokens)
+    revoke_token = Call(calls.tokens.revoke_token)
+
+    _carry_out: Callable[[Callable[..., Steps[Any]]], Callable[..., Any]]
+
+    def __init_subclass__(cls) -> None:
+        if "_carry_out" in vars(cls):
+            for name, call in list(vars(Calls).items()):
+                if isinstance(call, Call):
+                    setattr(cls, name, call.shown_on(cls._carry_out(call.steps_of)))
+
+
+class Client(Calls):
     """The service at an address, for the holder of a token.
 
     ::
@@ -113,47 +183,98 @@ class Client(Connection):
                 body = got.read()
             return self._respond(got.status, got.headers, body)
 
-    create_trial = _blocking(calls.designs.create_trial)
-    create_trial_from = _blocking(calls.designs.create_trial_from)
-    check_design = _blocking(calls.designs.check_design)
-    policies = _blocking(calls.designs.policies)
-    start_simulation = _blocking(calls.designs.start_simulation)
-    simulation = _blocking(calls.designs.simulation)
-    simulations = _blocking(calls.designs.simulations)
-    stop_simulation = _blocking(calls.designs.stop_simulation)
-    simulation_report = _blocking(calls.designs.simulation_report)
-    trials = _blocking(calls.trials.trials)
-    list_trials = _blocking(calls.trials.list_trials)
-    trial = _blocking(calls.trials.trial)
-    recommend = _blocking(calls.recommendations.recommend)
-    recommendation = _blocking(calls.recommendations.recommendation)
-    report = _blocking(calls.recommendations.report)
-    correct = _blocking(calls.recommendations.correct)
-    withdraw = _blocking(calls.recommendations.withdraw)
-    mark_in_error = _blocking(calls.recommendations.mark_in_error)
-    pause = _blocking(calls.trials.pause)
-    resume = _blocking(calls.trials.resume)
-    end_trial = _blocking(calls.trials.end_trial)
-    reveal = _blocking(calls.trials.reveal)
-    unblind = _blocking(calls.recommendations.unblind)
-    erase = _blocking(calls.recommendations.erase)
-    sites = _blocking(calls.trials.sites)
-    enrolment = _blocking(calls.trials.enrolment)
-    waiting = _blocking(calls.recommendations.waiting)
-    recommendations = _blocking(calls.recommendations.recommendations)
-    alike = _blocking(calls.recommendations.alike)
-    results = _blocking(calls.trials.results)
-    looks = _blocking(calls.trials.looks)
-    monitor = _blocking(calls.trials.monitor)
-    analysis = _blocking(calls.trials.analysis)
-    records = _blocking(calls.trials.records)
-    derive_again = _blocking(calls.trials.derive_again)
-    verify = _blocking(calls.trials.verify)
-    accesses = _blocking(calls.trials.accesses)
-    explore = _blocking(calls.designs.explore)
-    export = _blocking(calls.trials.export)
-    make_token = _blocking(calls.tokens.make_token)
-    rotate_token = _blocking(calls.tokens.rotate_token)
-    make_link = _blocking(calls.tokens.make_link)
-    tokens = _blocking(calls.tokens.tokens)
-    revoke_token = _blocking(calls.tokens.revoke_token)
+    @staticmethod
+    def _carry_out(steps_of: Callable[..., Steps[Any]]) -> Callable[..., Any]:
+        @wraps(steps_of)
+        def method(self: Client, /, *args: Any, **kwargs: Any) -> Any:
+            with self._raising_own():
+                steps = steps_of(*args, **kwargs)
+                try:
+                    request = next(steps)
+                    while True:
+                        request = steps.send(self._execute(request))
+                except StopIteration as end:
+                    return end.value
+
+        return method
+
+
+class AsyncClient(Calls):
+    """The service at an address, for the holder of a token, in async code: `Client` with calls to be awaited.
+
+    ::
+
+        async with AsyncClient("https://trials.example.org", token) as client:
+            recommendation = await client.recommend("headache", "patient-17")
+            await client.report("headache", recommendation.id, actual=recommendation.arm, reward=1)
+
+    Many tasks may share a client, within one event loop (asyncio, or trio where it is installed).
+
+    Parameters
+    ----------
+    url, token, timeout, tries
+        As of `Client`.
+
+    """
+
+    def __init__(self, url: str, token: str, *, timeout: float = 30.0, tries: int = 8) -> None:
+        import httpcore  # when it is needed: importing this package stays quick
+
+        super().__init__(url, token, timeout=timeout, tries=tries)
+        self._pool = httpcore.AsyncConnectionPool(**self._pool_options())
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._closed = True
+        await self._pool.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _execute(self, request: Request[Result]) -> Result:
+        """Send a request until it is answered."""
+        import anyio
+
+        arguments, attempts = self._encode(request), self._attempts(request)
+        while True:
+            try:
+                response = await self._send(request, arguments)
+            except self._failures as error:
+                pause = attempts.pause_after_failure(error)
+            else:
+                waiting = attempts.pause_after(response)
+                if waiting is None:
+                    return self._answer(request, response)
+                pause = waiting
+            await anyio.sleep(pause)
+
+    async def _send(self, request: Request[Any], arguments: dict[str, Any]) -> HttpResponse:
+        async with self._pool.stream(**arguments) as got:
+            body = b""
+            if request.into is not None and got.status < 300:
+                with replacing(request.into) as file:
+                    async for part in got.aiter_stream():
+                        file.write(part)  # 64 KiB into the system's cache: no reason to start a thread
+            else:
+                body = await got.aread()
+            return self._respond(got.status, got.headers, body)
+
+    @staticmethod
+    def _carry_out(steps_of: Callable[..., Steps[Any]]) -> Callable[..., Any]:
+        @wraps(steps_of)
+        async def method(self: AsyncClient, /, *args: Any, **kwargs: Any) -> Any:
+            with self._raising_own():
+                steps = steps_of(*args, **kwargs)
+                try:
+                    request = next(steps)
+                    while True:
+                        request = steps.send(await self._execute(request))
+                except StopIteration as end:
+                    return end.value
+
+        return method

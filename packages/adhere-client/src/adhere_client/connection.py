@@ -1,12 +1,11 @@
-"""What both clients share: a request as bytes, a response as an answer or an exception."""
+"""The part that both clients share: a request becomes bytes, a response becomes a result or an exception."""
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -15,7 +14,6 @@ from adhere_client.attempts import Attempts
 from adhere_client.errors import ConflictError, InputError, ServiceError, UnknownError
 from adhere_client.request import HttpResponse, Request, Result
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 _ERRORS: Mapping[int, type[InputError]] = {400: InputError, 404: UnknownError, 409: ConflictError, 422: InputError}
 _CONNECT_TIMEOUT = 10.0
 _MAX_IDLE = 8  # connections kept open
@@ -45,7 +43,7 @@ class Connection:
 
     @property
     def _failures(self) -> tuple[type[Exception], ...]:
-        """What httpcore raises if there is no answer."""
+        """The exceptions of httpcore that say that there is no answer."""
         import httpcore
 
         return httpcore.NetworkError, httpcore.TimeoutException, httpcore.RemoteProtocolError
@@ -137,13 +135,3 @@ def _error_in(response: HttpResponse) -> Exception:
     if isinstance(error, ConflictError):
         error.recommendation_id = problem.get("recommendation_id")
     return error
-
-
-def as_method(method: Method, steps_of: Callable[..., Any]) -> Method:
-    """Let a method show the parameters of its call, after itself, and the answer in place of the steps."""
-    signature = inspect.signature(steps_of)
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    answer = str(signature.return_annotation).removeprefix("Steps[").removesuffix("]")
-    shown = signature.replace(parameters=[itself, *signature.parameters.values()], return_annotation=answer)
-    method.__signature__ = shown  # type: ignore[attr-defined]
-    return method

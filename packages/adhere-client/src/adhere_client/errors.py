@@ -1,4 +1,4 @@
-"""What a call raises: values that are refused, and a service that does not do what it should."""
+"""Exceptions that a call raises: values that are refused, and a service that fails."""
 
 from __future__ import annotations
 

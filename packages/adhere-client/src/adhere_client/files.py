@@ -55,7 +55,7 @@ def fields_of(design: AnyDesign) -> dict[str, Any]:
 
 
 def scenarios_of(design: AnyDesign) -> Any:
-    """What to simulate it with, where that stands beside its fields."""
+    """Return the scenarios beside the fields of a design, or None if it has none."""
     return _document(design).get("scenarios")
 
 

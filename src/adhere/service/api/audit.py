@@ -45,7 +45,7 @@ def list_records(context: RequestContext, view: ReadTransaction) -> LogPage:
 
 
 def _labels(view: ReadTransaction) -> dict[str, str]:
-    """Whose each token is, by what the log calls it."""
+    """The label of each token, by its name in the log."""
     return {f"{_TOKEN}{token.id}": token.label for token in view.tokens()}
 
 

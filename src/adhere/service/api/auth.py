@@ -126,7 +126,7 @@ def check_role(route: Route, role: str) -> None:
 
 
 def check_trial(context: RequestContext) -> None:
-    """To a token for one trial, all others are unknown."""
+    """Refuse any other trial to a token for one trial: to it, all others are unknown."""
     only = context.holder.trial
     if only is not None and context.trial != only:
         raise UnknownError("trial", context.trial, "the trial this token is for")

@@ -41,7 +41,7 @@ async def analysis(context: RequestContext) -> Response:
 
 
 async def _as_file(context: RequestContext, job: str, form: str, headers: Mapping[str, str]) -> Response:
-    """What a job writes into a file, as an answer."""
+    """Let a job write a file, and return it as a response."""
     service = context.service
 
     def count(view: ReadTransaction) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from starlette.types import Receive
 
-from adhere.decoding import misfit, without_null
-from adhere.errors import UnknownError
+from adhere.decoding import misfit, unique_names, without_null
+from adhere.errors import InputError, UnknownError
 from adhere.service.http.http_protocol import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown
 from adhere.trial.secret.recommendation_ids import parse_id
@@ -203,11 +203,11 @@ def _parsed(raw: bytes) -> Any:
     if not text.strip():
         return ProblemError("malformed", "the body is empty; send a JSON object", field="body")
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_float=_number)
+        return json.loads(text, object_pairs_hook=unique_names, parse_float=_number)
     except json.JSONDecodeError as error:
         return _not("JSON", text, error.pos)
-    except ProblemError as problem:
-        return problem
+    except InputError as error:
+        return ProblemError("invalid", error.sentence, field=shown(error.field), expected=error.expected)
     except (RecursionError, ValueError):  # too deep, or a whole number of too many digits
         return None
 
@@ -216,15 +216,6 @@ def _not(what: str, text: str, at: int) -> ProblemError:
     before = text[:at]
     place = f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
     return ProblemError("malformed", f"the body is not valid {what}: {place}", field="body")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        name = next(name for name in names if names.count(name) > 1)
-        raise ProblemError("invalid", f"{shown(name)!r} is given twice", field=shown(name), expected="it once")
-    return found
 
 
 def _number(text: str) -> float | str:

@@ -192,7 +192,7 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
 
 
 class NewReport(RewardBody, frozen=True, kw_only=True):
-    """What was taken (an arm, or a kit in a blinded trial; nothing; something else), the reward, or both."""
+    """A report of what was taken (an arm, in a blinded trial a kit; nothing; something else), the reward, or both."""
 
     actual: Actual = None
     took_nothing: TookNothing = False
@@ -223,14 +223,8 @@ class Reason(Body, frozen=True, kw_only=True):
     reason: Text
 
 
-class Withdrawal(Reason, frozen=True, kw_only=True):
-    """The reason of a withdrawal, and whose it is."""
-
-    subject: OfSubject = None
-
-
-class ErrorMark(Reason, frozen=True, kw_only=True):
-    """Why a recommendation was entered in error, and whose it is."""
+class Mark(Reason, frozen=True, kw_only=True):
+    """The reason why a recommendation is withdrawn, or was entered in error, and whose it is."""
 
     subject: OfSubject = None
 
@@ -301,8 +295,7 @@ EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
     NewCorrection: {"reason": "typing error", "reward": 0},
     Reason: {"reason": "planned"},
     Ending: {"reason": "as planned"},
-    Withdrawal: {"reason": "moved away"},
-    ErrorMark: {"reason": "typing error in the subject's code"},
+    Mark: {"reason": "moved away"},
     NewUnblinding: {"kit": "4K7T-9QXA", "reason": "adverse event"},
     NewErasure: {"subject": "S-001", "site": "Leeds"},
     Rotation: {"overlap_seconds": 3600},

@@ -58,7 +58,7 @@ class Route:
 
     @property
     def summary(self) -> str:
-        """What it does, in the words of its handler."""
+        """A sentence about the operation, in the words of its handler."""
         return (self.handler.__doc__ or "").removesuffix(".")
 
     @property
@@ -79,7 +79,7 @@ class Route:
 
     @property
     def if_unknown(self) -> str:
-        """What to do if it is not known whether a request was executed."""
+        """The advice for a client if it is not known whether a request was executed."""
         if self.method == "GET":  # only the row of the access log was to be written
             return "send the same request again"
         if self.idempotent:

@@ -12,7 +12,7 @@ from adhere.service.http.problems import ProblemError
 
 
 class Routed(Protocol):
-    """What the router finds: a route of the API, or a page."""
+    """A row of the router's table: a route of the API, or a page."""
 
     @property
     def method(self) -> str:

@@ -140,8 +140,8 @@ _RECOMMENDATIONS: Final = (
         reveals=accesses.REPORT,
     ),
     _write(f"{_RECOMMENDATION}/corrections", SITE_ROLES, recommendations.correct, Recorded, requests.NewCorrection),
-    _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Recorded, requests.Withdrawal),
-    _write(f"{_RECOMMENDATION}/error", SITE_ROLES, recommendations.mark_in_error, Recorded, requests.ErrorMark),
+    _write(f"{_RECOMMENDATION}/withdrawal", SITE_ROLES, recommendations.withdraw, Recorded, requests.Mark),
+    _write(f"{_RECOMMENDATION}/error", SITE_ROLES, recommendations.mark_in_error, Recorded, requests.Mark),
     _write(
         f"{_TRIAL}/unblindings",
         RECOMMENDATION_ROLES,

@@ -95,7 +95,7 @@ async def simulation_report(context: RequestContext) -> Response:
 
 
 def _read(body: NewSimulation) -> tuple[Design, Mapping[str, Any] | None, int]:
-    """What is to be simulated, if it is valid and not too much."""
+    """Return the design, its scenarios and the number of patients, if they are valid and not too many."""
     design, own = read_design(body.design)
     scenarios = own if body.scenarios is None else _table(body.scenarios)
     if scenarios is not None and (not isinstance(scenarios, Mapping) or "populations" in scenarios):

@@ -86,7 +86,7 @@ def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine
 
 
 def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Snapshot:
-    """What is stored of a trial's state, of whichever version; derived from the log only where nothing is."""
+    """The stored snapshot of a trial, of whichever version, or one derived from the log if there is none."""
     stored = decode_snapshot(view.head(view.trials()[trial]).snapshot)
     if stored is not None:
         return stored
@@ -129,7 +129,7 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialDetails:
 
 
 def _summary(look: Looked) -> LookSummary:
-    """What names no arm, and so needs no row in the access log."""
+    """The part of a look that names no arm, and so needs no row in the access log."""
     counts = look.n_outcomes, look.n_recommendations
     return LookSummary(look.look + 1, look.position, look.at, *counts, decision_of(look))
 

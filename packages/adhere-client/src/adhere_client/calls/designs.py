@@ -52,28 +52,13 @@ def create_trial(
 
     A seed is for rehearsals only: any other trial draws a secret of its own, by which nobody can predict an arm.
     """
-    body = {
-        "name": name,
+    body = locals() | {  # all parameters, by their names
         "policy": str(policy),
         "arms": list_of("arms", arms, 'names, such as ["walk", "aspirin"]'),
-        "n_patients": n_patients,
         "reward_values": list_of("reward_values", reward_values, "numbers from 0 to 1"),
-        "blinded": blinded,
-        "repeats": repeats,
-        "entries": entries,
         "impute": dict(impute) if isinstance(impute, Mapping) else impute,
-        "control": control,
         "strata": list_of("strata", strata, 'names, such as ["under 60", "60 and over"]'),
-        "update": update,
-        "looks": looks,
-        "stopping": stopping,
         "estimands": list_of("estimands", estimands, 'names, such as ["intention-to-treat"]'),
-        "enrolment": enrolment,
-        "delay": delay,
-        "missing": missing,
-        "rehearsal": rehearsal,
-        "outcome_words": outcome_words,
-        "lower_is_better": lower_is_better,
         "seed": None if seed is None else str(seed),
     }
     created = yield from ask(Request("POST", "/trials", CreatedTrial, body))
@@ -143,7 +128,7 @@ def explore(
     runs: int = 1_000,
     seed: int = 0,
 ) -> Steps[Exploration]:
-    """Who is fooled in a population of four compliance types, and how policies fare there, by simulated trials.
+    """Show who is fooled in a population of four compliance types, and how policies fare there in simulated trials.
 
     `compliance_types` replaces the preset's: {"compliers": (share, mean reward on control, on treatment), …},
     of never-takers, always-takers, compliers and defiers.

@@ -75,7 +75,7 @@ def reveal(trial: str, reason: str, *, request_id: str | None = None) -> Steps[R
 
 
 def enrolment(trial: str) -> Steps[TrialEnrolment]:
-    """Who was enrolled where and when, and what is still to be reported, of all sites."""
+    """The enrolment of all sites by day, and what is still to be reported."""
     return get(trial_path(trial, "enrolment"), TrialEnrolment)
 
 
@@ -134,7 +134,7 @@ def verify(trial: str) -> Steps[Verification]:
 
 
 def accesses(trial: str) -> Steps[list[Access]]:
-    """Who read what of a trial: results and exports, and in a blinded trial all that reveals an arm."""
+    """The access log of a trial: reads of results and exports, and in a blinded trial all that reveals an arm."""
     path = trial_path(trial, "accesses")
     found: list[Access] = []
     after: int | None = 0

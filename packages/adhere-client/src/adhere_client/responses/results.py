@@ -1,4 +1,4 @@
-"""What a trial has found so far."""
+"""The results of a trial so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ArmEstimate(Response, frozen=True):
 
 
 class Compliance(Response, frozen=True):
-    """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
+    """The arms taken by those who were recommended one arm, and the share that took it, with its 95% interval."""
 
     chosen: str
     took: dict[str, int]

@@ -84,8 +84,8 @@ class LookThreshold(Response, frozen=True):
     at_most: float | None = None
 
 
-class Look(Response, frozen=True):
-    """A look at a trial. A decision other than "go on" recommends to stop, which a person confirms by ending it."""
+class LookSummary(Response, frozen=True):
+    """A look without its arms; a decision other than "go on" recommends to stop."""
 
     look: int
     record: int
@@ -93,6 +93,11 @@ class Look(Response, frozen=True):
     outcomes: int
     recommendations: int
     decision: str
+
+
+class Look(LookSummary, frozen=True):
+    """A look at a trial. A decision other than "go on" recommends to stop, which a person confirms by ending it."""
+
     arms: list[ArmAtLook]
     selected: str | None = None
     thresholds: dict[str, LookThreshold] = field(default_factory=dict)
@@ -108,17 +113,6 @@ class LookList(Response, frozen=True, omit_defaults=False):
 
     looks: list[Look]
     rehearsal: bool = False
-
-
-class LookSummary(Response, frozen=True):
-    """A look without its arms; a decision other than "go on" recommends to stop."""
-
-    look: int
-    record: int
-    at: datetime
-    outcomes: int
-    recommendations: int
-    decision: str
 
 
 class TrialLine(Response, frozen=True):
