@@ -223,7 +223,7 @@ MUTANTS = (
     Mutant(
         "commit-before-the-disk",
         "SQLite acknowledges a commit before it is on the disk.",
-        "src/adhere/store/sqlite_settings.py",
+        "src/adhere/store/sqlite_transaction.py",
         "PRAGMA synchronous = FULL",
         "PRAGMA synchronous = NORMAL",
         ("tests/service/test_power_cut.py",),

@@ -6,10 +6,9 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.store import Store, StoreError, UpdateBlock
-from adhere.store.accesses import accesses, add_access
-from adhere.store.erasing import erase, is_erased
+from adhere.store.access import accesses, add_access
 from adhere.store.records import Subject, Token
-from adhere.store.subjects import looking_alike
+from adhere.store.subjects import erase, is_erased, looking_alike
 
 from .places import START, append, fetch, fill, head_at, make_trial, record
 

@@ -19,8 +19,7 @@ import pytest
 
 from adhere.errors import OutcomeUnknownError, RecordsLostError
 from adhere.store import StoreError
-from adhere.store.possession import Possession
-from adhere.store.progress_file import ProgressFile
+from adhere.store.possession import Possession, ProgressFile
 from adhere.store.restoring import restoring
 from adhere.store.sqlite import SqliteStore
 

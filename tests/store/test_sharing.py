@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from adhere.store import Store, StoreError, migrations
-from adhere.store.migrations import FIRST_FORMAT, FORMAT
+from adhere.store import Store, StoreError, schema
 from adhere.store.records import Subject, Token
+from adhere.store.schema import FIRST_FORMAT, FORMAT
 
 from .places import Place, append, fetch, fill, head_at, make_trial, record
 
@@ -129,8 +129,8 @@ def test_tables_of_an_older_version_are_brought_up_to_date_and_not_only_read(
 ) -> None:
     lasting.open().close()
     step = "CREATE TABLE letters (id {number} PRIMARY KEY)"  # of a version to come
-    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, (step,)))
-    monkeypatch.setattr(migrations, "FORMAT", FORMAT + 1)
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, (step,)))
+    monkeypatch.setattr(schema, "FORMAT", FORMAT + 1)
     with pytest.raises(StoreError, match=rf"was written by an older adhere \(tables of version {FORMAT}; this one"):
         lasting.open(read_only=True)
     lasting.open().close()

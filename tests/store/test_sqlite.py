@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from adhere.store import StoreError, open_store
-from adhere.store.erasing import erase
 from adhere.store.records import Subject
 from adhere.store.sqlite import SqliteStore
+from adhere.store.subjects import erase
 
 from .places import append, fill, make_trial, record
 from .writers import start, write_and_stay

@@ -16,8 +16,8 @@ from hashlib import sha256
 from adhere.access.tokens import Tokens
 from adhere.errors import ConflictError, UnknownError
 from adhere.store import Store
+from adhere.store.access import Session, add_link, add_session, drop_session, sessions, take_link
 from adhere.store.records import Token
-from adhere.store.sessions import Session, add_link, add_session, drop_session, sessions, take_link
 
 LINK_PREFIX = "lnk_"
 LINK_FRAGMENT = "#link="  # before the secret in a link: browsers send a fragment to nobody

@@ -25,7 +25,7 @@ from adhere.service.metrics import Metrics
 from adhere.service.preparer import Preparer
 from adhere.service.threads import Threads
 from adhere.store import OutcomeUnknownError, Store, StoreBusyError, StoreError
-from adhere.store.accesses import add_access
+from adhere.store.access import add_access
 from adhere.trial.domain.commands import AnyCommand, Response
 from adhere.trial.writing.processor import CommandProcessor
 

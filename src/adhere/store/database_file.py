@@ -8,9 +8,19 @@ from pathlib import Path
 
 import filelock
 
-from adhere.errors import FileInUseError, StoreError
-from adhere.files import make_private
-from adhere.store.file_errors import file_error
+from adhere.errors import FileInUseError, StoreError, StoreUnavailableError
+from adhere.files import make_private, may_pass
+
+
+def file_error(sentence: str, error: OSError) -> StoreError:
+    """Return the error of a store whose file the system refused; it says whether that may pass.
+
+    >>> file_error("adhere.db cannot be written", OSError(28, "No space left on device"))
+    StoreUnavailableError('adhere.db cannot be written: No space left on device')
+    """
+    kind = StoreUnavailableError if may_pass(error) else StoreError
+    return kind(f"{sentence}: {error.strerror}")
+
 
 log = logging.getLogger("adhere.store")
 

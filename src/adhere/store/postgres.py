@@ -30,7 +30,6 @@ import psycopg
 from psycopg.pq import PipelineStatus
 
 from adhere.errors import OutcomeUnknownError, StoreError, StoreUnavailableError
-from adhere.store.migrations import FORMAT, check_format, known_format, migrate
 from adhere.store.postgres_connection import (
     Connection,
     Silence,
@@ -41,6 +40,7 @@ from adhere.store.postgres_connection import (
     without_passwords,
 )
 from adhere.store.postgres_transaction import PostgresTransaction, are_same
+from adhere.store.schema import FORMAT, check_format, known_format, migrate
 from adhere.store.store import DEADLINE, Store
 
 # Writers wait for each other by locks; at another level, which a database may have as its default, one would fail.

@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from adhere.store.postgres_connection import Connection
-from adhere.store.schema import PRIMARY_KEY
 from adhere.store.secret_file import SecretFile
-from adhere.store.transactions import WriteTransaction
+from adhere.store.transactions import PRIMARY_KEY, WriteTransaction
 
 _ARRAYS = {"bytes": "bytea[]", "number": "bigint[]", "text": "text[]"}
 _CATALOGUE = f"""
@@ -33,7 +32,7 @@ class PostgresTransaction(WriteTransaction):
 
     catalogue = _CATALOGUE
     torn_by = "rows were changed, or a backup was restored in part. Restore a backup: pg_restore."
-    among = "= ANY(?)"
+    in_clause = "= ANY(?)"
     locked = " FOR UPDATE"
     types: ClassVar = {
         "bytes": "BYTEA",
@@ -96,7 +95,7 @@ class PostgresTransaction(WriteTransaction):
         """Take a lock that belongs to the database, not to a row: there may be no row yet."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_TURN,))
 
-    def together(self, values: Sequence[Any]) -> list[Any]:
+    def in_values(self, values: Sequence[Any]) -> list[Any]:
         """The values as an array."""
         return list(values)
 

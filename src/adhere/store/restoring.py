@@ -13,8 +13,7 @@ from pathlib import Path
 from adhere.errors import StoreError
 from adhere.files import make_private
 from adhere.store.database_file import LOCK, PROGRESS, SHM, WAL, beside, check_path, followed, has_wal, lock_writer
-from adhere.store.possession import DISOWN
-from adhere.store.progress_file import sync_folder
+from adhere.store.possession import DISOWN, sync_folder
 from adhere.store.sqlite import SqliteStore
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 import filelock
 
 from adhere.errors import StoreError, StoreUnavailableError
-from adhere.store.file_errors import file_error
+from adhere.store.database_file import file_error
 
 _LINE = re.compile(r"^([0-9a-f]{64}) ([0-9a-f]{64})$", re.MULTILINE)  # a commitment and its secret
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT

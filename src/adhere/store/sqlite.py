@@ -17,12 +17,18 @@ from adhere.errors import OutcomeUnknownError, StoreBusyError, StoreError, Store
 from adhere.files import replacing
 from adhere.store.database_file import check_path, delete_file, followed, has_wal, lock_writer, make_file
 from adhere.store.file_watch import FileWatch
-from adhere.store.heads import check_heads
-from adhere.store.migrations import FORMAT, check_format, known_format, migrate
 from adhere.store.possession import DISOWN, Possession
-from adhere.store.sqlite_errors import in_words, is_busy, is_damage, leaves_doubt
-from adhere.store.sqlite_settings import add_statistics, let_busy_fail, set_up_writer
-from adhere.store.sqlite_transaction import SqliteTransaction
+from adhere.store.schema import FORMAT, check_format, check_heads, known_format, migrate
+from adhere.store.sqlite_transaction import (
+    SqliteTransaction,
+    add_statistics,
+    in_words,
+    is_busy,
+    is_damage,
+    leaves_doubt,
+    let_busy_fail,
+    set_up_writer,
+)
 from adhere.store.store import Store
 
 _PATIENCE = 30.0  # seconds for which another program's lock is waited for

@@ -1,19 +1,114 @@
-"""Statements in SQLite's words."""
+"""SQLite's own part: what its errors mean, how a file is written and searched, statements in its words."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
+from adhere.errors import DamagedStoreError, StoreError, StoreUnavailableError
 from adhere.store.records import Head, Token
-from adhere.store.schema import CATALOGUE
 from adhere.store.secret_file import SecretFile
-from adhere.store.transactions import WriteTransaction
+from adhere.store.transactions import PRIMARY_KEY, WriteTransaction
+
+_PASSING: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the database itself is damaged."""
+    return _kind(error) == sqlite3.SQLITE_CORRUPT
+
+
+def leaves_doubt(error: BaseException) -> bool:
+    """Whether a commit that failed may be found after a crash: it was in the log, but could not be synced.
+
+    On a full disk the end of the commit is missing, without which the log is as if it had not begun.
+    """
+    return _kind(error) == sqlite3.SQLITE_IOERR
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another connection has locked the database."""
+    return _kind(error) == sqlite3.SQLITE_BUSY
+
+
+def in_words(error: sqlite3.Error, where: str, otherwise: str) -> StoreError:
+    """The error of a store: damage, something that may pass, or else what `otherwise` says of it."""
+    if is_damage(error):
+        return DamagedStoreError(f"{where} is damaged: {error}. Restore a backup: adhere trial restore.")
+    kind = StoreUnavailableError if _kind(error) in _PASSING else StoreError
+    return kind(f"{where}{otherwise}: {error}")
+
+
+def _kind(error: BaseException) -> int:
+    """The kind of an error: the lowest byte of its code."""
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)) & 0xFF
+
+
+# How many rows there are and how many share the first columns of each index, as of a large trial. Left to itself,
+# SQLite takes every trial for a small one and reads all of it for each batch of requests.
+_STATISTICS = (
+    ("records", "records", "1000000 100000 1"),
+    ("records", "records_by_request", "1000000 100000 1"),
+    ("records", "records_by_recommendation", "1000000 100000 2 1"),
+)
+_CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages should mostly be at hand
+_PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
+
+
+def set_up_writer(connection: sqlite3.Connection) -> None:
+    """Set how a connection writes: with a write-ahead log that is on the disk after each commit."""
+    run = connection.execute
+    run("PRAGMA journal_mode = WAL")
+    run("PRAGMA synchronous = FULL")
+    run("PRAGMA fullfsync = ON")  # on macOS only this goes past the disk's own memory
+    run("PRAGMA secure_delete = ON")  # what is erased is overwritten
+    run(f"PRAGMA cache_size = {-_CACHE_KIB}")
+    run(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
+
+
+def let_busy_fail(connection: sqlite3.Connection) -> bool:
+    """Let a statement fail at once if another program has locked the database; return whether that was set.
+
+    Without a write-ahead log, which some file systems do not allow, a commit may have to wait for readers, so that
+    SQLite keeps waiting by itself.
+    """
+    has_log: bool = connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    if has_log:
+        connection.execute("PRAGMA busy_timeout = 0")
+    return has_log
+
+
+def add_statistics(connection: sqlite3.Connection) -> None:
+    """Write what SQLite should believe of the tables, once."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchone():
+        connection.execute("ANALYZE")  # makes the table
+        connection.execute("DELETE FROM sqlite_stat1")
+        connection.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", _STATISTICS)
+
 
 _ROWS_AT_ONCE = 64
+CATALOGUE = f"""
+    SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table'
+    UNION ALL SELECT tables.name || '{PRIMARY_KEY}', columns.name
+    FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' AND columns.pk
+    UNION ALL SELECT name, NULL FROM sqlite_master WHERE type = 'index'
+"""
 
 
 class SqliteTransaction(WriteTransaction):
@@ -24,7 +119,7 @@ class SqliteTransaction(WriteTransaction):
         "this is a mixture of two copies (was a backup put beside another file's -wal?). Restore a backup: adhere "
         "trial restore."
     )
-    among = "IN (SELECT value FROM json_each(?))"
+    in_clause = "IN (SELECT value FROM json_each(?))"
     locked = ""  # there is one writer
     types: ClassVar = {
         "bytes": "BLOB",
@@ -64,7 +159,7 @@ class SqliteTransaction(WriteTransaction):
         """Run a statement with its values."""
         return self._connection.execute(sql, values)
 
-    def together(self, values: Sequence[Any]) -> str:
+    def in_values(self, values: Sequence[Any]) -> str:
         """The values as a list in JSON."""
         return msgspec.json.encode(list(values)).decode()
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from adhere.errors import InputError, StoreError
 from adhere.store.records import Fetched, Head, Installation, Record, Subject, Token, UpdateBlock
-from adhere.store.schema import Schema, as_schema
 from adhere.store.secret_file import SecretFile
 
 # The columns of tables that are written to in bulk, with the kinds that `WriteTransaction.types` names.
@@ -24,6 +23,8 @@ _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at, expires_at, last_used_at"
 _HISTORIES = "SELECT recommendation_index, body FROM records WHERE trial = ? AND recommendation_index"
+Schema = Mapping[str, frozenset[str]]  # the columns of each table and of its primary key; an index has none
+PRIMARY_KEY = " primary key"  # after the name of its table
 
 
 class ReadTransaction(ABC):
@@ -32,14 +33,16 @@ class ReadTransaction(ABC):
     catalogue: ClassVar[str]  # the statement for the rows of `as_schema`
     secret_file: SecretFile | None = None  # where secrets are kept, if not in the store
     torn_by: ClassVar[str]  # how a log may have come to lack its end, and what to do
-    among: ClassVar[str]  # "is one of these", with one mark for all of them: the statement is the same for any number
+    in_clause: ClassVar[
+        str
+    ]  # "is one of these", with one mark for all of them: the statement is the same for any number
 
     @abstractmethod
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement with its values; returns a cursor to fetch from later."""
 
     @abstractmethod
-    def together(self, values: Sequence[Any]) -> Any:
+    def in_values(self, values: Sequence[Any]) -> Any:
         """The value to put for the mark in `among`."""
 
     def schema(self) -> Schema:
@@ -73,8 +76,8 @@ class ReadTransaction(ABC):
     ) -> dict[int, list[bytes]]:
         """The bodies of all records about each recommendation, in order, up to a position."""
         limit, values = ("", ()) if until is None else (" AND position <= ?", (until,))
-        sql = f"{_HISTORIES} {self.among}{limit} ORDER BY recommendation_index, position"
-        return _grouped(self.run(sql, (trial, self.together(recommendation_indices), *values)).fetchall())
+        sql = f"{_HISTORIES} {self.in_clause}{limit} ORDER BY recommendation_index, position"
+        return _grouped(self.run(sql, (trial, self.in_values(recommendation_indices), *values)).fetchall())
 
     def subjects(self, trial: int) -> Iterator[Subject]:
         """Every subject that was not erased."""
@@ -166,7 +169,7 @@ class ReadTransaction(ABC):
         """Send a query about some values, if there are any; the rows are fetched when the result is called."""
         if not values:
             return list
-        cursor = self.run(f"{sql} {self.among}{end}", (trial, self.together(values)))
+        cursor = self.run(f"{sql} {self.in_clause}{end}", (trial, self.in_values(values)))
         return cursor.fetchall  # type: ignore[no-any-return]
 
 
@@ -297,3 +300,11 @@ def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
     for recommendation_index, body in rows:
         found.setdefault(recommendation_index, []).append(body)
     return found
+
+
+def as_schema(rows: Sequence[tuple[str, str | None]]) -> Schema:
+    """The rows of a catalogue, by table."""
+    found: dict[str, set[str]] = {}
+    for name, column in rows:
+        found.setdefault(name, set()).update([column] if column else [])
+    return {name: frozenset(columns) for name, columns in found.items()}

@@ -39,7 +39,7 @@ def accesses(source: Source, name: TrialName = None) -> None:
 
 
 def _show(found: TrialInView) -> None:
-    from adhere.store.accesses import accesses as some
+    from adhere.store.access import accesses as some
 
     rows = [_COLUMNS]
     after = 0

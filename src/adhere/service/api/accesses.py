@@ -18,7 +18,7 @@ from adhere.service.api.route import BLIND_ROLES, Route
 from adhere.service.context import RequestContext, reading
 from adhere.service.group_commit import Read
 from adhere.store import ReadTransaction
-from adhere.store.accesses import MAX_ID, accesses, accesses_before
+from adhere.store.access import MAX_ID, accesses, accesses_before
 from adhere.trial.writing.processor import utc_now
 from adhere_client.responses.log import Access, AccessPage
 

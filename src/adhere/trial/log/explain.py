@@ -69,7 +69,7 @@ def _dropped_before(view: ReadTransaction, trial: int, design: Design, made: Rec
 
 def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) -> str:
     """By what the design prescribes the probabilities, where it does."""
-    among = f", among the arms left (dropped at a look: {', '.join(dropped)})" if dropped else ""
+    in_clause = f", among the arms left (dropped at a look: {', '.join(dropped)})" if dropped else ""
     in_burn_in = made.recommendation_index < burn_in_of(design).patients
     if made.stratum is not None and in_burn_in:
         return f"what is left of a permuted block of the stratum{among}"

@@ -15,7 +15,7 @@ import msgspec
 
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
-from adhere.store.erasing import erase_missing
+from adhere.store.subjects import erase_missing
 from adhere.trial.domain.chain import START, walk
 from adhere.trial.domain.events import LOG_FORMAT, Created, EpochBegun, Revealed, created_event, decode, to_record
 from adhere.trial.log.verify import IntegrityError, checked_event, verify

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from adhere.design.design import Design
 from adhere.errors import UnavailableError
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
-from adhere.store.erasing import erase, is_erased
-from adhere.store.subjects import is_made_for, latest_of, looking_alike
+from adhere.store.subjects import erase, is_erased, is_made_for, latest_of, looking_alike
 from adhere.trial.domain.chain import link
 from adhere.trial.domain.events import (
     AnyEvent,
