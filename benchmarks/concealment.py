@@ -21,12 +21,12 @@ import numpy as np
 
 from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
+from adhere.trial.domain.due_looks import choose, stated_probabilities
 from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.state import TrialState
 from adhere.trial.log.log_file import secrets_of
-from adhere.trial.looks.due_looks import choose, stated_probabilities
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import LETTERS
 from adhere.trial.secret.trial_keys import TrialKeys

@@ -16,8 +16,8 @@ from adhere.populations import stroke_aspirin, stroke_heparin
 from adhere.record_sources import analyse, records_and_allocation, records_of
 from adhere.store import open_store
 from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
-from adhere.trial.log.export import write_table
 from adhere.trial.log.log_file import write_log
+from adhere.trial.log.table import write_table
 from adhere.trial.writing.processor import CommandProcessor
 from same_records import assert_same_records
 from trial.live import send

@@ -13,8 +13,8 @@ from benchmarks.service.subjects import THOMPSON, Driven, Where, prepare, servin
 from tests.store.postgres_server import fresh_database, shared_server
 
 from adhere.store import open_store
-from adhere.trial.domain import chain
 from adhere.trial.domain.events import Recommended, Reported, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.verify import verify
 
 SQLITE, POSTGRES = "SQLite, 1 process", "PostgreSQL, 4 processes"
@@ -47,7 +47,7 @@ def check(where: Where, trials: list[str], pairs: int) -> None:
     with closing(open_store(where, read_only=True)) as store, store.reading() as view:
         numbers = view.trials()
         for trial in trials:
-            for record in chain.walk(view, numbers[trial]):
+            for record in walk(view, numbers[trial]):
                 event = decode(record.body)
                 recommended += isinstance(event, Recommended)
                 reported += isinstance(event, Reported)

@@ -17,8 +17,8 @@ from benchmarks.service.skeleton import TOKEN
 from adhere.access.tokens import Tokens
 from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Recommended, Reported, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.writing.processor import CommandProcessor
 
 ADHERE, SKELETON = "adhere", "a bare log"

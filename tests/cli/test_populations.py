@@ -11,7 +11,7 @@ import pytest
 from adhere.design.parts import Imputation
 from adhere.intervals import mean_interval, wilson
 from adhere.trial.domain.commands import Withdraw
-from adhere.trial.log.export import write_table
+from adhere.trial.log.table import write_table
 from cli.running import check_complaint, in_this_process
 from trial.live import Live
 

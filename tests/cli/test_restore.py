@@ -11,8 +11,8 @@ import pytest
 
 from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Created, EpochBegun, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.writing.processor import CommandProcessor
 
 from .running import check_complaint, in_this_process

@@ -10,9 +10,9 @@ import pytest
 
 from adhere.design.make_design import make_design
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import ChangeStatus, Recommend, RecommendationResponse, Report
 from adhere.trial.domain.events import Revealed, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.writing.processor import CommandProcessor
 from trial.live import SECRET, send
 

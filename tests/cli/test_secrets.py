@@ -15,7 +15,6 @@ from adhere import Trial
 from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import (
     ChangeStatus,
     Recommend,
@@ -25,6 +24,7 @@ from adhere.trial.domain.commands import (
     UnblindingResponse,
 )
 from adhere.trial.domain.events import EpochBegun, Recommended, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.log_file import secrets_of
 from adhere.trial.secret.trial_secret import commitment_to
 from adhere.trial.writing.processor import CommandProcessor

@@ -16,7 +16,7 @@ from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.log.verify import VerificationResult, verify
 from adhere.trial.sources import one_trial
-from adhere.trial.writing.epochs import begin_epochs
+from adhere.trial.writing.creation import begin_epochs
 from evaluation.trials import compliers
 from trial.live import Live, number_of
 

@@ -215,7 +215,7 @@ MUTANTS = (
     Mutant(
         "chain-without-links",
         "A record's hash no longer covers the record before it, so that records can be exchanged unseen.",
-        "src/adhere/trial/domain/chain.py",
+        "src/adhere/trial/domain/log_records.py",
         "hashlib.sha256(before + body).digest()",
         "hashlib.sha256(body).digest()",
         ("tests/trial/log",),

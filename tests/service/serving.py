@@ -28,8 +28,8 @@ from adhere.service.http.http_server import HttpServer
 from adhere.service.pages.page_request import PageRoute
 from adhere.service.settings import ServiceSettings
 from adhere.store import Store, open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Recommended, created_event, decode
+from adhere.trial.domain.log_records import walk
 
 Loop: TypeAlias = Literal["asyncio", "uvloop"]
 ARMS = ("walk", "aspirin")

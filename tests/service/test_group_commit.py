@@ -15,7 +15,6 @@ from adhere.errors import InputError, UnavailableError, UnknownError
 from adhere.service.group_commit import GroupCommit, ShutdownError
 from adhere.service.metrics import Metrics
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import (
     AnyCommand,
     Correct,
@@ -26,6 +25,7 @@ from adhere.trial.domain.commands import (
     Response,
 )
 from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.policy.engine import Engine
 from adhere.trial.writing import projection

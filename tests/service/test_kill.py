@@ -10,8 +10,8 @@ import pytest
 from msgspec import to_builtins
 
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import EpochBegun, Recommended, Reported, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
 

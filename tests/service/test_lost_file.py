@@ -11,8 +11,8 @@ import pytest
 
 from adhere.cli.main import main
 from adhere.store import RecordsLostError, open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from service.serving import as_process, in_file, wait_until
 

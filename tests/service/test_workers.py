@@ -12,8 +12,8 @@ from pathlib import Path
 from adhere.client import Client
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Recommended, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
 from service.pages.person import Person, sign_in

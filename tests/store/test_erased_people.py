@@ -13,9 +13,9 @@ from adhere.store import Store, open_store
 from adhere.trial.domain.commands import Erase, Recommend, RecommendationResponse, Report
 from adhere.trial.domain.events import Corrected, Reported
 from adhere.trial.log.explain import explain
-from adhere.trial.log.export import write_table
 from adhere.trial.log.log_file import import_log, write_log
 from adhere.trial.log.replay import replay
+from adhere.trial.log.table import write_table
 from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import utc_now
 from trial.live import SECRET, Live, number_of

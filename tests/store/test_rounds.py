@@ -12,7 +12,6 @@ import pytest
 from adhere.design.make_design import make_design
 from adhere.errors import ConflictError
 from adhere.store import Store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import (
     AnyCommand,
     Correct,
@@ -25,6 +24,7 @@ from adhere.trial.domain.commands import (
 )
 from adhere.trial.domain.events import Erased, Recommended, decode
 from adhere.trial.domain.history import History, history_of
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import CommandProcessor

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from adhere.design.design import Design
 from adhere.design.make_design import make_design
 from adhere.store import Head, ReadTransaction, Record, Store, open_store
-from adhere.trial.domain.chain import START, link, walk
 from adhere.trial.domain.commands import (
     AnyCommand,
     Correct,
@@ -24,7 +23,7 @@ from adhere.trial.domain.commands import (
     Response,
 )
 from adhere.trial.domain.events import AnyEvent, Recommended, decode, encode, to_record
-from adhere.trial.domain.recommendations import index_of
+from adhere.trial.domain.log_records import START, index_of, link, walk
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.log.verify import VerificationResult, verify
 from adhere.trial.policy.engine import Engine

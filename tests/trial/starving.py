@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import ChangeStatus, Recommend, RecommendationResponse, Report
 from adhere.trial.domain.events import decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.writing.processor import CommandProcessor
 from adhere.trial.writing.snapshot import decode_snapshot, floats_from

@@ -15,10 +15,10 @@ from adhere.cli.main import main
 from adhere.design.make_design import make_design
 from adhere.errors import InputError, UnknownError
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import Receipt, Recommend, RecommendationResponse, Report
 from adhere.trial.domain.events import EpochBegun, Recommended, decode
 from adhere.trial.domain.history import history_of
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import CommandProcessor

@@ -10,7 +10,7 @@ from adhere.policies import as_policy
 from adhere.policies.base.policy import TrialShape, probabilities_size
 from adhere.policies.guards.dropped_arms import shares_left
 from adhere.randomness import CHOOSE, stream, uniforms
-from adhere.trial.policy.allocation import allocate, draw_by_shares, stated_shares
+from adhere.trial.policy.steps import allocate, draw_by_shares, stated_shares
 
 ALL = np.zeros(3, np.int64)
 

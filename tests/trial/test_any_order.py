@@ -18,10 +18,10 @@ from adhere.design.parts import Imputation
 from adhere.errors import ConflictError
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import MarkInError, Recommend, Withdraw
 from adhere.trial.domain.events import decode
 from adhere.trial.domain.history import history_of
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
 from adhere.trial.writing import projection

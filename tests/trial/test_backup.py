@@ -14,9 +14,9 @@ from adhere.errors import UnknownError
 from adhere.record_sources import records_of
 from adhere.store import Head, Store, open_store
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.domain.events import AnyEvent, Created, EpochBegun, Recommended, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
 from adhere.trial.writing.processor import CommandProcessor

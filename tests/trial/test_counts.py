@@ -8,7 +8,7 @@ import pytest
 from adhere.design.parts import Imputation
 from adhere.store import ReadTransaction
 from adhere.trial.domain.commands import MarkInError, Withdraw
-from adhere.trial.domain.counts import Counts
+from adhere.trial.domain.history import Counts
 from adhere.trial.log.replay import replay
 from adhere.trial.monitoring.results import results_of
 from adhere.trial.writing.snapshot import counts_of

@@ -19,10 +19,10 @@ from adhere.trial.domain.look_state import look_plan
 from adhere.trial.domain.looker import decisions_of
 from adhere.trial.domain.looker import read_patients as patients_of
 from adhere.trial.log.explain import explain
-from adhere.trial.log.export import write_table
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
 from adhere.trial.log.replay_schedule import logged_allocation
+from adhere.trial.log.table import write_table
 from adhere.trial.log.verify import verify
 from adhere.trial.monitoring.results import results_of
 from adhere.trial.policy.engine import Engine

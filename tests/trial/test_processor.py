@@ -9,7 +9,7 @@ from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, UnknownError
 from adhere.trial.domain.commands import ChangeStatus, Erase, Receipt, Recommend, Report, Withdraw
 from adhere.trial.domain.events import Conflicted, Corrected, Recommended
-from adhere.trial.log.describe import describe
+from adhere.trial.log.explain import describe
 from adhere.trial.monitoring.results import results_of
 from adhere.trial.trial import Trial
 

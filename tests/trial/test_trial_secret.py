@@ -15,7 +15,6 @@ from adhere import Trial
 from adhere.design.make_design import make_design
 from adhere.errors import ConflictError, InputError, SecretUnknownError, UnknownError
 from adhere.store import open_store
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import (
     ChangeStatus,
     Correct,
@@ -27,10 +26,11 @@ from adhere.trial.domain.commands import (
     Unblind,
 )
 from adhere.trial.domain.events import AnyEvent, Created, Event, Recommended, Revealed
+from adhere.trial.domain.log_records import walk
 from adhere.trial.log.explain import explain
-from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.log_file import read_log
 from adhere.trial.log.replay import replay
+from adhere.trial.log.table import write_log, write_table
 from adhere.trial.log.verify import verify
 from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.trial_secret import arm_keys, commitment_to, id_key, kit_key, public_keys, secret_of_seed

@@ -36,7 +36,7 @@ from adhere.service.settings_sources import HIDDEN, check_settings
 from adhere.service.starting import StartError, announce_first_token, start
 from adhere.service.verification import check_heads_file
 from adhere.store import Store, StoreError, check_place, open_store
-from adhere.trial.writing.epochs import begin_epochs_after_restore
+from adhere.trial.writing.creation import begin_epochs_after_restore
 from adhere.trial.writing.processor import utc_now
 
 _SWITCH_SECONDS = 0.0005

@@ -24,9 +24,9 @@ from adhere.policies import Policy, PolicyLike, as_policy
 from adhere.policies.guards.floor import ControlWarning, protected_control
 from adhere.store.sqlite import SqliteStore
 from adhere.store.transactions import WriteTransaction
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.commands import AnyCommand, ChangeStatus, Correct, Recommend, Report
 from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.state import TrialState
 from adhere.trial.log.log_file import read_log, write_log
 from adhere.trial.log.look_view import LookView, logged_looks, recommended_stop

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
-from adhere.trial.secret import random_bytes
+from adhere.trial.secret import recommendation_ids
 
 _START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ class Pinned:
         monkeypatch.setattr(random, "_urandom", self._bytes)
         monkeypatch.setattr(os, "urandom", self._bytes)
         for name, value in {"_AT_ONCE": 0, "_pool": b"", "_used": 0}.items():  # nothing that was fetched before
-            monkeypatch.setattr(random_bytes, name, value)
+            monkeypatch.setattr(recommendation_ids, name, value)
         clock = type("Clock", (datetime,), {"now": staticmethod(self.now)})
         for name, module in list(sys.modules.items()):
             if name.startswith("adhere.") and "datetime.now(" in inspect.getsource(module):

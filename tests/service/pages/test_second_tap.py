@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adhere.service.settings import ServiceSettings
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import decode
+from adhere.trial.domain.log_records import walk
 from service.serving import Service, in_file
 
 from .visitor import Visitor, visiting

@@ -14,8 +14,7 @@ from adhere.csv_cells import escape, unescape
 from adhere.design.make_design import make_design
 from adhere.populations.records import read_records
 from adhere.store import open_store
-from adhere.trial.log.csv_tables import escaped_table, unescaped_table
-from adhere.trial.log.export import write_table
+from adhere.trial.log.table import escaped_table, unescaped_table, write_table
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table
 

@@ -9,8 +9,7 @@ import pytest
 
 from adhere.errors import UnknownError
 from adhere.trial.domain.events import AnyEvent, Recommended
-from adhere.trial.log.comparison import How
-from adhere.trial.log.derive import derive_again
+from adhere.trial.log.derive import How, derive_again
 from adhere.trial.log.replay import replay
 
 from ..live import SECRET, UNKNOWN_ID, Live, log_of, number_of

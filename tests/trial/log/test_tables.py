@@ -16,9 +16,9 @@ from adhere.errors import InputError
 from adhere.store import open_store
 from adhere.trial.domain.commands import MarkInError, Withdraw
 from adhere.trial.domain.events import AnyEvent, Recommended
-from adhere.trial.log.export import write_table
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
+from adhere.trial.log.table import write_table
 from adhere.trial.log.table_import import import_table
 from adhere.trial.log.table_reading import arms_in, read_table, rewards_in
 from adhere.trial.log.verify import verify

@@ -62,7 +62,7 @@ def restore(
     from adhere.store.restoring import restoring
     from adhere.store.secret_file import SecretFile
     from adhere.trial.log import verify as verifying
-    from adhere.trial.writing.epochs import begin_epochs
+    from adhere.trial.writing.creation import begin_epochs
     from adhere.trial.writing.processor import utc_now
 
     refuse_address("BACKUP", source, "restore that with pg_restore")

@@ -33,7 +33,7 @@ def accept_loss(
     """
     from adhere.store.secret_file import SecretFile
     from adhere.store.sqlite import SqliteStore
-    from adhere.trial.writing.epochs import begin_epochs
+    from adhere.trial.writing.creation import begin_epochs
     from adhere.trial.writing.processor import utc_now
 
     refuse_address("FILE", source, "PostgreSQL itself sees to it that nothing is lost")
@@ -66,7 +66,7 @@ def new_epoch(
     'adhere trial restore', 'import' and 'accept-loss' do it by themselves, and so does the service after a copy or a
     pg_restore. Also use it if a secret may have become known.
     """
-    from adhere.trial.writing.epochs import begin_epochs
+    from adhere.trial.writing.creation import begin_epochs
     from adhere.trial.writing.processor import utc_now
 
     reason = check_text("--reason", reason.strip(), MAX_TEXT_LENGTH)

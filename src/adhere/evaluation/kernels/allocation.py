@@ -12,7 +12,7 @@ from adhere.policies.base.generic import choose, remember
 from adhere.policies.guards.dropped_arms import shares_left
 from adhere.policies.guards.permuted_blocks import take_place, write_block_shares
 from adhere.randomness import CHOOSE, point
-from adhere.trial.policy.allocation import allocate, stated_shares
+from adhere.trial.policy.steps import allocate, stated_shares
 
 
 @generic

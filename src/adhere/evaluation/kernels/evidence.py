@@ -9,7 +9,7 @@ from adhere.compilation import generic_with_default, implements
 from adhere.evaluation.kernels.bets import ITT, decisions_of
 from adhere.looks.judge import BeliefRules, WealthRules
 from adhere.randomness import ESTIMATE, point
-from adhere.trial.policy.beliefs import write_beliefs
+from adhere.trial.policy.steps import write_beliefs
 
 
 @generic_with_default

@@ -10,9 +10,9 @@ from adhere.service.api.queries import query_number
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Record
 from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.domain.recommendations import made_and_all
+from adhere.trial.domain.log_records import made_and_all
 from adhere.trial.log.derive import Reproduction as DerivedRecommendation
-from adhere.trial.log.describe import describe
+from adhere.trial.log.explain import describe
 from adhere.trial.log.verify import VerificationResult
 from adhere.trial.writing.processor import utc_now
 from adhere_client.responses.log import LogLine, LogPage, Reason, Reproduction, Verification

@@ -20,7 +20,7 @@ from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.store.subjects import looking_alike, pseudonyms_of, sites_of, subject_of
 from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.domain.recommendations import index_of
+from adhere.trial.domain.log_records import index_of
 from adhere.trial.log.follow_up import (
     IN_ERROR,
     LOST,

@@ -29,7 +29,7 @@ from adhere.trial.domain.events import (
     decode,
 )
 from adhere.trial.domain.history import History, history_of
-from adhere.trial.domain.recommendations import events_about
+from adhere.trial.domain.log_records import events_about
 from adhere.trial.verbs.context import unknown_recommendation
 from adhere.trial.writing.transaction import LiveTrial
 from adhere_client.responses.recommendations import Derivation, HistoryLine, RecommendationDetails, RecordedLine

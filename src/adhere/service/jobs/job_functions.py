@@ -13,15 +13,14 @@ from adhere.analysis.analyse import analyse_records
 from adhere.policies import import_policies
 from adhere.store import open_store
 from adhere.trial.domain.events import created_event
-from adhere.trial.domain.recommendations import made_event
+from adhere.trial.domain.log_records import made_event
 from adhere.trial.log.derive import Reproduction, derive_again
 from adhere.trial.log.explain import reasons
-from adhere.trial.log.export import write_log, write_table
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.log.records import trial_records
+from adhere.trial.log.table import write_log, write_table
 from adhere.trial.log.verify import VerificationResult, verify
-from adhere.trial.monitoring.belief_words import belief_words
-from adhere.trial.monitoring.policy_beliefs import beliefs_in
+from adhere.trial.monitoring.policy_beliefs import belief_words, beliefs_in
 from adhere.trial.monitoring.results import Results, results_of
 from adhere.trial.writing.processor import CommandProcessor
 

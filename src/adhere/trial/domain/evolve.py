@@ -15,7 +15,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from adhere.trial.domain.counts import evolve_counts
 from adhere.trial.domain.events import (
     AnyEvent,
     Closed,
@@ -29,7 +28,7 @@ from adhere.trial.domain.events import (
     Revealed,
     UpdateRefused,
 )
-from adhere.trial.domain.history import History, evolve_history
+from adhere.trial.domain.history import History, evolve_counts, evolve_history
 from adhere.trial.domain.look_state import after_look, evolve_looks
 from adhere.trial.domain.state import ChangedUpdates, Refusal, TrialState
 from adhere.trial.policy.engine import Engine, Floats

@@ -41,7 +41,7 @@ from adhere.trial.domain.look_state import (
     stratum_shares,
 )
 from adhere.trial.policy.engine import Choice, Engine, Floats
-from adhere.trial.policy.failures import OF_THE_MACHINE, reason_of, unavailable
+from adhere.trial.policy.policy_steps import OF_THE_MACHINE, reason_of, unavailable
 
 _AT_ONCE = 2000  # recommendations
 Patients: TypeAlias = Iterable[tuple[Recommended, History]]

@@ -10,8 +10,7 @@ import numpy as np
 from immutables import Map
 
 from adhere.design.design import Design
-from adhere.trial.domain.counts import Counts
-from adhere.trial.domain.history import History
+from adhere.trial.domain.history import Counts, History
 from adhere.trial.domain.look_state import LookState, first_look_state
 from adhere.trial.domain.looker import Looker, looker_of
 from adhere.trial.policy.engine import Engine, Floats

@@ -16,11 +16,11 @@ import msgspec
 from adhere.errors import InputError
 from adhere.store import Head, ReadTransaction, Record, Store, Subject, WriteTransaction
 from adhere.store.subjects import erase_missing
-from adhere.trial.domain.chain import START, walk
 from adhere.trial.domain.events import LOG_FORMAT, Created, EpochBegun, Revealed, created_event, decode, to_record
+from adhere.trial.domain.log_records import START, walk
 from adhere.trial.log.verify import IntegrityError, checked_event, verify
 from adhere.trial.secret.trial_secret import commitment_to
-from adhere.trial.writing.epochs import begin_epoch
+from adhere.trial.writing.creation import begin_epoch
 from adhere.trial.writing.snapshot import summary_of
 
 _AT_ONCE = 1000

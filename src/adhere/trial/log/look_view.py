@@ -11,8 +11,8 @@ from adhere.design.design import Design
 from adhere.design.look_thresholds import LookNames, LookThreshold
 from adhere.looks.judge import GO_ON, NAMES
 from adhere.store import ReadTransaction
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import Looked, decode
+from adhere.trial.domain.log_records import walk
 from adhere.trial.writing.snapshot import decode_snapshot, summary_of
 
 CONTINUE = "go on"

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from adhere.store import ReadTransaction, WriteTransaction
-from adhere.trial.domain.chain import START, walk
+from adhere.trial.domain.due_looks import check_looks, compare_looks, looked, missing_look, needs_policy
 from adhere.trial.domain.events import AnyEvent, Created, Looked, Recommended, UpdateRefused
 from adhere.trial.domain.history import History
+from adhere.trial.domain.log_records import START, walk
 from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import initial_state
-from adhere.trial.log.comparison import How, compare_numbers, compare_recommendation
+from adhere.trial.log.derive import How, compare_numbers, compare_recommendation
 from adhere.trial.log.verify import IntegrityError, checked_event
-from adhere.trial.looks.due_looks import looked, needs_policy
-from adhere.trial.looks.look_check import check_looks, compare_looks, missing_look
 from adhere.trial.writing.projection import Projection, block_ends, scratch_cache
 from adhere.trial.writing.snapshot import decode_snapshot, floats_from
 

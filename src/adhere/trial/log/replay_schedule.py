@@ -20,7 +20,6 @@ from adhere.errors import UnknownPolicyError
 from adhere.looks.judge import ACTIVE, GO_ON
 from adhere.randomness import Words, stream_keys
 from adhere.store import ReadTransaction
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import (
     AnyEvent,
     Corrected,
@@ -36,6 +35,7 @@ from adhere.trial.domain.events import (
 )
 from adhere.trial.domain.evolve import evolve
 from adhere.trial.domain.history import History
+from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
 
 _MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more

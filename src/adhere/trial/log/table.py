@@ -26,18 +26,38 @@ In CSV, not in Parquet, text that a spreadsheet would take for a formula is esca
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import polars as pl
 
+from adhere.csv_cells import ESCAPED_FORMULA, FORMULA, escape, unescape
 from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.design.design import Design
+from adhere.errors import InputError
 from adhere.store import ReadTransaction
 from adhere.trial.domain.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
 from adhere.trial.domain.history import History, evolve_history, history_of
+from adhere.trial.log.log_file import write_log
+
+_TEXT = pl.col(pl.String)
+
+
+def escaped_table(table: pl.DataFrame) -> pl.DataFrame:
+    """A table to be written as CSV: headers and texts escaped, numbers and times as they are."""
+    texts = pl.when(_TEXT.str.contains(FORMULA)).then(pl.lit("'") + _TEXT).otherwise(_TEXT)
+    return table.with_columns(texts.name.keep()).rename(escape)
+
+
+def unescaped_table(table: pl.DataFrame) -> pl.DataFrame:
+    """A table that was read from CSV, as it was before it was escaped."""
+    texts = pl.when(_TEXT.str.contains(ESCAPED_FORMULA)).then(_TEXT.str.slice(1)).otherwise(_TEXT)
+    return table.with_columns(texts.name.keep()).rename(unescape)
+
 
 AT_ONCE = 2000
 _TIME = pl.Datetime("us", "UTC")
@@ -157,3 +177,47 @@ def _when(event: AnyEvent | None) -> datetime | None:
     if event is None:
         return None
     return getattr(event, "happened", None) or event.at
+
+
+FORMATS = ("csv", "parquet", "log")
+__all__ = ["FORMATS", "write_log", "write_table"]
+
+
+def write_table(
+    view: ReadTransaction,
+    trial: int,
+    design: Design,
+    path: Path,
+    format: str,  # noqa: A002  (what everybody calls it)
+    on_progress: Callable[[int], None] = lambda n: None,
+) -> str:
+    """Write a trial's table; returns the head of the log it was made from."""
+    head = view.head(trial).hash.hex()
+    if format == "csv":
+        _write_csv(view, trial, design, path, escaped_table, on_progress)
+    elif format == "parquet":
+        # Row by row through a file, so that memory stays flat however long the trial is.
+        with tempfile.TemporaryDirectory() as folder:
+            rows = Path(folder) / "rows.csv"
+            _write_csv(view, trial, design, rows, lambda table: table, on_progress)
+            try:
+                pl.scan_csv(rows, schema=schema(design)).sink_parquet(path)
+            except pl.exceptions.PolarsError as error:  # as Polars says that a disk is full
+                raise OSError(f"the Parquet file could not be written: {error}") from None
+    else:
+        raise InputError("format", format, f"one of {', '.join(FORMATS)}")
+    return head
+
+
+def _write_csv(
+    view: ReadTransaction,
+    trial: int,
+    design: Design,
+    path: Path,
+    written: Callable[[pl.DataFrame], pl.DataFrame],
+    on_progress: Callable[[int], None],
+) -> None:
+    with path.open("wb") as file:
+        written(pl.DataFrame(schema=schema(design))).write_csv(file)
+        for table in tables(view, trial, design, on_progress):
+            written(table).write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")

@@ -20,13 +20,13 @@ from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.store import Store
-from adhere.trial.domain.chain import commitment
 from adhere.trial.domain.events import EnteredInError, Imputed, Recommended, Reported, Withdrawn
+from adhere.trial.domain.log_records import commitment
 from adhere.trial.log.table_reading import number_of, text_of
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.verbs.context import Change
 from adhere.trial.writing.creation import create_trial
-from adhere.trial.writing.lookups import new_salt, new_subject
+from adhere.trial.writing.execution import new_salt, new_subject
 from adhere.trial.writing.transaction import TrialTransaction
 
 

@@ -14,7 +14,7 @@ from adhere.csv_cells import is_missing, reward_in
 from adhere.errors import InputError
 from adhere.frames import Frame, arm_text, is_frame
 from adhere.records.arms import folded, sorted_names
-from adhere.trial.log.csv_tables import unescaped_table
+from adhere.trial.log.table import unescaped_table
 
 _ALSO_CALLED = {
     "subject": "USUBJID",

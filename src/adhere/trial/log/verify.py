@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from adhere.store import ReadTransaction, Record
-from adhere.trial.domain.chain import START, commitment, link, walk
+from adhere.trial.domain.due_looks import check_looks, compare_looks, missing_look
 from adhere.trial.domain.events import (
     LOG_FORMAT,
     AnyEvent,
@@ -24,9 +24,9 @@ from adhere.trial.domain.events import (
     lookup_keys,
 )
 from adhere.trial.domain.evolve import evolve
+from adhere.trial.domain.log_records import START, commitment, link, walk
 from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
-from adhere.trial.looks.look_check import check_looks, compare_looks, missing_look
 from adhere.trial.secret.trial_secret import commitment_to, opens
 
 REVEALED, KEPT, UNKNOWN, SEED = "revealed", "kept", "unknown", "seed"  # what is known of the secret of a log

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+from msgspec import convert
 
 from adhere.analysis.adaptive.allocation_check import AllocationCheck
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.adaptive.surplus import Surplus
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, Validity, View
+from adhere.analysis.records import Floats, Records
 from adhere.analysis.trust.mediation import Mediation
+from adhere.design.look_thresholds import LookNames
+from adhere.looks.judge import NAMES
+from adhere.trial.domain.state import TrialState
 from adhere_client.responses import monitor
 from adhere_client.responses.monitor import (
+    AllocationOverTime,
     AssignedRow,
     Effect,
     Estimate,
+    PresentValues,
     SurplusOverTime,
     Taken,
 )
+from adhere_client.responses.trials import ArmAtLook, LookThreshold
 
 _SURPLUS = (
     "Outcomes gained, in expectation, by all patients so far over drawing every arm with equal probability: the "
@@ -123,3 +135,63 @@ def surplus_view(given: Surplus) -> SurplusOverTime:
     """What was gained, now and over time."""
     ends = given.low.tolist(), given.high.tolist()
     return SurplusOverTime(quantity_view(given.total), _SURPLUS, given.t.tolist(), *ends)
+
+
+MAX_POINTS: Final = 200
+
+
+def allocation_over_time(records: Records, at: Floats) -> AllocationOverTime:
+    """The arms assigned until each of some times, and their probabilities since the time before.
+
+    >>> chosen, half = np.array([0, 1, 1]), np.full((3, 2), 0.5)
+    >>> records = Records("a", "b", ("old", "new"), chosen, chosen, np.ones(3), probabilities=half)
+    >>> allocation_over_time(records, np.arange(3.0)).assigned
+    {'old': [1, 1, 1], 'new': [0, 1, 2]}
+    """
+    n = len(records)
+    if not n:
+        return AllocationOverTime([], [], {arm: [] for arm in records.arms}, {arm: [] for arm in records.arms})
+    times = np.unique(np.linspace(1, n, min(n, MAX_POINTS)).round().astype(np.int64))
+    assigned, probability = {}, {}
+    for number, arm in enumerate(records.arms):
+        assigned[arm] = np.cumsum(records.chosen == number)[times - 1].tolist()
+        probability[arm] = _mean_between(records, number, times)
+    moments = [datetime.fromtimestamp(seconds, UTC) for seconds in at[times - 1].tolist()]
+    return AllocationOverTime(times.tolist(), moments, assigned, probability)
+
+
+def _mean_between(records: Records, arm: int, times: np.typing.NDArray[np.int64]) -> list[float | None]:
+    if records.probabilities is None:
+        return [None] * len(times)
+    own = records.probabilities[:, arm]
+    starts = np.concatenate([[0], times[:-1]])
+    sums = np.add.reduceat(np.nan_to_num(own), starts)
+    known = np.add.reduceat(~np.isnan(own), starts)
+    return [float(total / count) if count else None for total, count in zip(sums, known, strict=True)]
+
+
+def present_values(state: TrialState) -> PresentValues | None:
+    """The present values; None where no look is to come, or its rule would have to play all patients again."""
+    looks, looker, design = state.looks, state.looker, state.design
+    if looks is None or looker is None or state.status == "closed":
+        return None
+    plan, number = looker.plan, looks.next_look
+    if number >= plan.n_looks or looker.needs_patients:
+        return None
+    names = LookNames(design)
+    thresholds = names.thresholds(number)
+    if not thresholds:
+        return None
+    beliefs = state.engine.beliefs(state.policy_state, state.n_recommendations) if looker.needs_beliefs else ()
+    found = looker.find(number, looks, beliefs, ())
+    n_days = len(plan.days)
+    return PresentValues(
+        look=number + 1,
+        outcomes=looks.n_outcomes,
+        arms=[
+            ArmAtLook(arm, NAMES[looks.status[i]], names.named(found.values[i])) for i, arm in enumerate(design.arms)
+        ],
+        thresholds=convert(thresholds, dict[str, LookThreshold], from_attributes=True),
+        due_at=None if number < n_days else plan.counts[number - n_days],
+        due_day=plan.days[number] if number < n_days else None,
+    )

@@ -12,9 +12,9 @@ from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
 from adhere.design.design import Design
 from adhere.intervals import RewardSums, wilson
 from adhere.store import ReadTransaction
+from adhere.trial.domain.due_looks import next_probabilities
 from adhere.trial.domain.events import decode
 from adhere.trial.domain.history import History, history_of
-from adhere.trial.looks.due_looks import next_probabilities
 from adhere.trial.policy.engine import Engine
 from adhere.trial.writing.projection import read_state
 

@@ -20,21 +20,22 @@ from adhere.analysis.estimates import View
 from adhere.analysis.records import NOT_KNOWN, Bools, Records
 from adhere.design.planned_looks import planned_looks
 from adhere.store import ReadTransaction
+from adhere.trial.domain.due_looks import next_probabilities
 from adhere.trial.domain.state import TrialState
 from adhere.trial.log.look_view import logged_looks
-from adhere.trial.log.running_records import RunningRecords
-from adhere.trial.looks.due_looks import next_probabilities
+from adhere.trial.log.records import RunningRecords
 from adhere.trial.monitoring.analysis_views import (
+    MAX_POINTS,
     allocation_check_view,
+    allocation_over_time,
     assigned_rows,
     effect_views,
+    present_values,
     quantity_view,
     surplus_view,
     taken_view,
 )
-from adhere.trial.monitoring.over_time import MAX_POINTS, allocation_over_time
 from adhere.trial.monitoring.policy_beliefs import beliefs_in
-from adhere.trial.monitoring.present_values import present_values
 from adhere.trial.writing.projection import read_state
 from adhere.trial.writing.transaction import LiveTrial
 from adhere_client.responses.monitor import (

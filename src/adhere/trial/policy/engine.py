@@ -11,10 +11,9 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.errors import CompileError, InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
 from adhere.randomness import FALLBACK, uniforms
-from adhere.trial.policy.failures import OF_THE_MACHINE, reason_of, unavailable
+from adhere.trial.policy.policy_steps import OF_THE_MACHINE, PolicySteps, reason_of, unavailable
 from adhere.trial.policy.policy_steps import Choice as Choice
 from adhere.trial.policy.policy_steps import Floats as Floats
-from adhere.trial.policy.policy_steps import PolicySteps
 from adhere.trial.policy.steps import LEARN_UPDATES
 from adhere.trial.policy.updates import Row, UpdateArrays
 from adhere.trial.secret.trial_keys import TrialKeys

@@ -3,26 +3,92 @@
 from __future__ import annotations
 
 import math
+import re
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.compilation import classes_of, memo_of, state_of
 from adhere.compilation.policy_failures import explain_step
+from adhere.compilation.sources import noted_digest
 from adhere.design.policy_in_trial import PolicyInTrial
 from adhere.errors import InputError, SecretUnknownError, UnavailableError
 from adhere.policies import BurnIn, ComplianceAwareLearner
 from adhere.policies.base.generic import decider, probabilities
-from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, Stream, point, set_keys
-from adhere.trial.policy.algorithm_version import algorithm_version
-from adhere.trial.policy.allocation import stated_shares
-from adhere.trial.policy.beliefs import write_beliefs
-from adhere.trial.policy.buffers import Buffers, BuffersOfThread
-from adhere.trial.policy.failures import OF_THE_MACHINE
-from adhere.trial.policy.steps import ALLOCATE_ARM, CHOOSE_ARM, LEARN_UPDATES, choose_arm
+from adhere.policies.base.policy import CompiledPolicy, Policy, probabilities_size
+from adhere.policies.base.registry import registry
+from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, STREAM_VERSION, Stream, point, set_keys
+from adhere.trial.policy.steps import (
+    ALLOCATE_ARM,
+    CHOOSE_ARM,
+    LEARN_UPDATES,
+    choose_arm,
+    stated_shares,
+    write_beliefs,
+)
+from adhere.trial.policy.updates import UpdateArrays
 from adhere.trial.secret.trial_keys import TrialKeys
 from adhere.trial.secret.trial_secret import KeyPair
+
+# No fault of a policy's, whatever it was doing.
+OF_THE_MACHINE: Final = (MemoryError, OSError)
+_PATH = re.compile(r"""(?<![\w)\]}])(?:[A-Za-z]:[\\/]|~?/|\.{1,2}/)[^\s'",;)]*""")
+
+
+def reason_of(error: Exception) -> str:
+    """Why a policy failed, for the log: what it raised and said, in short, without paths of this machine.
+
+    >>> reason_of(ValueError("no /home/me/table.csv, nor thompson/actual"))
+    'ValueError: no <path>, nor thompson/actual'
+    """
+    said = " ".join(_PATH.sub("<path>", str(error)).split())
+    return f"{type(error).__name__}: {said}"[:300] if said else type(error).__name__
+
+
+def unavailable(policy: Policy, error: Exception) -> UnavailableError:
+    """The error for a machine that is short of something; without the words of the operating system."""
+    return UnavailableError(f"the policy {policy} cannot run for now ({type(error).__name__})")
+
+
+def _version_of(policy: type[Policy]) -> str:
+    """The version of a policy; of a user's own also what its file held, since any edit may change what it does."""
+    own = policy.__module__.partition(".")[0] != "adhere"
+    contents = noted_digest(policy.__module__) if own else None
+    return f"{policy.algorithm_version}+{contents[:8]}" if contents else str(policy.algorithm_version)
+
+
+def algorithm_version(policy: Policy, rule: Any) -> str:
+    """The versions of all algorithms that turn a random key into an arm."""
+    # A hybrid may use learners that its text does not name.
+    classes = classes_of(rule)
+    used = {name: cls for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
+    used |= {part.name: type(part) for part in policy.parts()}
+    versions = {name: _version_of(cls) for name, cls in used.items()}
+    return " ".join([*(f"{name}:{versions[name]}" for name in sorted(versions)), f"randomness:{STREAM_VERSION}"])
+
+
+class Buffers:
+    """Arrays that compiled code works in: making them anew takes longer than most steps."""
+
+    def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
+        self.state, self.rng = compiled.state.copy(), stream.copy()
+        self.memo = np.zeros(compiled.memo_size + compiled.scratch_size)
+        self.named_state, self.named_memo = state_of(compiled.rule, self.state), memo_of(compiled.rule, self.memo)
+        self.out = np.zeros(probabilities_size(compiled.rule.n_arms))
+        self.shares = np.zeros(compiled.rule.n_arms)
+        self.one_update = UpdateArrays(np.zeros((1, 3), np.int64), np.zeros((1, 1 + compiled.memo_size)))
+        self.done = np.zeros(1, np.int64)
+
+
+class BuffersOfThread(threading.local):
+    """The buffers of each thread."""
+
+    def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
+        self.own = Buffers(compiled, stream)  # reached once a step: attributes of a thread are slow
+
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")

@@ -1,14 +1,86 @@
-"""The compiled steps of a live trial: choose an arm, draw one by prescribed shares, learn from some updates."""
+"""The compiled steps of a live trial: choose an arm, draw one by prescribed shares, learn from some updates.
+
+The design may prescribe the probabilities by which an arm is drawn ("shares"): a block of the patient's own stratum,
+the policy's probabilities at the last look, and its probabilities now of the arms that are left. A live trial and a
+simulated one run these same functions, which need no memory of their own.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from adhere.compilation import Kernel, memo_of, state_of
-from adhere.policies.base.generic import choose, note_allocation, remember, replay_choice, update
-from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point
-from adhere.trial.policy.allocation import allocate
+from adhere.compilation import Kernel, generic_with_default, implements, inline, memo_of, state_of
+from adhere.policies.base.generic import (
+    Floats,
+    Rule,
+    choose,
+    note_allocation,
+    probabilities,
+    remember,
+    remember_shares,
+    replay_choice,
+    update,
+)
+from adhere.policies.guards.burn_in import BurnInRule
+from adhere.policies.guards.dropped_arms import probabilities_left
+from adhere.policies.guards.floor import FloorRule
+from adhere.policies.guards.permuted_blocks import arm_by_shares
+from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, Stream, point, uniform
 from adhere.trial.policy.updates import CHOICE
+
+
+@inline
+def allocate(rule: Rule, state: Any, memo: Any, number: int, shares: Any, rng: Stream) -> int:
+    """Draw a recommendation's arm by shares, and write its memo.
+
+    To the policy it is as if a guard around it had decided: its learners learn by protocol, with weight 1, and one
+    that divides by the probability of an arm divides by the arm's share.
+    """
+    remember(rule, state, memo)
+    point(rng, number, CHOOSE)
+    arm = draw_by_shares(shares, rule.n_arms, rng)
+    remember_shares(rule, state, memo, shares, 0.0, rng)
+    return arm
+
+
+@inline
+def draw_by_shares(shares: Any, n_arms: int, rng: Stream) -> int:
+    """Draw an arm by shares with the next random number."""
+    return arm_by_shares(uniform(rng), shares, n_arms)
+
+
+@inline
+def stated_shares(rule: Rule, state: Any, memo: Any, number: int, dropped: Any, out: Any, rng: Stream) -> None:
+    """Write the policy's probabilities at a recommendation, of the arms that are left; `out` has `probabilities_size`
+    places.
+    """
+    remember(rule, state, memo)
+    point(rng, number, ESTIMATE)
+    n_dropped = 0
+    for arm in range(rule.n_arms):
+        n_dropped += 1 if dropped[arm] else 0
+    if n_dropped > 0:
+        probabilities_left(rule, state, memo, dropped, out, rng)
+    else:
+        probabilities(rule, state, memo, 1.0, out, rng)
+    for arm in range(rule.n_arms):  # rounding may pass 1
+        out[arm] = min(1.0, max(0.0, out[arm]))
+
+
+@generic_with_default
+def write_beliefs(rule: Rule, state: Any, memo: Any, out: Floats, rng: Stream) -> None:
+    """Write into `out`, of `probabilities_size` places, each arm's probability of being best; the memo is lost."""
+    remember(rule, state, memo)
+    probabilities(rule, state, memo, 1.0, out, rng)
+
+
+def write_beliefs_inside(rule: Rule, state: Any, memo: Any, out: Floats, rng: Stream) -> None:
+    """Those of the policy that is guarded."""
+    write_beliefs(rule.inner, state.inner, memo.inner, out, rng)
+
+
+implements(write_beliefs, BurnInRule)(write_beliefs_inside)
+implements(write_beliefs, FloorRule)(write_beliefs_inside)
 
 
 def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_index: int) -> int:

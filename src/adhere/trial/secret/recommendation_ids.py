@@ -8,11 +8,40 @@ another recommendation with the same index has other random letters, and an ID c
 
 from __future__ import annotations
 
+import os
 import re
+import threading
 from hashlib import blake2b
 from typing import Final
 
-from adhere.trial.secret.random_bytes import random_bytes
+_AT_ONCE = 4096
+_lock = threading.Lock()
+_pool, _used = b"", 0
+
+
+def random_bytes(n: int) -> bytes:
+    """Return n random bytes that nobody can guess; for IDs and salts, not for secrets that outlive the process.
+
+    >>> len(random_bytes(10)), random_bytes(10) == random_bytes(10)
+    (10, False)
+    """
+    global _pool, _used
+    with _lock:
+        if _used + n > len(_pool):
+            _pool, _used = os.urandom(max(n, _AT_ONCE)), 0
+        _used += n
+        return _pool[_used - n : _used]
+
+
+def _begin_anew() -> None:
+    """Let a child process draw its own: it has a copy of what its parent hands out next, and perhaps a taken lock."""
+    global _lock, _pool, _used
+    _lock, _pool, _used = threading.Lock(), b"", 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
 
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: without I, L, O and U, which look like others
 EXAMPLE: Final = "4K7T-9QXA-M98F-RJCB"

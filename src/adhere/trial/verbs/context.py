@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError, SecretUnknownError, UnknownError, short
 from adhere.store import Subject
-from adhere.trial.domain.chain import commitment
 from adhere.trial.domain.commands import Command
 from adhere.trial.domain.events import AnyEvent
 from adhere.trial.domain.history import History
+from adhere.trial.domain.log_records import commitment
 from adhere.trial.domain.state import TrialState
 from adhere.trial.secret.kits import Kits, unknown_kit
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from adhere.errors import ConflictError
 from adhere.trial.domain.commands import Recommend
+from adhere.trial.domain.due_looks import choose_or_fall_back, stratum_number
 from adhere.trial.domain.events import SOFTWARE as SOFTWARE
 from adhere.trial.domain.events import Recommended, Repeated
 from adhere.trial.domain.state import TrialState
-from adhere.trial.looks.due_looks import choose_or_fall_back, stratum_number
 from adhere.trial.policy.engine import Choice
 from adhere.trial.verbs.context import Change, Context
 from adhere.trial.verbs.entries import check_may_enter, check_not_alike, check_site, open_entry

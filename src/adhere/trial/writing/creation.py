@@ -1,4 +1,8 @@
-"""The creation of a trial: its first record, and the secret by which its arms are drawn."""
+"""The creation of a trial, and new epochs: each begins with a secret by which arms are drawn.
+
+Where records may have been lost, arms are drawn by a fresh secret from then on. Arms of lost records were seen by
+those they were recommended to. Drawn again by the same secret they would come out the same, and could be predicted.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,58 @@ from msgspec.structs import replace
 from adhere.design.design import Design
 from adhere.errors import InputError
 from adhere.randomness import check_seed
-from adhere.store import Fetched, Head, WriteTransaction
-from adhere.trial.domain.chain import START
-from adhere.trial.domain.events import LOG_FORMAT, SOFTWARE, Created
+from adhere.store import Fetched, Head, Store, WriteTransaction
+from adhere.trial.domain.events import LOG_FORMAT, SOFTWARE, Created, EpochBegun, created_event, encode, to_record
+from adhere.trial.domain.log_records import START, link
 from adhere.trial.domain.state import initial_state
 from adhere.trial.policy.engine import Engine, engine_of
 from adhere.trial.secret.trial_secret import check_secret, commitment_to, new_secret
 from adhere.trial.verbs.context import Change
-from adhere.trial.writing.snapshot import encode_snapshot
+from adhere.trial.writing.snapshot import encode_snapshot, summary_of
 from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
+
+_RESTORED = "the store was copied or restored: records after the copy may have been lost"
+
+
+def begin_epochs_after_restore(store: Store, at: datetime) -> None:
+    """Begin new epochs in a store that is not as its last writer left it; does nothing in any other."""
+    if store.was_restored:
+        begin_epochs(store, at, _RESTORED)
+
+
+def begin_epochs(
+    store: Store, at: datetime, reason: str, n_lost: int | None = None, by: str = "", *, always: bool = False
+) -> int:
+    """Take possession of a store, and begin a new epoch in every trial that is not closed; returns how many.
+
+    If the store is in possession already, since another process was faster, nothing is done unless `always`.
+    """
+    with store.writing() as writing:
+        writing.wait_turn()
+        if not writing.take_possession() and not always:
+            return 0
+        open_trials = [
+            number
+            for number in writing.trials().values()
+            if created_event(writing, number).is_live and summary_of(writing, number).status != "closed"
+        ]
+        for number in open_trials:
+            begin_epoch(writing, number, at, reason, n_lost, by)
+    return len(open_trials)
+
+
+def begin_epoch(
+    writing: WriteTransaction, trial: int, at: datetime, reason: str, n_lost: int | None = None, by: str = ""
+) -> None:
+    """Append the beginning of an epoch to a trial's log. Its policy is not needed: caches are derived later."""
+    secret, head = new_secret(), writing.lock_and_fetch(trial, [], [], [])()[0]
+    commitment = commitment_to(secret)
+    writing.save_secret(trial, commitment, secret)
+    event = EpochBegun(position=head.position + 1, at=at, by=by, commitment=commitment, reason=reason, n_lost=n_lost)
+    body = encode(event)
+    digest = link(head.hash, body)
+    writing.append(trial, [to_record(event, body, digest)], Head(event.position, digest, b""))
+
 
 WHY_NO_SEED = (
     "a live trial draws a secret of its own: whoever knows or guesses its seed can predict every arm. Seeds are for "

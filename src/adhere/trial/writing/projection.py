@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from adhere.design.design import Design
 from adhere.store import ReadTransaction, WriteTransaction
 from adhere.store.sqlite import SqliteStore
-from adhere.trial.domain.chain import walk
 from adhere.trial.domain.events import AnyEvent, Recommended, decode
 from adhere.trial.domain.evolve import evolve, updates_of
 from adhere.trial.domain.history import history_of
+from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row, join, pack

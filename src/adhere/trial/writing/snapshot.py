@@ -10,10 +10,9 @@ import numpy as np
 
 from adhere.design.design import Design
 from adhere.store import Head, ReadTransaction
-from adhere.trial.domain.chain import walk
-from adhere.trial.domain.counts import Counts, evolve_counts
 from adhere.trial.domain.events import decode
-from adhere.trial.domain.history import history_of
+from adhere.trial.domain.history import Counts, evolve_counts, history_of
+from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.look_state import LookState
 from adhere.trial.domain.looker import looker_of
 from adhere.trial.domain.state import TrialState

@@ -12,7 +12,7 @@ from adhere.design.design import Design
 from adhere.errors import UnavailableError
 from adhere.store import Fetched, Head, Record, Subject, WriteTransaction
 from adhere.store.subjects import erase, is_erased, is_made_for, latest_of, looking_alike
-from adhere.trial.domain.chain import link
+from adhere.trial.domain.due_looks import look_due, looked, needs_policy
 from adhere.trial.domain.events import (
     AnyEvent,
     Closed,
@@ -26,9 +26,9 @@ from adhere.trial.domain.events import (
 )
 from adhere.trial.domain.evolve import refused_events
 from adhere.trial.domain.history import History
+from adhere.trial.domain.log_records import link
 from adhere.trial.domain.looker import read_patients
 from adhere.trial.domain.state import TrialState
-from adhere.trial.looks.due_looks import look_due, looked, needs_policy
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.trial_secret import commitment_to, new_secret

@@ -1,12 +1,40 @@
-"""One recommendation in a log: the records about it, found by its ID."""
+"""Records of a log: the hash chain, in which every change is detected, and the records about one recommendation.
+
+Each record's hash covers its body and the hash before it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Final
+
 from adhere.errors import SecretUnknownError, UnknownError
-from adhere.store import ReadTransaction
-from adhere.trial.domain.chain import walk
+from adhere.store import ReadTransaction, Record
 from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
 from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
+
+START: Final = bytes(32)
+_BEFORE_ALL: Final = -(2**62)
+
+
+def link(before: bytes, body: bytes) -> bytes:
+    """The hash of a record, from that of the record before it."""
+    return hashlib.sha256(before + body).digest()
+
+
+def commitment(salt: bytes, text: str) -> str:
+    """A digest that replaces a text; it reveals nothing once the salt is deleted."""
+    return hashlib.sha256(salt + text.encode()).hexdigest()[:32]
+
+
+def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
+    """All records of a trial, in order."""
+    after = _BEFORE_ALL  # not 0: a record inserted before the first must be found
+    while some := view.records(trial, after):
+        yield from some
+        after = some[-1].position
+        on_progress(len(some))
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:

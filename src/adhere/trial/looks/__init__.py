@@ -1,1 +1,0 @@
-"""Looks at a live trial: when one is due, its evidence, and how it is shown."""
