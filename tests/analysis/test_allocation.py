@@ -13,6 +13,7 @@ from adhere.analysis.adaptive.allocation_kernel import ACTUAL, OUTCOME, PLAY_TRI
 from adhere.analysis.records import NEVER, TOOK_NOTHING
 from adhere.errors import InputError
 from adhere.randomness import stream_keys
+from slow import slow
 
 N, ARMS = 60, ("a", "b")
 
@@ -44,8 +45,8 @@ def live(policy: str, run: int, schedule: Schedule, actual: Any, reward: Any) ->
     [
         ("thompson/comply", True),
         # As Python: compiling the loop for these takes seconds, and their functions are tested elsewhere.
-        ("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", False),
-        ("mediated-thompson", False),
+        slow("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", False),
+        slow("mediated-thompson", False),
     ],
 )
 def test_it_recommends_as_a_live_trial_does(policy: str, is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:

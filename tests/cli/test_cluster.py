@@ -40,12 +40,14 @@ def test_the_numbers_of_one_machine(dask: DaskProcesses, capsys: pytest.CaptureF
     assert there == in_this_process(capsys, *command)
 
 
+@pytest.mark.slow
 def test_a_policy_of_ones_own_whose_error_is_one_sentence(dask: DaskProcesses, tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(OWN_POLICY.replace("else 0", "else 7"))
     command = (*SMALL, "--policy", "mostly-first", "--import", "wrong.py", "--cluster", dask.address)
     check_complaint(in_a_process(*command, cwd=tmp_path), "mostly-first failed at wrong.py line 12: choose returns 7")
 
 
+@pytest.mark.slow
 def test_a_bar_and_ctrl_c(dask: DaskProcesses, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
     ours, theirs = pty.openpty()
@@ -86,6 +88,7 @@ def test_ctrl_c_in_a_terminal_where_the_cluster_runs_too(tmp_path: Path, seconds
     assert found["seconds"] < 20
 
 
+@pytest.mark.slow
 def test_a_cluster_that_would_give_other_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Found out by the command line before the first task, and by any worker at its first."""
     package = Path(adhere.__file__).parent
@@ -121,6 +124,7 @@ def test_what_is_no_address(capsys: pytest.CaptureFixture[str], address: str) ->
     check_complaint(finished, f"--cluster: got '{address}', expected the address of a Dask scheduler, e.g. tcp://")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listens", [False, True], ids=["nobody", "somebody else"])
 def test_nobody_answers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, listens: bool) -> None:
     monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 1)

@@ -33,6 +33,7 @@ def test_it_plays_so_many_patients_and_ends(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_enter_prints_fresh_links(tmp_path: Path) -> None:
     with demo_process(tmp_path) as demo:
         fresh = demo.press_enter()
@@ -42,6 +43,7 @@ def test_enter_prints_fresh_links(tmp_path: Path) -> None:
         assert demo.process.wait(timeout=10) == 0  # though its input is still open
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whatever_ends_it_no_process_and_no_file_is_left(tmp_path: Path, ending: signal.Signals) -> None:
     with demo_process(tmp_path) as demo:

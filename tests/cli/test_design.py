@@ -78,6 +78,7 @@ def test_lines_of_the_example_that_are_commented_out_are_valid_without_the_hash(
         assert (described.status, described.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_calibrated_sized_and_run(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--type-one", "0.2", "--seed", "1", *FEW, "--out", "calibrated.toml", "--json", "found.json")
     finished = in_this_process(capsys, "design", "calibrate", "trial.toml", *arguments)

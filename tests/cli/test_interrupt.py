@@ -77,6 +77,7 @@ def _rest(terminal: int) -> str:
     return shown.decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_a_compilation(tmp_path: Path) -> None:
     environment = {**os.environ, "ADHERE_CACHE_DIR": str(tmp_path / "cache")}
     with subprocess.Popen(

@@ -70,6 +70,7 @@ def check_resumes(cwd: Path, *resumed: str) -> None:
     assert sorted(path.name for path in (cwd / "report").iterdir()) == ["data", "figures", "index.html", "run.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_name", ["SIGINT", "SIGKILL"])
 def test_stopped_in_the_middle_of_a_study(tmp_path: Path, signal_name: str) -> None:
     process = subprocess.Popen(
@@ -94,6 +95,7 @@ def test_stopped_in_the_middle_of_a_study(tmp_path: Path, signal_name: str) -> N
         check_resumes(tmp_path, "simulated")
 
 
+@pytest.mark.slow
 def test_stopped_while_the_report_is_written(tmp_path: Path) -> None:
     stopped = run("hit while drawing", tmp_path)
     assert (stopped.status, stopped.out) == (130, "")

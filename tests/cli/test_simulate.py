@@ -148,6 +148,7 @@ def learn_nothing(rule, state, memo, arm, reward, weight, rng):
 '''
 
 
+@pytest.mark.slow
 def test_a_policy_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "own.py").write_text(OWN_POLICY)

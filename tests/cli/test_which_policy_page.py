@@ -16,6 +16,7 @@ _EXAMPLE = re.compile(r"```sh\n(adhere simulate .*?)```\n(\|.*?)\n\n", re.DOTALL
 _FIGURE = re.compile(r"-?\d[\d.]* \[-?\d[^\]]*\]")
 
 
+@pytest.mark.slow
 def test_every_figure_comes_from_the_command_above_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

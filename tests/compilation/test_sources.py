@@ -43,6 +43,7 @@ def test_an_edited_policy_runs_as_it_now_is(tmp_path: Path) -> None:
     assert kept == [kept[0], 2 * kept[0], 2 * kept[0]]  # the first version is still kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "call"),
     [
@@ -67,6 +68,7 @@ def test_an_edited_module_that_the_policy_leans_on_counts_too(
     assert run(script, cache, tmp_path)[0] == "arm 1"
 
 
+@pytest.mark.slow
 def test_an_edit_while_a_process_runs_is_not_mixed_up_with_the_code_it_runs(tmp_path: Path) -> None:
     """What was imported before the edit is compiled after it, and must not be kept as the new version."""
     file, cache = tmp_path / "mine.py", tmp_path / "cache"
@@ -89,6 +91,7 @@ def test_a_module_reloaded_after_an_edit_runs_as_it_now_is(tmp_path: Path) -> No
     assert out.split("\n") == ["arm 0", "arm 1"]
 
 
+@pytest.mark.slow
 def test_a_class_typed_in_runs_uncached_and_says_so(tmp_path: Path) -> None:
     file, cache = tmp_path / "mine.py", tmp_path / "cache"
     write_fixed(file, arm="1")
@@ -167,6 +170,7 @@ print(json.dumps(unseen))
 """
 
 
+@pytest.mark.slow
 def test_an_edit_of_any_file_that_compiled_code_imports_names_another_folder(tmp_path: Path) -> None:
     """In a copy of adhere, file by file, for every loop."""
     copy = tmp_path / "adhere"

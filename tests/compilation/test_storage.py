@@ -151,6 +151,7 @@ def copy_package(to: Path) -> Path:
     return to / "adhere"
 
 
+@pytest.mark.slow
 def test_an_installation_that_cannot_be_written_keeps_kernels_in_the_users_cache(tmp_path: Path) -> None:
     package, home = copy_package(tmp_path / "lib"), tmp_path / "home"
     (package / "__pycache__").write_text("a file, so that no folder can be made here, whoever runs this")
@@ -164,6 +165,7 @@ def test_an_installation_that_cannot_be_written_keeps_kernels_in_the_users_cache
     assert err == ""
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
     package, cache = copy_package(tmp_path / "lib"), tmp_path / "cache"
     script = "import adhere" + RECOMMEND.format(policy="uniform")
@@ -175,6 +177,7 @@ def test_an_edit_of_the_package_itself_is_noticed(tmp_path: Path) -> None:
         assert run(script, cache, package.parent)[0] == f"arm {arm}"
 
 
+@pytest.mark.slow
 def test_processes_that_compile_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
     script = "import adhere\nfrom adhere.simulation.execution.progress import Announcing\nfor name in {}:\n"
     script += "    result = adhere.simulate(name, 'rich-and-poor', 50, 20, progress=Announcing())\n"

@@ -3,7 +3,8 @@
 A new policy is added here, and nowhere else but to the oracle; `test_values` fails where a registered one is missing.
 
 A *subject* is one composition, which costs seconds to compile for each number of arms; its variants (protocols,
-parameters) cost nothing. Hybrids are chosen so that each part meets each other part at least once.
+parameters) cost nothing. Hybrids are chosen so that each part meets each other part at least once. The quick tests
+compile every subject but some hybrids, for two arms; the slow ones all, and for three arms too.
 """
 
 from __future__ import annotations
@@ -56,15 +57,17 @@ HYBRIDS = {
 
 SUBJECTS = (*LEARNERS, *COMPLIANCE_AWARE, *HYBRIDS)
 
-# Hybrids that are compiled for three arms too: every part that depends on their number is in one of them. A top does
-# not: its arms are the experts. The others run as Python there.
-COMPILED_FOR_THREE = (
+# Hybrids that the quick tests compile: each registered policy is in one of them, and each part that depends on the
+# number of arms. A top does not: its arms are the experts. The engine is compiled for three arms for these alone.
+QUICK_HYBRIDS = (
     "hierarchical(thompson, recycle=true)",
     "hierarchical(experts=[thompson, ucb1/actual, exp3/comply, thompson/actual])",
     "thompson-bounded(hierarchical(epsilon-greedy), recycle=true)",
     "burn-in(floor(exp3), patients=7)",
     "hierarchical-exp3",
 )
+
+SLOW = tuple(subject for subject in HYBRIDS if subject not in QUICK_HYBRIDS)
 
 # What has two arms and no more.
 TWO_ARMED = ("bayes-optimal(horizon=12)", "bayes-optimal(horizon=12, prior=uniform-other)")
@@ -109,12 +112,7 @@ def every_policy(n_arms: int) -> list[str]:
 
 def is_compiled(subject: str, n_arms: int) -> bool:
     """Whether tests compile a policy for so many arms, which takes seconds."""
-    return n_arms == 2 or subject not in HYBRIDS or subject in COMPILED_FOR_THREE
-
-
-def usual_arms(subject: str) -> int:
-    """How many arms a policy has in tests that try one number of them."""
-    return 3 if subject not in TWO_ARMED and is_compiled(subject, 3) else 2
+    return n_arms == 2 or subject not in SLOW
 
 
 def recycles(subject: str) -> bool:

@@ -32,6 +32,7 @@ from adhere.contract.interpreted import as_python
 from adhere.contract.promises import late, match_frequencies, repeatable, runs, works_in_hierarchy
 from adhere.policies import parse_policy
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from slow import slow
 
 from .populations_under_test import mixed
 
@@ -155,7 +156,7 @@ BROKEN = {
 }
 
 
-ALIKE_AND_SLOW = ("late-root", "late-power", "late-whole")
+ALIKE_AND_SLOW = ("late-nan", "late-power", "late-whole", "late-endless")
 
 
 def written(folder: Path, name: str, replaced: str = "", by: str = "") -> tuple[Path, int]:
@@ -169,9 +170,7 @@ def written(folder: Path, name: str, replaced: str = "", by: str = "") -> tuple[
     return file, here[-1]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in ALIKE_AND_SLOW else name for name in BROKEN]
-)
+@pytest.mark.parametrize("name", [slow(name) if name in ALIKE_AND_SLOW else name for name in BROKEN])
 def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     replaced, by, promise, words = BROKEN[name]
     file, line = written(tmp_path, name, replaced, by)
@@ -215,6 +214,7 @@ def test_a_policy_that_sees_both_arms_is_told_of_none(tmp_path: Path, monkeypatc
     assert re.match(rf"both.py line {line}: index -[12] is negative here", broken.note)
 
 
+@pytest.mark.slow
 def test_the_example_that_sees_both_arms_passes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,6 +241,7 @@ def test_a_broken_promise_is_the_exit_status(
     assert out[-1] == f"{len(PROMISES)} checks, 1 failed"
 
 
+@pytest.mark.slow
 def test_what_runs_as_python_but_does_not_compile_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file, line = written(tmp_path, "uncompilable", "# CHOOSE", "state.total = weight  # HERE")
@@ -280,7 +281,7 @@ def test_what_makes_arrays_is_told_why_it_cannot_run_on_a_gpu(monkeypatch: pytes
     assert str(runner.why_it_allocates()) == "softmax.py line 22: this makes an array"
 
 
-@pytest.mark.parametrize("name", ["thompson", "exp3"])
+@pytest.mark.parametrize("name", [slow("thompson"), "exp3"])
 def test_built_in_policies_keep_their_promises_as_python(name: str) -> None:
     policy = parse_policy(name)
     with as_python(adhere):

@@ -9,10 +9,11 @@ import pytest
 
 from adhere import InputError, Trial
 from adhere.policies.base.policy import TrialShape
+from slow import slow
 
 from .parts import is_settled, parts
 from .playing import trial_on
-from .policies_under_test import recycles, usual_arms, variants
+from .policies_under_test import recycles, variants
 from .populations_under_test import BINARY, GRADED, mixed
 
 N_PATIENTS = 16
@@ -23,7 +24,7 @@ def same(one: Trial, other: Trial) -> bool:
     return bool(np.allclose(one.state, other.state, rtol=TOLERANCE, atol=TOLERANCE))
 
 
-@pytest.mark.parametrize("rewards", [BINARY, GRADED])
+@pytest.mark.parametrize("rewards", [BINARY, slow(GRADED)])
 def test_the_actual_arm_may_come_before_the_reward(subject: str, n_arms: int, rewards: tuple[float, ...]) -> None:
     population = mixed(n_arms, rewards)
     patients = population.patients(1, 0, N_PATIENTS)
@@ -66,10 +67,10 @@ def test_the_reward_may_come_before_the_actual_arm(subject: str, n_arms: int) ->
             assert same(apart, together), text
 
 
-def test_reports_may_come_in_any_order(subject: str) -> None:
+def test_reports_may_come_in_any_order(subject: str, n_arms: int) -> None:
     """Updates from outstanding recommendations commute, as long as none of them draws from a cache."""
-    population = mixed(usual_arms(subject), BINARY)
-    for text in variants(subject, usual_arms(subject)):
+    population = mixed(n_arms, BINARY)
+    for text in variants(subject, n_arms):
         ends = []
         for order in permutations(range(4)):
             trial = trial_on(text, population, N_PATIENTS)
@@ -102,10 +103,10 @@ def test_three_outstanding_recommendations_in_all_720_orders(text: str) -> None:
     assert all(same(ends[0], end) for end in ends)
 
 
-def test_a_report_twice_changes_nothing_and_another_is_refused(subject: str) -> None:
-    population = mixed(usual_arms(subject), BINARY)
+def test_a_report_twice_changes_nothing_and_another_is_refused(subject: str, n_arms: int) -> None:
+    population = mixed(n_arms, BINARY)
     first, second = population.arms[:2]
-    for text in variants(subject, usual_arms(subject)):
+    for text in variants(subject, n_arms):
         trial = trial_on(text, population, N_PATIENTS)
         finished, rewarded, taken = (trial.recommend().id for _ in range(3))
         trial.report(finished, actual=first, reward=1)

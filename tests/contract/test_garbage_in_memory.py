@@ -19,7 +19,6 @@ from adhere.evaluation.kernels.trial_runner import TrialRunner
 from adhere.simulation.kernels import kernel as simulation_kernel
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 
-from .policies_under_test import usual_arms
 from .populations_under_test import graded_rewards, mixed
 
 N_PATIENTS, N_RUNS, SEED = 30, 2, 6
@@ -74,8 +73,10 @@ def one_by_one(play: Runs) -> list[bytes]:
 
 
 @pytest.mark.parametrize("loop", [runs_of_a_simulation, runs_of_a_design])
-def test_garbage_changes_no_run_of_any_policy(subject: str, loop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    play = loop(subject, mixed(usual_arms(subject), graded_rewards(subject)), is_compiled=False)
+def test_garbage_changes_no_run_of_any_policy(
+    subject: str, n_arms: int, loop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = loop(subject, mixed(n_arms, graded_rewards(subject)), is_compiled=False)
     with as_python(adhere):
         expected = play(range(N_RUNS))
         for garbage in GARBAGE:

@@ -20,7 +20,7 @@ from adhere.trial.writing.creation import begin_epochs
 from evaluation.trials import compliers
 from trial.live import Live, number_of
 
-from .policies_under_test import usual_arms, variants
+from .policies_under_test import variants
 from .populations_under_test import graded_rewards, mixed
 
 N_PATIENTS, SEED, LATE = 30, 5, 4
@@ -68,8 +68,9 @@ def check_log(live: Live, path: Path) -> None:
     assert (found.n_by_log, found.n_derived, found.n_fallbacks, found.n_refused) == (0, N_PATIENTS, 0, 0)
 
 
-def test_every_probability_can_be_checked_and_after_the_reveal_every_arm(subject: str, tmp_path: Path) -> None:
-    n_arms = usual_arms(subject)
+def test_every_probability_can_be_checked_and_after_the_reveal_every_arm(
+    subject: str, n_arms: int, tmp_path: Path
+) -> None:
     population = mixed(n_arms, graded_rewards(subject))
     for text in variants(subject, n_arms):
         live = play_live(text, population)

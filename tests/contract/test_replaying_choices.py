@@ -12,13 +12,13 @@ from adhere.trial.policy.steps import CHOOSE_ARM
 
 from .playing import trial_on
 from .policies_under_test import recycles, variants
-from .populations_under_test import BINARY, GRADED, mixed
+from .populations_under_test import graded_rewards, mixed
 
 N_PATIENTS = 40
 
 
 def test_a_choice_can_be_replayed_from_its_memo(subject: str, n_arms: int) -> None:
-    population = mixed(n_arms, GRADED if recycles(subject) else BINARY)
+    population = mixed(n_arms, graded_rewards(subject))
     patients = population.patients(1, 0, N_PATIENTS)
     for text in variants(subject, n_arms):
         trial = trial_on(text, population, N_PATIENTS)

@@ -7,7 +7,7 @@ import numpy as np
 from adhere.populations import homogeneous
 
 from .playing import first_run_of_engine, play, run_of_engine, trial_on
-from .policies_under_test import is_compiled, usual_arms, variants
+from .policies_under_test import is_compiled, variants
 from .populations_under_test import graded_rewards, mixed
 
 N_PATIENTS, SEED = 60, 11
@@ -23,9 +23,9 @@ def test_trial_picks_the_arms_of_the_same_run_of_the_engine(subject: str, n_arms
             assert np.array_equal(played, arms), text
 
 
-def test_the_engine_is_what_simulate_runs(subject: str) -> None:
-    population = mixed(usual_arms(subject), graded_rewards(subject))
-    for text in variants(subject, usual_arms(subject)):
+def test_the_engine_is_what_simulate_runs(subject: str, n_arms: int) -> None:
+    population = mixed(n_arms, graded_rewards(subject))
+    for text in variants(subject, n_arms):
         arms = run_of_engine(text, population, N_PATIENTS, SEED, run=0)
         assert np.array_equal(arms, first_run_of_engine(text, population, N_PATIENTS, SEED)), text
 

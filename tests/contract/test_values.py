@@ -14,7 +14,7 @@ from adhere.policies.base.catalogue import from_json
 from adhere.policies.base.registry import registry
 
 from .playing import play, trial_on
-from .policies_under_test import every_policy, usual_arms, variants
+from .policies_under_test import every_policy, variants
 from .populations_under_test import graded_rewards, mixed
 
 
@@ -60,9 +60,9 @@ def test_a_policy_cannot_be_changed(n_arms: int) -> None:
                 setattr(policy, name, None)
 
 
-def test_running_leaves_the_policy_as_it_was(subject: str) -> None:
-    population = mixed(usual_arms(subject), graded_rewards(subject))
-    for text in variants(subject, usual_arms(subject)):
+def test_running_leaves_the_policy_as_it_was(subject: str, n_arms: int) -> None:
+    population = mixed(n_arms, graded_rewards(subject))
+    for text in variants(subject, n_arms):
         policy, untouched = parse_policy(text), parse_policy(text)
         results = [simulate(policy, population, 40, 5, progress=False)[0].reward for _ in range(2)]
         play(trial_on(policy, population, 40), population.patients(0, 0, 20))

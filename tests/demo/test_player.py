@@ -28,6 +28,7 @@ def players(demo: Demo) -> list[Player]:
     return found
 
 
+@pytest.mark.slow
 def test_what_was_sent_twice_ran_once(demo: Demo, players: list[Player]) -> None:
     for player in players:
         end = _end(player)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from adhere.demo.player import Pace
-from adhere.demo.schedule import Action, schedule
+from adhere.demo.schedule import Action
+from adhere.demo.schedule import schedule as make_schedule
 from adhere.demo.trials import N_PATIENTS, RICH_AND_POOR, STROKE, TRIALS, DemoTrial
+
+schedule = cache(make_schedule)
 
 
 def by_subject(actions: list[Action]) -> dict[str, list[Action]]:
@@ -33,8 +37,9 @@ def test_a_trial_lasts_longer_than_an_hour_and_has_words_for_its_outcomes(trial:
     assert sorted(trial.design["outcome_words"].values()) == [0, 1]
 
 
+@pytest.mark.slow
 def test_a_seed_and_a_run_decide_everything() -> None:
-    assert schedule(STROKE, 8, 0) == schedule(STROKE, 8, 0)
+    assert schedule(STROKE, 8, 0) == make_schedule(STROKE, 8, 0)
     assert schedule(STROKE, 8, 0) != schedule(STROKE, 9, 0)
     assert schedule(STROKE, 8, 0) != schedule(STROKE, 8, 1)
 

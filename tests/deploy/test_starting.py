@@ -20,6 +20,7 @@ from deploy.supervisor import Rules, Supervisor, seconds
 from service.serving import wait_until
 
 
+@pytest.mark.slow
 def test_a_start_is_tried_again_while_its_cause_may_pass(caplog: pytest.LogCaptureFixture) -> None:
     causes: list[Exception] = [
         StoreUnavailableError("the database is starting up"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from adhere.design.design import Design
 from adhere.design.parts import Delay, Looks, Stopping
@@ -31,6 +32,7 @@ DESIGN = Design(
 N_TRIALS = 1500
 
 
+@pytest.mark.slow
 def test_the_published_characteristics() -> None:
     found = play(DESIGN, POPULATION, N_TRIALS, seed=1)
     shares = {decision: float((found.decision == decision).mean()) for decision in (SUPERIOR, EQUIVALENT, GO_ON)}

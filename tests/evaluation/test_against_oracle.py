@@ -131,6 +131,7 @@ def test_trials_are_those_of_the_oracle(number: int, monkeypatch: pytest.MonkeyP
                     assert bets[-1][0] == pytest.approx(bets[-1][1], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_compiled_trials_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """With all that prescribes an arm at once: strata, dropped arms, a floor."""
     population = compliers(0.2, 0.5, 0.8)

@@ -70,6 +70,7 @@ def exact_level(design: Design) -> float:
     return float(2.0 * stats.norm.sf(every[order][np.searchsorted(error, 0.05)]))
 
 
+@pytest.mark.slow
 def test_the_level_of_a_boundary_that_is_exact() -> None:
     """One look: the boundary's level is the error, so that calibrating it gives back about 0.05."""
     exact = exact_level(SINGLE)
@@ -84,6 +85,7 @@ def test_the_level_of_a_boundary_that_is_exact() -> None:
     assert found.error.low < 0.05 < found.error.high
 
 
+@pytest.mark.slow
 def test_the_critical_value_of_a_single_look() -> None:
     found = calibrate(FIXED, scenarios=SCENARIOS, n_trials=N, progress=False)
     true = 2.0 * (1.0 - NormalDist().cdf(found.value))

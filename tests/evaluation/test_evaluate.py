@@ -164,6 +164,7 @@ def test_a_file_says_the_design_and_its_scenarios(tmp_path: Path) -> None:
     assert from_values["effect 0.2, compliance 70%, confounding 0.1", SHORTER] is from_values.results[-1]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_trials() -> None:
     """Far less than a row of numbers for each trial takes."""
     short, n_trials = msgspec.structs.replace(SHORTER, n_patients=20), 60_000

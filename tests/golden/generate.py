@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import adhere
-from contract.policies_under_test import SUBJECTS
+from contract.policies_under_test import ARM_COUNTS, SUBJECTS
 
 from . import digests
 from .digests import FOLDER, read_golden, write_golden
@@ -67,13 +67,14 @@ def entries_of(part: str, report: str, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def gathered(
-    names: Callable[[str], list[str]], play: Callable[[str], dict[str, Any]], known: dict[str, Any]
+    names: Callable[[str], list[str]], play: Callable[[str, int], dict[str, Any]], known: dict[str, Any]
 ) -> dict[str, Any]:
     """The entries of all compositions; compositions whose entries are all known are not played."""
     entries: dict[str, Any] = {}
     for subject in SUBJECTS:
         expected = names(subject)
-        found = {} if all(name in known for name in expected) else play(subject)
+        is_known = all(name in known for name in expected)
+        found = {} if is_known else {name: one for n in ARM_COUNTS for name, one in play(subject, n).items()}
         entries |= {name: known.get(name) or found[name] for name in expected}
     return entries
 

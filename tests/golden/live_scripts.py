@@ -54,9 +54,9 @@ def played(text: str, n_arms: int) -> dict[str, Any]:
     }
 
 
-def in_memory(subject: str) -> dict[str, Any]:
-    """Every policy of a composition, with two and with three arms."""
-    return {name: played(text, n_arms) for name, text, n_arms in scripts(subject)}
+def in_memory(subject: str, n_arms: int) -> dict[str, Any]:
+    """Every policy of a composition with so many arms."""
+    return {name: played(text, of) for name, text, of in scripts(subject) if of == n_arms}
 
 
 def scripts(subject: str) -> list[tuple[str, str, int]]:

@@ -43,10 +43,10 @@ def names(subject: str) -> list[str]:
     return [_name(text, one) for one in populations for text in variants(subject, one.n_arms)]
 
 
-def simulated(subject: str) -> dict[str, Any]:
+def simulated(subject: str, n_arms: int) -> dict[str, Any]:
     """For each policy of a composition and each population: a fingerprint of all that was found, and some of it."""
     entries = {}
-    for population in populations_for(subject):
+    for population in (one for one in populations_for(subject) if one.n_arms == n_arms):
         policies = variants(subject, population.n_arms)
         result = simulate(policies, population, N_PATIENTS, N_RUNS, SEED, progress=False)
         for text, found, outcome in zip(policies, result.to_json(), result.outcomes, strict=True):

@@ -10,7 +10,7 @@ import pytest
 
 from adhere import parse_policy
 from adhere.policies.base.registry import registry
-from contract.policies_under_test import SUBJECTS
+from contract.policies_under_test import SUBJECTS, is_compiled
 
 from .analyses import ANALYSES, PAGES, analysed, page
 from .analyses import SLOW as SLOW_ANALYSES
@@ -27,12 +27,14 @@ def assert_as_before(found: dict[str, Any], golden: dict[str, Any]) -> None:
     assert list(differences(found, {key: golden[key] for key in found})) == []
 
 
-def test_simulations(subject: str) -> None:
-    assert_as_before(simulated(subject), read_golden("simulations"))
+def test_simulations(subject: str, n_arms: int) -> None:
+    if not is_compiled(subject, n_arms):
+        pytest.skip("it is not compiled for so many arms")
+    assert_as_before(simulated(subject, n_arms), read_golden("simulations"))
 
 
-def test_live_trials_in_memory(subject: str) -> None:
-    assert_as_before(in_memory(subject), read_golden("live_scripts"))
+def test_live_trials_in_memory(subject: str, n_arms: int) -> None:
+    assert_as_before(in_memory(subject, n_arms), read_golden("live_scripts"))
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -84,6 +84,7 @@ def test_it_learns_once_when_both_are_known(way: int, order: str) -> None:
     assert trial.state == tuple(expected.ravel())
 
 
+@pytest.mark.slow
 def test_a_hierarchy_teaches_it_every_round() -> None:
     """It is never certified; and what it is told beyond the others, they learn no more from than ever."""
     for order in permutations(range(4)):
@@ -100,6 +101,7 @@ def test_a_hierarchy_teaches_it_every_round() -> None:
         assert patients.sum(axis=0).tolist() == [1.0] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["borrowing", HYBRID])
 def test_trial_picks_the_arms_of_the_engine(text: str) -> None:
     population = mixed(2, (0.0, 1.0))

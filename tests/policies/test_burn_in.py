@@ -22,6 +22,7 @@ from adhere.randomness import stream_keys
 from oracle.permuted import PermutedBlocks
 from simulation.engine import arms_of
 from simulation.mixed_populations import engine_population, rows_for
+from slow import slow
 
 from .guarded import fields, guard_decided, interpreted
 
@@ -73,7 +74,7 @@ def test_every_block_is_balanced_and_stated_place_by_place(n_arms: int, block: i
     [
         ("burn-in(thompson, patients=24, block=4)", "ab", "baabaabbbaabbabaababbaba"),
         ("burn-in(thompson, patients=24, block=6)", "abc", "cbaabccbbaacbaccabbccaba"),
-        ("burn-in(floor(ucb1), patients=24, block=15)", "abcde", "ecceaeadbbcddabdbccebeaa"),
+        slow("burn-in(floor(ucb1), patients=24, block=15)", "abcde", "ecceaeadbbcddabdbccebeaa"),
     ],
 )
 def test_blocks_of_one_length_have_the_arms_of_version_1(policy: str, arms: str, expected: str) -> None:

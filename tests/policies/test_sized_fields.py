@@ -84,6 +84,7 @@ def test_a_parameter_may_size_a_field(tmp_path: Path, name: str, length: str, si
     assert parse_policy(name).assemble(TrialShape(3)).state.size == 2 * size + 2
 
 
+@pytest.mark.slow
 def test_it_runs_in_a_trial(tmp_path: Path) -> None:
     """Every length is known only at run time there."""
     declared(tmp_path, "sized-here", "lambda rule: max(1, int(rule.window) * rule.n_arms)")

@@ -111,6 +111,7 @@ def variant(tmp_path: Path, name: str, source: str) -> None:
     adhere.import_policies(file)
 
 
+@pytest.mark.slow
 def test_with_probabilities_nothing_is_estimated(tmp_path: Path) -> None:
     variant(tmp_path, "softmax-exact", FILE.read_text() + block_with("@implements(probabilities"))
     trial = taught("softmax-exact(temperature=0.5)/actual", 3, LESSONS)
@@ -118,6 +119,7 @@ def test_with_probabilities_nothing_is_estimated(tmp_path: Path) -> None:
     assert next_chances(trial) == pytest.approx(softmax([0.5, 1.0, 0.4], 0.5), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_without_arrays_it_follows_the_same_distribution(tmp_path: Path) -> None:
     source, faster = FILE.read_text(), block_with("noise")
     begin, end = source.index("@implements(choose"), source.index("@implements(learn")
@@ -127,6 +129,7 @@ def test_without_arrays_it_follows_the_same_distribution(tmp_path: Path) -> None
     assert (np.abs(next_chances(trial) - chances) < 4 * np.sqrt(chances * (1 - chances) / 1000)).all()
 
 
+@pytest.mark.slow
 def test_it_serves_inside_hybrids() -> None:
     result = simulate("hierarchical(softmax(temperature=0.05))", "defiers", 300, 40, progress=False)[0]
     assert result.surplus.mean > 40

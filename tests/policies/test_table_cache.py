@@ -143,6 +143,7 @@ print(peak(), table[-1])
 """
 
 
+@pytest.mark.slow
 def test_of_two_processes_one_computes(cache: Path, tmp_path: Path) -> None:
     noted = tmp_path / "noted"
     script = IN_A_PROCESS.format(noted=str(noted))

@@ -24,6 +24,7 @@ from cli.running import check_complaint, in_this_process
 from service.pages.person import sign_in
 from service.serving import Reply, Service, in_thread, path_of
 from service.test_roles import BODIES
+from slow import slow
 
 ARMS = ("verum-xyz", "placebo-xyz")
 
@@ -64,7 +65,7 @@ def reveals(reply: Reply) -> bool:
     return "-xyz" in text or re.search(r'probabilities"|"p\b', text) is not None
 
 
-@pytest.mark.parametrize("role", ["site", "coordinator", "statistician", "admin"])
+@pytest.mark.parametrize("role", ["site", slow("coordinator"), "statistician", slow("admin")])
 def test_no_answer_reveals_an_arm_of_a_blinded_trial_unless_the_read_is_logged(service: Service, role: str) -> None:
     trial, recommendation_id = blinded_trial(service)
     seen = set()
@@ -182,7 +183,7 @@ def test_a_refusal_that_is_recorded_but_cannot_be_logged_is_of_unknown_outcome(t
         assert "not known" in reply.json["detail"]
 
 
-@pytest.mark.parametrize("path", ["", "/recommendations/ID", "/results", "/export", "/export?format=log"])
+@pytest.mark.parametrize("path", ["", "/recommendations/ID", "/results", slow("/export"), slow("/export?format=log")])
 def test_what_cannot_be_written_down_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     store = open_store(tmp_path / "trials.db")
     temporary = tmp_path / "temporary"

@@ -105,6 +105,7 @@ assert main(["token", "list", "--server", "http://127.0.0.1:9"]) == 2
     assert "pip install ./packages/adhere-client" in said[3]
 
 
+@pytest.mark.slow
 def test_the_page_about_it_runs(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = (PACKAGE.parents[1] / "docs" / "client.md").read_text().replace("http://127.0.0.1:8000", service.url)
     monkeypatch.setenv("ADHERE_TOKEN", f"{service.admin}\n")

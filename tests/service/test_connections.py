@@ -17,13 +17,14 @@ import pytest
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
 from service.serving import Loop, Service, as_process, in_thread, wait_until
+from slow import slow
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 QUICK = ServiceSettings(head_timeout=0.4, body_timeout=0.4, idle_timeout=0.4, read_timeout=0.4)
 PATIENCE = 10.0  # beyond any of these time-outs, below the defaults
 
 
-@pytest.fixture(scope="module", params=["asyncio", "uvloop"])
+@pytest.fixture(scope="module", params=["asyncio", slow("uvloop")])
 def quick(request: pytest.FixtureRequest) -> Iterator[Service]:
     """A service that does not wait long for its clients."""
     loop: Loop = request.param
@@ -171,6 +172,7 @@ def _is_let_in(service: Service) -> bool:
         return ask(connection, GET).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.slow
 def test_no_descriptors_left(tmp_path: Path) -> None:
     """A client that is in gets what it asks for, or a 503, never a 500; one that gets in later too."""
     few = ("sh", "-c", 'ulimit -n 64 && exec "$0" "$@"')

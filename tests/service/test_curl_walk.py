@@ -25,6 +25,7 @@ def matches(printed: str, expected: str) -> bool:
     return re.fullmatch(pattern, printed.strip()) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl (Debian: apt-get install curl)")
 def test_the_walk_with_curl(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:

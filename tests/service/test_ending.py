@@ -63,6 +63,7 @@ def test_nohup_keeps_it() -> None:
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == expected
 
 
+@pytest.mark.slow
 def test_a_signal_that_comes_before_the_server_runs_ends_it(tmp_path: Path) -> None:
     code = """if True:
         import os, signal
@@ -81,6 +82,7 @@ def test_a_signal_that_comes_before_the_server_runs_ends_it(tmp_path: Path) -> N
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_workers", [1, 2])
 def test_a_signal_right_after_it_says_that_it_serves_ends_it(
     n_workers: int, database_url: str, tmp_path: Path
@@ -114,6 +116,7 @@ def test_a_signal_right_after_it_says_that_it_serves_ends_it(
     assert not list((tmp_path / "temporary").iterdir())
 
 
+@pytest.mark.slow
 def test_hangup_ends_all_workers(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2", by=DEFAULT) as running:
         wait_until(lambda: len(workers(running)) == 2, 60)

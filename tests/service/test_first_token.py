@@ -30,6 +30,7 @@ def test_a_pipe_gets_no_token(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())  # no database that nobody has a token for
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_it(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(_serve(tmp_path), stdout=theirs, stderr=subprocess.DEVNULL)

@@ -38,6 +38,7 @@ def frozen(server: PostgresServer) -> Iterator[float]:
         server.thaw()
 
 
+@pytest.mark.slow
 def test_a_frozen_database(server: PostgresServer) -> None:
     url = fresh_database(server.url)
     with in_thread(PostgresStore(url, deadline=DEADLINE)) as service:
@@ -80,6 +81,7 @@ def test_a_frozen_database(server: PostgresServer) -> None:
     assert set(found) == {f"A/{key}" for key in keys} | {f"A/key-{number}" for number in range(12)}
 
 
+@pytest.mark.slow
 def test_a_freeze_is_waited_for_once(server: PostgresServer) -> None:
     deadline = 1.5
     with closing(PostgresStore(fresh_database(server.url), deadline=deadline)) as store:
@@ -94,6 +96,7 @@ def test_a_freeze_is_waited_for_once(server: PostgresServer) -> None:
             assert view.trials() == {}
 
 
+@pytest.mark.slow
 def test_what_is_slow_but_not_silent_is_waited_for(database_url: str) -> None:
     with closing(PostgresStore(database_url, deadline=0.5)) as store, store.reading() as view:
         rows = view.run("SELECT repeat('x', 10000), pg_sleep(0.15) FROM generate_series(1, 5)").fetchall()

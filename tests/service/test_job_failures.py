@@ -48,6 +48,7 @@ if "child_process" in " ".join(sys.orig_argv) and not first.exists():
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "told_as", "saying"),
     [("PanicException", JobProcessError, "broke off: PanicException"), ("ComputeError", Exception, "thread")],

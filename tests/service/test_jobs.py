@@ -98,6 +98,7 @@ def test_a_token_has_one_job_at_a_time_and_nothing_else_waits_for_it(stopped: tu
     assert service.send("GET", f"/trials/{trial}/results").json["recommendations"] == 1
 
 
+@pytest.mark.slow
 def test_a_job_whose_process_dies_can_be_asked_for_again(stopped: tuple[Service, str, int]) -> None:
     service, trial, process = stopped
     under_way = Asked(service)
@@ -110,6 +111,7 @@ def test_a_job_whose_process_dies_can_be_asked_for_again(stopped: tuple[Service,
     assert process not in processes_of(os.getpid())
 
 
+@pytest.mark.slow
 def test_it_is_nice_holds_no_port_and_ends_with_a_service_that_was_killed(tmp_path: Path) -> None:
     processor = CommandProcessor(store := open_store(tmp_path / "trials.db"))
     processor.create(make_design("t", "thompson/actual", ARMS))

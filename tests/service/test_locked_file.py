@@ -28,6 +28,7 @@ def served(service: Service, path: str) -> int:
     return service.send("GET", path, role=None).status
 
 
+@pytest.mark.slow
 def test_health_is_told_at_once_and_readiness_soon_and_each_request_is_executed_once(tmp_path: Path) -> None:
     path = tmp_path / "trials.db"
     with in_file(path) as service, ThreadPoolExecutor(8) as pool:

@@ -51,6 +51,7 @@ def test_an_overwritten_log_is_never_acknowledged_on(tmp_path: Path) -> None:
         assert view.head(view.trials()[trial]).position == 2  # what was copied there, and nothing else
 
 
+@pytest.mark.slow
 def test_a_service_starts_on_a_restored_backup_and_goes_on(tmp_path: Path) -> None:
     path, backup = tmp_path / "trials.db", tmp_path / "backup.db"
     with in_file(path) as service:

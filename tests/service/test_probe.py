@@ -72,6 +72,7 @@ def test_a_frozen_store_makes_the_service_unready_and_a_thawed_one_ready(
         wait_until(lambda: service.send("GET", "/readyz", role=None).status == 200)
 
 
+@pytest.mark.slow
 def test_what_the_store_says_is_kept_until_it_answers_again() -> None:
     answers: list[Exception | None] = [StoreError("the disk is gone"), ValueError("odd"), None]
     seen: list[str | None] = []

@@ -73,6 +73,7 @@ def everything_said(service: Service, trial: str) -> bytes:
     return b"".join(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blinded", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_nobody_is_told_the_secret_before_it_is_revealed(
     alone: Service, blinded: bool, caplog: pytest.LogCaptureFixture

@@ -72,6 +72,7 @@ def test_the_database_its_log_and_its_backups_are_without_them(tmp_path: Path) -
         assert connection.execute("SELECT count(*) FROM secrets").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_the_process_for_jobs_draws_arms_by_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_FEW_RECORDS", 0)  # everything is done there
     store = open_store(tmp_path / "adhere.db", secret_file=tmp_path / "secrets")
@@ -84,6 +85,7 @@ def test_the_process_for_jobs_draws_arms_by_them_too(tmp_path: Path, monkeypatch
             assert service.client().monitor(trial).recommendations == 3
 
 
+@pytest.mark.slow
 def test_secrets_that_are_older_than_the_setting_are_moved_and_overwritten(tmp_path: Path) -> None:
     path, file = tmp_path / "adhere.db", tmp_path / "secrets"
     with as_process(path, tmp_path) as running:
@@ -160,6 +162,7 @@ def test_without_the_file_nothing_is_recommended_and_the_log_says_why(tmp_path: 
         assert service.client().recommendation(BLINDED, made[BLINDED]).kit == kit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["readable by others", "of another secret", "no text"])
 def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, what: str) -> None:
     path, file = tmp_path / "adhere.db", tmp_path / "secrets"
@@ -197,6 +200,7 @@ def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, what: str) -> 
     assert ended.stderr == f"error: the file of secrets {file} {says[what]}\n"
 
 
+@pytest.mark.slow
 def test_workers_share_the_file_and_postgresql_has_none(database_url: str, tmp_path: Path) -> None:
     file = tmp_path / "secrets"
     with as_process(database_url, tmp_path, "--workers", "2", "--secret-file", str(file)) as running:

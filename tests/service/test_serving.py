@@ -20,6 +20,7 @@ from adhere.trial.log.verify import verify
 from service.serving import ARMS, as_process, wait_until
 
 
+@pytest.mark.slow
 def test_ending_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     database = tmp_path / "trials.db"
     acknowledged: dict[str, str] = {}

@@ -18,6 +18,7 @@ from service.both_clients import BOTH, MakeClient
 from service.holding import files_of, hold, release, release_until_more_are_done, simulations_of
 from service.serving import ARMS, Service, as_process, in_file, wait_until
 from service.test_jobs import nicer_than
+from slow import slow
 
 DESIGN: dict[str, Any] = {"name": "never made", "policy": "thompson", "arms": ARMS, "n_patients": 100}
 GRID = {"effect": [0.3], "compliance": [0.8]}
@@ -37,7 +38,7 @@ def state_of(service: Service, number: int, role: str = "admin") -> dict[str, An
     return found
 
 
-@pytest.mark.parametrize("make", BOTH.values(), ids=BOTH)
+@pytest.mark.parametrize("make", [BOTH["Client"], slow(BOTH["AsyncClient"])], ids=BOTH)
 def test_it_finds_what_evaluate_finds_with_the_same_seed(
     simulating: Service, make: MakeClient, tmp_path: Path
 ) -> None:
@@ -59,6 +60,7 @@ def test_it_finds_what_evaluate_finds_with_the_same_seed(
     assert "never made" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_progress_rises_a_second_one_waits_and_both_stop(simulating: Service) -> None:
     first = simulating.send("POST", "/simulations", LONG)
     assert first.status == 201, first.json
@@ -135,6 +137,7 @@ def test_processes_of_one_service_share_what_they_simulate(tmp_path: Path) -> No
     assert {running, waiting, last}.isdisjoint(simulations_of(os.getpid()))
 
 
+@pytest.mark.slow
 def test_it_ends_with_a_service_that_was_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with as_process(tmp_path / "trials.db", tmp_path) as running:
         service = running.service

@@ -37,6 +37,7 @@ def make_certificate(folder: Path, name: str = "127.0.0.1") -> tuple[Path, Path]
     return certificate, key
 
 
+@pytest.mark.slow
 def test_https_and_a_log_file_that_is_rotated(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
     log, rotated = tmp_path / "adhere.log", tmp_path / "adhere.log.1"

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import pytest
+
 from adhere.client import Client
 from adhere.service.pages.dispatch import COOKIE
 from adhere.store import open_store
@@ -22,6 +24,7 @@ from service.serving import ARMS, as_process, wait_until
 MANY = 8  # connections, which the system gives to both workers
 
 
+@pytest.mark.slow
 def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2", "--root-path", "/under") as running:
         service = running.service
@@ -61,6 +64,7 @@ def test_two_workers_share_trials_tokens_and_counts(database_url: str, tmp_path:
     assert {event.recommendation_id for event in logged} == ids
 
 
+@pytest.mark.slow
 def test_two_workers_share_sessions_changes_and_simulations(database_url: str, tmp_path: Path) -> None:
     with as_process(database_url, tmp_path, "--workers", "2") as running, ExitStack() as stack:
         service = running.service

@@ -21,6 +21,7 @@ from scipy import stats
 
 import oracle
 from oracle import PolicyMaker
+from slow import slow
 
 from .engine import counts_of
 from .mixed_populations import Rows, engine_population, oracle_population, rows_for
@@ -82,7 +83,9 @@ def p_values(engine: NDArray[np.int64], plain: NDArray[np.int64]) -> list[float]
     return found
 
 
-CASES = [(policy, 2) for policy in POLICIES] + [(policy, 3) for policy in THREE_ARMED]
+CASES = [slow(policy, 2) if "(" in policy else (policy, 2) for policy in POLICIES] + [
+    slow(policy, 3) for policy in THREE_ARMED
+]
 
 
 @pytest.mark.parametrize(("policy", "n_arms"), CASES)

@@ -12,6 +12,7 @@ import pytest
 from adhere import InputError, SimulationResult, simulate
 from adhere.simulation.execution.lost_workers import WorkersLostError
 from evaluation.evaluations import evaluate_designs, numbers
+from slow import slow
 
 from .dask_processes import DaskProcesses, dask_processes
 from .executors import Chance, Faulty, arm_seven, die
@@ -59,15 +60,17 @@ def client(dask: DaskProcesses) -> Iterator[Any]:
         yield client
 
 
-@pytest.mark.parametrize("workers", [["first"], ["first", "second"]])
+@pytest.mark.parametrize("workers", [slow(["first"]), ["first", "second"]])
 def test_the_number_of_workers_does_not_matter(client: Any, workers: list[str], on_threads: SimulationResult) -> None:
     assert run(client.get_executor(workers=workers)) == on_threads
 
 
+@pytest.mark.slow
 def test_trials_of_a_design(client: Any) -> None:
     assert numbers(evaluate_designs(executor=client.get_executor())) == numbers(evaluate_designs())
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle(client: Any, dask: DaskProcesses, on_threads: SimulationResult) -> None:
     dask.add("doomed")
     address = next(key for key, one in client.scheduler_info()["workers"].items() if one["name"] == "doomed")
@@ -111,6 +114,7 @@ def test_workers_that_die_again_and_again_are_explained(client: Any, dask: DaskP
     assert simulate("uniform", "defiers", 10, 10, executor=client.get_executor()).config.n_runs == 10
 
 
+@pytest.mark.slow
 def test_all_workers_gone_and_another_come(tmp_path: Path, on_threads: SimulationResult) -> None:
     from distributed import Client
 
@@ -130,6 +134,7 @@ def test_all_workers_gone_and_another_come(tmp_path: Path, on_threads: Simulatio
         assert progress.said == ["all workers are gone; waiting for others"]
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_refused_at_once(tmp_path: Path) -> None:
     from distributed import Client
 
@@ -141,6 +146,7 @@ def test_a_cluster_without_workers_is_refused_at_once(tmp_path: Path) -> None:
         run(client.get_executor(), Meanwhile(lambda: None))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_dies_is_explained(tmp_path: Path) -> None:
     from distributed import Client
 

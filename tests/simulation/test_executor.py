@@ -94,6 +94,7 @@ def test_an_error_of_a_task_that_looks_like_waiting_is_not_waited_for() -> None:
         wait_for(failed, lambda: None)
 
 
+@pytest.mark.slow
 def test_trials_of_a_design(pool: ProcessPoolExecutor) -> None:
     """The same loop runs another kind of plan."""
     heard = Heard()
@@ -111,6 +112,7 @@ def test_threads_of_the_users_own(on_threads: SimulationResult) -> None:
         assert executor.submit(divmod, 7, 2).result() == (3, 1)
 
 
+@pytest.mark.slow
 def test_tasks_that_finish_in_another_order(on_threads: SimulationResult) -> None:
     with LastFirst() as executor:
         assert run(executor) == on_threads
@@ -139,6 +141,7 @@ def test_a_class_that_only_this_process_knows(pool: ProcessPoolExecutor) -> None
     assert alone == together
 
 
+@pytest.mark.slow
 def test_a_large_policy_does_not_travel_with_every_task() -> None:
     populations = [replace(as_population("defiers"), name=f"{i}") for i in range(20)]  # a task for each
     with LastFirst() as executor:
@@ -149,6 +152,7 @@ def test_a_large_policy_does_not_travel_with_every_task() -> None:
     assert len(executor.sent) == 20 + len(with_policy)
 
 
+@pytest.mark.slow
 def test_a_policy_file_goes_along(pool: ProcessPoolExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files in turn declare the same name, and workers outlive both: each must run its own."""
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "cache"))
@@ -192,6 +196,7 @@ def test_a_pool_that_breaks_is_explained() -> None:
         simulate(Faulty(die), "defiers", 10, 10, executor=executor)
 
 
+@pytest.mark.slow
 def test_an_executor_that_drops_its_tasks_is_explained() -> None:
     class Dropping(LastFirst):
         def submit(self, fn: Callable[..., object], /, *args: object, **kwargs: object):  # type: ignore[no-untyped-def]
@@ -266,6 +271,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent in another way there")
 @pytest.mark.parametrize("kind", ["ProcessPoolExecutor", "ThreadPoolExecutor"])
 def test_ctrl_c_leaves_the_executor_usable(tmp_path: Path, kind: str) -> None:

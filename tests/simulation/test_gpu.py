@@ -15,21 +15,19 @@ from pathlib import Path
 import pytest
 
 from adhere import InputError, simulate
-from contract.policies_under_test import SUBJECTS
+from contract.policies_under_test import SLOW, SUBJECTS
 
 BORROWING = Path(__file__).parents[2] / "docs" / "examples" / "borrowing.py"  # which sees both arms
 READS_TOO_EARLY = Path(__file__).parents[1] / "contract" / "reads_too_early.py"  # from memory that begins with NaN
-# Two arms and a draw for each, three arms, a draw for the whole patient, a population of its own for each run.
-POPULATIONS = ("stroke-aspirin", "stroke-heparin", "rich-and-poor", "uniform-other")
 SCRIPT = """
 import json, sys, warnings
 warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of words that overflow: compiled code lets them
 import adhere
-populations, policies, imported = json.loads(sys.argv[1])
+simulations, imported = json.loads(sys.argv[1])
 for path in imported:
     adhere.import_policies(path)
 found = {}
-for population in populations:
+for population, policies in simulations:
     arguments = dict(n_patients=30, n_runs=3, seed=5, grid=4, progress=False, keep_runs=True)
     on_gpu = adhere.simulate(policies, population, device="cuda", **arguments)
     on_processor = adhere.simulate(policies, population, **arguments)
@@ -43,40 +41,49 @@ print(json.dumps(found))
 """
 
 
-def in_simulator(populations: list[str], policies: list[str], *imported: str) -> dict[str, bool]:
-    command = [sys.executable, "-c", SCRIPT, json.dumps([populations, policies, imported])]
+def check_in_simulator(simulations: dict[str, list[str]], *imported: Path) -> None:
+    """Compare policies on populations in one process, and trials of a design."""
+    command = [
+        sys.executable,
+        "-c",
+        SCRIPT,
+        json.dumps([list(simulations.items()), [str(path) for path in imported]]),
+    ]
     tests = str(Path(__file__).parents[1])
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join([tests, *sys.path])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found: dict[str, bool] = json.loads(done.stdout)
-    return found
-
-
-def test_every_policy_gives_the_same_on_a_gpu() -> None:
-    policies = [*SUBJECTS, "bayes-optimal(horizon=100)", "borrowing", "reads-too-early"]
-    found = in_simulator(["stroke-aspirin"], policies, str(BORROWING), str(READS_TOO_EARLY))
-    assert len(found) == len(policies) + 2  # and every run, and trials of a design
+    assert len(found) == sum(len(policies) + 1 for policies in simulations.values()) + 1
     assert [name for name, equal in found.items() if not equal] == []
 
 
-def many_arms(n_arms: int) -> str:
-    """A population file of more arms than processors have compiled in."""
+def populations(folder: Path) -> list[str]:
+    """A draw for each of two arms, three arms, a draw for a whole patient, a population for each run, many arms."""
+    n_arms = 20  # more than processors have compiled in
     arms = [f"arm-{arm}" for arm in range(n_arms)]
     takes = ", ".join(f'{arm} = "{arm}"' for arm in arms)
     reward = ", ".join(f"{arm} = {number / n_arms}" for number, arm in enumerate(arms))
     told = (
         f'[[compliance_type]]\nname = "as told"\nprobability = 1.0\ntakes = {{ {takes} }}\nreward = {{ {reward} }}\n'
     )
-    return f'name = "many arms"\narms = {arms}\n{told}'
+    (folder / "many.toml").write_text(f'name = "many arms"\narms = {arms}\n{told}', encoding="utf-8")
+    return ["stroke-aspirin", "stroke-heparin", "rich-and-poor", "uniform-other", str(folder / "many.toml")]
 
 
-def test_every_kind_of_population_gives_the_same_on_a_gpu(tmp_path: Path) -> None:
-    (tmp_path / "many.toml").write_text(many_arms(20), encoding="utf-8")
-    populations = [*POPULATIONS, str(tmp_path / "many.toml")]
-    found = in_simulator(populations, ["thompson/actual", "hierarchical(thompson, recycle=true)"])
-    assert len(found) == 3 * len(populations) + 1
-    assert [name for name, equal in found.items() if not equal] == []
+def test_policies_and_every_kind_of_population_give_the_same_on_a_gpu(tmp_path: Path) -> None:
+    aspirin, *others = populations(tmp_path)
+    policies = [subject for subject in SUBJECTS if subject not in SLOW] + ["borrowing", "reads-too-early"]
+    check_in_simulator(
+        {aspirin: policies} | {name: ["thompson/actual"] for name in others}, BORROWING, READS_TOO_EARLY
+    )
+
+
+@pytest.mark.slow
+def test_more_compositions_give_the_same_on_a_gpu(tmp_path: Path) -> None:
+    aspirin, *others = populations(tmp_path)
+    hybrids = {name: ["hierarchical(thompson, recycle=true)"] for name in others}
+    check_in_simulator({aspirin: [*SLOW, "bayes-optimal(horizon=100)"]} | hybrids)
 
 
 def test_other_devices_are_refused() -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from adhere.populations import Counts
 from contract.playing import play, run_of_engine, trial_on
@@ -30,6 +31,7 @@ def continuous(n_patients: int) -> Counts:
     return Counts("continuous", arms, rows)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_trial_picks_the_arms_of_the_engine_with_a_state_of_thousands_of_numbers() -> None:
     population = continuous(2000)
     trial = trial_on(RECYCLING, population, 200, seed=3, run=0)
@@ -38,6 +40,7 @@ def test_a_trial_picks_the_arms_of_the_engine_with_a_state_of_thousands_of_numbe
     assert np.array_equal(played, run_of_engine(RECYCLING, population, 200, 3, 0))
 
 
+@pytest.mark.slow
 def test_a_state_of_megabytes_is_no_crash() -> None:
     done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

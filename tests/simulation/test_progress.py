@@ -54,6 +54,7 @@ def test_compilations_are_numbered_and_said_where_the_user_waits(monkeypatch: py
     assert {thread for _, thread in said} == {threading.main_thread()}  # a notebook shows nothing of other threads
 
 
+@pytest.mark.slow
 def test_the_example_notebook_runs_and_shows_its_progress() -> None:
     """In a kernel of its own, as a user's notebook does."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]

@@ -76,6 +76,7 @@ def test_a_surplus_of_nothing_is_0_in_every_run_and_a_share_from_0_to_1() -> Non
     assert few.high == 1.0
 
 
+@pytest.mark.slow
 def test_the_same_on_an_executor_and_on_threads(result: SimulationResult) -> None:
     with LastFirst() as executor:
         assert kept(pooled=True, executor=executor) == result

@@ -388,6 +388,7 @@ def crashes(tmp_path: Path) -> Iterator[Crashes]:
         yield crashes
 
 
+@pytest.mark.slow
 def test_no_crash_gives_a_false_alarm_nor_hides_a_loss(tmp_path: Path, crashes: Crashes) -> None:
     path = tmp_path / "trials.db"
     for opening in range(3):

@@ -30,6 +30,7 @@ def test_the_server_of_the_tests_is_a_careful_one(database_url: str) -> None:
         assert server.execute("SHOW fsync").fetchone() == ("on",)
 
 
+@pytest.mark.slow
 def test_the_role_and_database_of_the_docs_are_enough(database_url: str) -> None:
     text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
     found = re.search(r'-c "(CREATE ROLE [^"]*)" *-c "(CREATE DATABASE [^"]*)"', text)
@@ -47,6 +48,7 @@ def test_the_role_and_database_of_the_docs_are_enough(database_url: str) -> None
             connection.execute("DROP ROLE IF EXISTS adhere")
 
 
+@pytest.mark.slow
 def test_four_processes_on_one_trial_lose_nothing(store: PostgresStore, database_url: str) -> None:
     trial = make_trial(store)
     processes = [start(add_one_by_one, database_url, trial, name, 25) for name in "abcd"]
@@ -69,6 +71,7 @@ def test_four_processes_start_at_once_on_an_empty_database(database_url: str, tm
     assert answers[1:] == ["name: got 'aspirin', expected a name that no other trial has"] * 3
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_crash(tmp_path: Path) -> None:
     told = tmp_path / "told"
     told.touch()

@@ -55,6 +55,7 @@ def test_tables_that_are_opened_again_were_not_restored(database_url: str) -> No
                 assert not transaction.take_possession()
 
 
+@pytest.mark.slow
 def test_a_dump_in_another_database_is_taken_possession_of_once(
     database_url: str, other_database: str, tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_tables_that_were_emptied_and_filled_from_a_dump_were_restored(database_
         assert store.was_restored
 
 
+@pytest.mark.slow
 def test_a_cluster_that_was_set_back_under_running_processes_begins_an_epoch() -> None:
     """Its disk is put back to an earlier moment. A process that wrote nothing of what is lost must notice it too."""
     server = PostgresServer()

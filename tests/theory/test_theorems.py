@@ -38,6 +38,7 @@ def share_explained(x: Floats, y: Floats) -> float:
     return float(1.0 - residual.var() / y.var())
 
 
+@pytest.mark.slow
 def test_theorem_2_regret_of_thompson_bounded_is_logarithmic() -> None:
     policy = "thompson-bounded(hierarchical(epsilon-greedy))"
     t = np.logspace(3, 6, 13).round().astype(int)
@@ -153,6 +154,7 @@ def play(
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["hierarchical(exp3)", "hierarchical-exp3"])
 def test_hierarchies_of_exponential_weights_still_choose_after_ten_million_patients(policy: str) -> None:
     """Whichever arm pays: weights that are no numbers would pick the same one in both trials."""

@@ -10,6 +10,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from adhere.design.make_design import make_design
 from adhere.store import open_store
 from adhere.trial.domain.commands import Recommend, Report
@@ -58,6 +60,7 @@ def check(where: str | Path, answers: list[list[Any]]) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_four_processes_on_postgresql(database_url: str) -> None:
     store = open_store(database_url)
     CommandProcessor(store).create(make_design("t", "thompson/actual", ARMS))

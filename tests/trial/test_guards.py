@@ -50,6 +50,7 @@ def test_a_guarded_trial_is_derived_again_after_late_reports_and_corrections() -
         assert replay(view, number_of(view)).difference is None
 
 
+@pytest.mark.slow
 def test_blocks_go_on_where_they_were_when_a_correction_makes_the_policy_learn_again() -> None:
     live, seen = Live("burn-in(floor(thompson, share=0.2), patients=24)", seed=5), PermutedBlocks(2, (4, 6, 8))
     for n in range(24):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from adhere import Trial, import_policies, parse_policy
 from adhere.compilation import memo_of, state_of
@@ -51,6 +52,7 @@ def test_a_hierarchy_keeps_what_its_top_wrote_when_it_chose() -> None:
     assert sum(state.top.disagreements) == 0.0
 
 
+@pytest.mark.slow
 def test_compiled_code_keeps_it_too() -> None:
     trial = Trial(HYBRID, ("a", "b"), seed=3)
     for _ in range(20):

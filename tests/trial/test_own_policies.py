@@ -50,6 +50,7 @@ def test_a_policy_that_fails_at_once_starts_no_trial(tmp_path: Path) -> None:
             assert not view.trials()
 
 
+@pytest.mark.slow
 def test_an_edited_file_is_another_version_and_said_to_be(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     versions = []
     caplog.set_level(logging.WARNING, "adhere.trial")
