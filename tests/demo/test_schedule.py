@@ -12,7 +12,15 @@ from adhere.demo.schedule import Action
 from adhere.demo.schedule import schedule as make_schedule
 from adhere.demo.trials import N_PATIENTS, RICH_AND_POOR, STROKE, TRIALS, DemoTrial
 
-schedule = cache(make_schedule)
+
+@cache
+def _made(name: str, seed: int, run: int) -> list[Action]:
+    return make_schedule(next(trial for trial in TRIALS if trial.name == name), seed, run)
+
+
+def schedule(trial: DemoTrial, seed: int, run: int) -> list[Action]:
+    """The whole schedule, made once for all tests."""
+    return _made(trial.name, seed, run)
 
 
 def by_subject(actions: list[Action]) -> dict[str, list[Action]]:
