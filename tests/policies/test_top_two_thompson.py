@@ -10,6 +10,7 @@ from adhere.policies.base.policy import TrialShape
 from adhere.policies.learners import top_two_thompson
 from adhere.policies.learners.thompson import ThompsonState
 from adhere.policies.learners.top_two_thompson import TopTwoMemo, challenger, draw_challenger, probabilities_top_two
+from adhere.policies.numerics.beta import probabilities_of_being_largest
 from adhere.randomness import stream
 from oracle import top_two_law
 
@@ -74,7 +75,7 @@ def test_a_challenger_that_no_redraw_finds_is_drawn_by_its_law(monkeypatch: pyte
     rule, state = state_of([8.0, 5.0, 3.0], [2.0, 5.0, 4.0])
     memo, rng = TopTwoMemo(rule, np.zeros(TopTwoMemo.size(rule))), stream(3, 0)
     counts = np.zeros((2, 3))
-    top_two_thompson.probabilities_of_being_largest(state.successes, state.failures, 0.0, memo.of_best)
+    probabilities_of_being_largest(state.successes, state.failures, 0.0, memo.of_best)
     known = memo.of_best.copy()
     monkeypatch.setattr(
         top_two_thompson, "probabilities_of_being_largest", lambda *given: np.copyto(given[-1], known)

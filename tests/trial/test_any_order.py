@@ -195,11 +195,15 @@ TestAnyOrderRecycling = AnyOrderRecycling.TestCase
 TestAnyOrderRecycling.settings = _bounded(15)
 
 
-@pytest.mark.slow
-class TestLongInAnyOrder(AnyOrder.TestCase):  # type: ignore[name-defined,misc]
-    settings = _bounded(120)
+class LongInAnyOrder(AnyOrder):
+    pass
 
 
-@pytest.mark.slow
-class TestLongInAnyOrderRecycling(AnyOrderRecycling.TestCase):  # type: ignore[name-defined,misc]
-    settings = _bounded(120)
+class LongInAnyOrderRecycling(AnyOrderRecycling):
+    pass
+
+
+TestLongInAnyOrder = pytest.mark.slow(LongInAnyOrder.TestCase)
+TestLongInAnyOrder.settings = _bounded(120)
+TestLongInAnyOrderRecycling = pytest.mark.slow(LongInAnyOrderRecycling.TestCase)
+TestLongInAnyOrderRecycling.settings = _bounded(120)
