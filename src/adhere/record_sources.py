@@ -8,16 +8,17 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from adhere.analysis.adaptive.randomisation_test import (
     N_REDRAWS,
     LoggedAllocation,
     RandomisationTest,
     randomisation_tests,
 )
-from adhere.analysis.analyse import analyse_records, check_options
+from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.reading.from_counts import records_of_counts
-from adhere.analysis.records import Records
+from adhere.analysis.records import Records, digest_of
 from adhere.checks import check_integer
 from adhere.errors import InputError, nearest
 from adhere.frames import is_frame
@@ -137,7 +138,6 @@ def analyse(
     Its interval holds if the probabilities of arms were fixed in advance and this is the only look.
 
     """
-    check_options(level, margin)
     check_integer("redraws", redraws, 0, MAX_REDRAWS)
     records, allocation = records_and_allocation(given, trial, arms=arms, control=control, **columns)
 
@@ -193,7 +193,7 @@ def _read(
         allocation = allocation_of(given.events) if with_allocation else None
         return _with_control(Read(given.records(), allocation), control)
     if isinstance(given, Counts):
-        return _with_control(Read(records_of_counts(given), None), control)
+        return _with_control(Read(_records_of_counts(given), None), control)
     if isinstance(given, Records):
         return _with_control(Read(given, None), control)
     raise InputError("records", type(given).__name__, _EXPECTED)
@@ -210,6 +210,22 @@ def _counts(name: str) -> Counts:
         return population
     expected = "a file of records, or stroke-aspirin or stroke-heparin, which are the counts of a trial"
     raise InputError("source", name, expected, f"{name} has no records: it is simulated; expected {expected}")
+
+
+def _records_of_counts(population: Counts) -> Records:
+    """The patients of a population made of counts, as records: an entry for each row of counts."""
+    number = {arm: index for index, arm in enumerate(population.arms)}
+    records = Records(
+        name=population.name,
+        source=population.source,
+        arms=population.arms,
+        chosen=np.array([number[row.chosen] for row in population.counts], dtype=np.int64),
+        actual=np.array([number[row.actual] for row in population.counts], dtype=np.int64),
+        reward=np.array([row.reward for row in population.counts], dtype=np.float64),
+        count=np.array([row.patients for row in population.counts], dtype=np.int64),
+        control=control_of(population.arms),
+    )
+    return replace(records, digest=digest_of(records))
 
 
 def _of_a_trial(source: str, trial: str | None, columns: Mapping[str, str], with_allocation: bool) -> Read:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
+from typing import Any, TypeVar, cast
 
 
 class Validity(Enum):
@@ -70,6 +71,24 @@ class ConfidenceSet:
         return f"[{low}, {high}]" if self.shape is Shape.INTERVAL else f"unbounded: below {low} or above {high}"
 
 
+Marked = TypeVar("Marked")
+
+
+def with_validity(given: Marked, validity: Validity) -> Marked:
+    """Mark every confidence set in a value, however deep, by what it promises."""
+    found: Any = given
+    if isinstance(given, ConfidenceSet):
+        found = replace(given, validity=validity)
+    elif isinstance(given, tuple):
+        found = tuple(with_validity(one, validity) for one in given)
+    elif isinstance(given, Mapping):
+        found = {name: with_validity(one, validity) for name, one in given.items()}
+    elif is_dataclass(given) and not isinstance(given, type):
+        parts = {one.name: with_validity(getattr(given, one.name), validity) for one in fields(given)}
+        found = replace(given, **parts)
+    return cast("Marked", found)
+
+
 @dataclass(frozen=True)
 class Quantity:
     """Something estimated: its point estimate and the sets it may lie in, the one to trust first.
@@ -92,8 +111,26 @@ class View(Enum):
     PER_PROTOCOL = "per-protocol"
 
 
+@dataclass(frozen=True, eq=False)
+class OfPair:
+    """What one view says of a treatment and a control."""
+
+    view: View
+    treatment: str
+    control: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The treatment and the control."""
+        return self.treatment, self.control
+
+    def is_like(self, other: OfPair) -> bool:
+        """Whether both are of the same pair by the same view."""
+        return self.view is other.view and self.pair == other.pair
+
+
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(OfPair):
     """A treatment against a control; effects are treatment − control, and more is better.
 
     `adjusted` has the p-value corrected for several comparisons, by the name of the correction and its family.
@@ -101,9 +138,6 @@ class Comparison:
     assigned, what was taken and the stratum.
     """
 
-    view: View
-    treatment: str
-    control: str
     difference: Quantity
     ratio: Quantity
     number_needed: Quantity
@@ -112,3 +146,7 @@ class Comparison:
     stratified: bool = False
     note: str = ""
     at_random: bool = False
+
+    def without(self, nothing: Quantity) -> Comparison:
+        """The same comparison with a reason instead of numbers."""
+        return replace(self, difference=nothing, ratio=nothing, number_needed=nothing, p_value=None, adjusted={})

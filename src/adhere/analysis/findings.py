@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from adhere.analysis.estimates import View
+from adhere.analysis.estimates import OfPair, View
 
 if TYPE_CHECKING:
     from adhere.analysis.adaptive.aipw import AipwEstimate
@@ -36,12 +36,12 @@ class Subgroup:
         self, treatment: str, control: str, *, adaptive: bool
     ) -> tuple[float | None, ConfidenceSet | None] | None:
         """The intention-to-treat effect, with the set that holds for the allocation; None if there is none."""
-        pair = (View.INTENTION_TO_TREAT, treatment, control)
+        wanted = OfPair(View.INTENTION_TO_TREAT, treatment, control)
         for sequence in self.sequences if adaptive else ():
-            if (sequence.view, sequence.treatment, sequence.control) == pair:
+            if sequence.is_like(wanted):
                 return sequence.estimate, sequence.final
         for one in self.effects.comparisons:
-            if (one.view, one.treatment, one.control) == pair:
+            if one.is_like(wanted):
                 return one.difference.value, one.difference.sets[0] if one.difference.sets else None
         return None
 
@@ -110,7 +110,7 @@ class Findings:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Every pair of treatment and control, those against the trial's control first."""
-        found = dict.fromkeys((one.treatment, one.control) for one in self.effects.comparisons)
+        found = dict.fromkeys(one.pair for one in self.effects.comparisons)
         return sorted(found, key=lambda pair: pair[1] != self.control)
 
     def view_name(self, one: Comparison) -> str:

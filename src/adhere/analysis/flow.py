@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from adhere.analysis.cells import cells_of
 from adhere.analysis.estimates import ConfidenceSet, Quantity
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Bools, Records
 from adhere.intervals import wilson
+from adhere.report.numbers import counted
 
 ALL_ARMS = "all arms"
 
@@ -62,7 +64,7 @@ class Flow:
 
 def flow(records: Records, level: float = 0.95) -> Flow:
     """Count patients by the arm they were assigned."""
-    taken = _taken(records)
+    taken = cells_of(records).patients.tolist()  # codes below 0 count from the end of a row
     has_actual, has_reward = records.actual != NOT_KNOWN, records.has_reward
     lost = _flags(records, records.lost)
     lost_before_taken = _count(records, lost & ~has_actual)
@@ -99,15 +101,6 @@ def flow(records: Records, level: float = 0.95) -> Flow:
             )
         )
     return Flow(tuple(arms), _total(arms, level), dict(records.left_out), _notes(records, arms))
-
-
-def _taken(records: Records) -> list[list[int]]:
-    """Patients by the arm assigned and what was taken, the codes below 0 counted from the end of a row."""
-    columns = records.n_arms + 3
-    place = records.chosen * columns + records.actual % columns
-    counts = np.bincount(place, records.patients, records.n_arms * columns)
-    rows: list[list[int]] = counts.astype(np.int64).reshape(records.n_arms, columns).tolist()
-    return rows
 
 
 def _flags(records: Records, flags: Bools | None) -> Bools:
@@ -151,7 +144,7 @@ def _total(arms: Sequence[ArmFlow], level: float) -> ArmFlow:
 
 
 def _notes(records: Records, arms: Sequence[ArmFlow]) -> tuple[str, ...]:
-    notes = [f"Left out: {_rows(count)} {reason}." for reason, count in records.left_out.items() if count]
+    notes = [f"Left out: {counted(count, 'row')} {reason}." for reason, count in records.left_out.items() if count]
     for arm in arms:
         takers = arm.took_it + sum(other.took_others.get(arm.arm, 0) for other in arms)
         if not arm.assigned:
@@ -159,7 +152,3 @@ def _notes(records: Records, arms: Sequence[ArmFlow]) -> tuple[str, ...]:
         if not takers and any(other.compliance.n for other in arms):
             notes.append(f"Nobody took {arm.arm}, so nothing can be said about taking it.")
     return tuple(notes)
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row" + "s" * (count != 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from adhere.analysis.adaptive.confidence_sequence import why_no_compliers
 from adhere.analysis.adaptive.scores import batch_ends, known_places
-from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity, View
+from adhere.analysis.estimates import ConfidenceSet, OfPair, Quantity, Validity, View
 from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
 from adhere.intervals import normal_quantile
@@ -26,15 +26,12 @@ _TOO_FEW: Final = (
 
 
 @dataclass(frozen=True)
-class AipwEstimate:
+class AipwEstimate(OfPair):
     """An effect estimated from data of an adaptive allocation, with an interval that holds in large samples.
 
     `by_stratum` says that it is the average of the strata's effects, weighted by their numbers of patients.
     """
 
-    view: View
-    treatment: str
-    control: str
     difference: Quantity
     note: str
     by_stratum: bool = False

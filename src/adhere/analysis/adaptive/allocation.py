@@ -19,7 +19,7 @@ from adhere.analysis.adaptive.allocation_kernel import (
     PLAY_TRIALS,
     RECOMMEND,
     REWARD,
-    Room,
+    Workspace,
 )
 from adhere.analysis.records import NEVER, Floats, Ints
 from adhere.errors import InputError
@@ -245,8 +245,19 @@ class Allocator:
 
         def arguments(runs: slice, done: Ints) -> Any:
             own = (one[runs] if len(one) > 1 else one for one in given)
-            room = Room.of(self._compiled, self._schedule.n_patients)
-            return rule, initial, keys[runs], *own, self._sees_both_arms, outcome, room, *outputs(runs), done, stop
+            workspace = Workspace.of(self._compiled, self._schedule.n_patients)
+            return (
+                rule,
+                initial,
+                keys[runs],
+                *own,
+                self._sees_both_arms,
+                outcome,
+                workspace,
+                *outputs(runs),
+                done,
+                stop,
+            )
 
         def run(runs: slice, done: Ints) -> None:
             own = arguments(runs, done)

@@ -24,7 +24,7 @@ ALLOCATED: Final = 6  # an arm that was told earlier takes its place in a block 
 FORGET: Final = 5  # all that was learned; what follows are the lessons again, one of which was corrected
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """What one thread works in."""
 
     state: Any
@@ -35,9 +35,9 @@ class Room(NamedTuple):
     rng: Any
 
     @staticmethod
-    def of(policy: CompiledPolicy, n_patients: int) -> Room:
-        """Room for a policy."""
-        return Room(
+    def of(policy: CompiledPolicy, n_patients: int) -> Workspace:
+        """Workspace for a policy."""
+        return Workspace(
             policy.state.copy(),
             policy.state.copy(),
             np.zeros(policy.memo_size + policy.scratch_size),
@@ -59,7 +59,7 @@ def feedback_of(kind: int, actual: int, n_arms: int) -> int:
 
 def play_trials(
     rule: Any, initial: Any, keys: Any, steps: Any, actual: Any, reward: Any, sees_both_arms: bool, outcome: Any,
-    room: Any, chosen: Any, stated: Any, sums: Any, counts: Any, done: Any, stop: Any,
+    workspace: Any, chosen: Any, stated: Any, sums: Any, counts: Any, done: Any, stop: Any,
 ) -> int:  # fmt: skip
     """Play one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
@@ -68,8 +68,8 @@ def play_trials(
     those told it, and their number, into `sums` and `counts`, where these have runs. `done[0]` counts trials; a
     non-zero `stop[0]` ends it.
     """
-    n_arms, n_kept = rule.n_arms, room.memos.shape[1]
-    floats, before, memo_floats, rng = room.state, room.before, room.memo, room.rng
+    n_arms, n_kept = rule.n_arms, workspace.memos.shape[1]
+    floats, before, memo_floats, rng = workspace.state, workspace.before, workspace.memo, workspace.rng
     state, state_before, memo = state_of(rule, floats), state_of(rule, before), memo_of(rule, memo_floats)
     for run in range(keys.shape[0]):
         told = chosen[run if chosen.shape[0] > 1 else 0]
@@ -96,12 +96,12 @@ def play_trials(
                 told[patient] = arm
                 note_allocation(rule, state, arm, rng)
                 for i in range(n_kept):
-                    room.memos[patient, i] = memo_floats[i]
+                    workspace.memos[patient, i] = memo_floats[i]
                 if stated.shape[0] > 0:
                     point(rng, patient, ESTIMATE)
-                    probabilities(rule, state_before, memo, 1.0, room.out, rng)
+                    probabilities(rule, state_before, memo, 1.0, workspace.out, rng)
                     for j in range(n_arms):
-                        stated[run, patient, j] = min(1.0, max(0.0, room.out[j]))  # rounding may pass 1
+                        stated[run, patient, j] = min(1.0, max(0.0, workspace.out[j]))  # rounding may pass 1
             elif kind == FALL_BACK:
                 point(rng, patient, FALLBACK)
                 told[patient] = np.int64(uniform(rng) * n_arms)
@@ -122,7 +122,7 @@ def play_trials(
                     feedback = n_arms
                 if taken >= 0 or sees_both_arms or kind != ACTUAL:
                     for i in range(memo_floats.size):
-                        memo_floats[i] = room.memos[patient, i] if i < n_kept else 0.0
+                        memo_floats[i] = workspace.memos[patient, i] if i < n_kept else 0.0
                     point(rng, patient, LEARN if kind != ACTUAL else LEARN_LATE)
                     update(rule, state, memo, arm, feedback, reward[own, row, arm], 1.0, rng)
         if sums.shape[0] > 0:

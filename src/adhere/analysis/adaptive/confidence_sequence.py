@@ -9,17 +9,18 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.adaptive.running_bets import RunningBets
-from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
+from adhere.analysis.estimates import ConfidenceSet, OfPair, Shape, Validity, View
 from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
 from adhere.checks import check_integer, check_reward, is_integer
 from adhere.errors import InputError
+from adhere.report.numbers import counted
 
 _METHOD = "betting confidence sequence"
 _MAX_GRID = 100_001
 
 
 @dataclass(frozen=True, eq=False)
-class ConfidenceSequence:
+class ConfidenceSequence(OfPair):
     """The effects that the records do not refute, after every number of decisions.
 
     After `t[m]` decisions they lie from `low[m]` to `high[m]`; `final` is the set at the end. Where no constant
@@ -29,9 +30,6 @@ class ConfidenceSequence:
     between the two arms whose outcome is known, `n_pending` those that entered at their worst case.
     """
 
-    view: View
-    treatment: str
-    control: str
     final: ConfidenceSet
     t: Ints
     low: Floats
@@ -146,15 +144,11 @@ class RunningSequence:
         is_left = refuted_at > times[:, None]
         low = wealth.theta[is_left.argmax(axis=1)]
         high = wealth.theta[len(refuted_at) - is_left[:, ::-1].argmax(axis=1)]
-        if drift_at is None:
-            final = ConfidenceSet(float(low[-1]), float(high[-1]), _METHOD, Validity.ANY_TIME, level=self._level)
-        else:
-            final = ConfidenceSet(math.inf, -math.inf, _METHOD, Validity.ANY_TIME, Shape.EMPTY, self._level)
         return ConfidenceSequence(
             view=self._view,
             treatment=self._names[0],
             control=self._names[1],
-            final=final,
+            final=final_set(low, high, drift_at, _METHOD, self._level),
             t=times,
             low=low,
             high=high,
@@ -166,6 +160,13 @@ class RunningSequence:
             drift_at=drift_at,
             note=note_on(self._view, bets, drift_at),
         )
+
+
+def final_set(low: Floats, high: Floats, drift_at: int | None, method: str, level: float) -> ConfidenceSet:
+    """The last set of a sequence; it is empty after drift."""
+    if drift_at is not None:
+        return ConfidenceSet(math.inf, -math.inf, method, Validity.ANY_TIME, Shape.EMPTY, level)
+    return ConfidenceSet(float(low[-1]), float(high[-1]), method, Validity.ANY_TIME, level=level)
 
 
 def confidence_sequences(
@@ -235,14 +236,17 @@ def note_on(view: View, bets: RunningBets, drift_at: int | None) -> str:
         sentences.append("Under monotonicity, and if the arm chosen acts through the arm taken alone.")
     if bets.n_took_neither:
         sentences.append(
-            f"{_patients(bets.n_took_neither)} took neither arm and count{_s(bets.n_took_neither)} as not treated."
+            f"{counted(bets.n_took_neither, 'patient')} took neither arm and count"
+            f"{'s' * (bets.n_took_neither == 1)} as not treated."
         )
     if bets.n_refused:
-        sentences.append(f"{_patients(bets.n_refused)} left out: no exact probabilities were logged.")
+        sentences.append(f"{counted(bets.n_refused, 'patient')} left out: no exact probabilities were logged.")
     if bets.n_imputed:
         sentences.append(f"{bets.n_imputed:,} imputed by the trial's rules, and taken as observed.")
     if bets.n_pending:
-        sentences.append(f"{_patients(bets.n_pending)} with a missing or pending report: taken at the worst case.")
+        sentences.append(
+            f"{counted(bets.n_pending, 'patient')} with a missing or pending report: taken at the worst case."
+        )
     n_decisions = bets.n_used + bets.n_pending
     none_by_chance = 0 < n_decisions == bets.n_certain
     tell = f"can tell as much as {bets.information:,.0f} allocated half and half."
@@ -259,11 +263,3 @@ def note_on(view: View, bets: RunningBets, drift_at: int | None) -> str:
             f" together {tell}"
         )
     return " ".join(sentences)
-
-
-def _patients(n: int) -> str:
-    return f"{n:,} patient{'s' if n != 1 else ''}"
-
-
-def _s(n: int) -> str:
-    return "s" if n == 1 else ""

@@ -12,11 +12,13 @@ import numpy as np
 from adhere.analysis.adaptive.confidence_sequence import (
     ConfidenceSequence,
     RunningSequence,
+    final_set,
     why_no_compliers,
     why_not,
 )
-from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
+from adhere.analysis.estimates import View
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
+from adhere.report.numbers import counted
 
 BY_STRATUM: Final = (
     "The probabilities of arms depended on the stratum: each stratum is estimated by itself and counts by its number "
@@ -151,13 +153,9 @@ def _sequence(
 ) -> ConfidenceSequence:
     kept = times < (math.inf if path.drift_at is None else path.drift_at)
     low, high = path.low[kept], path.high[kept]
-    if path.drift_at is None:
-        final = ConfidenceSet(float(low[-1]), float(high[-1]), _METHOD, Validity.ANY_TIME, level=level)
-    else:
-        final = ConfidenceSet(math.inf, -math.inf, _METHOD, Validity.ANY_TIME, Shape.EMPTY, level)
+    final = final_set(low, high, path.drift_at, _METHOD, level)
     if path.n_pending:
-        patients = f"{path.n_pending:,} patient{'s' if path.n_pending != 1 else ''}"
-        note += f" {patients} with a missing or pending report: taken at the worst case."
+        note += f" {counted(path.n_pending, 'patient')} with a missing or pending report: taken at the worst case."
     p_value = 1.0 if 0.0 in final else 1.0 - level
     return ConfidenceSequence(
         view=view,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from adhere.analysis.cells import Cells
-from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity, with_validity
 from adhere.analysis.fixed_sample.assigned_moments import (
     OUTCOME,
     TAKEN,
@@ -26,6 +24,7 @@ from adhere.analysis.fixed_sample.stratified_moments import StratifiedAssigned, 
 from adhere.analysis.fixed_sample.two_arms import (
     NO_STRATUM,
     Contrast,
+    PairOfArms,
     alone_note,
     compare_groups,
     compare_strata,
@@ -58,15 +57,7 @@ _MIXTURE = (
 )
 
 
-def complier_comparison(
-    filled: Completed,
-    treatment: int,
-    control: int,
-    level: float = 0.95,
-    *,
-    stratified: bool = False,
-    by_patients: bool = False,
-) -> Comparison:
+def complier_comparison(arms: PairOfArms) -> Comparison:
     """Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) of one pair of arms, its robust Anderson–Rubin set, then the delta method.
 
     D is 1 for those who took the treatment. With more than two arms there is an estimate only where nobody assigned
@@ -79,58 +70,62 @@ def complier_comparison(
     Kirkeboen, Leuven and Mogstad (2016), Quarterly Journal of Economics 131.
 
     """
-    cells = filled.known
-    names = cells.arms[treatment], cells.arms[control]
-    make_pair = partial(stratified_pair, by_patients=by_patients) if stratified else assigned_pair
-    pair = make_pair(filled, treatment, control)
-    reported = pair if filled.reported is filled else make_pair(filled.reported, treatment, control)
+    filled, names, treatment = arms.filled, arms.names, arms.names[0]
+    cells, both = filled.known, list(arms.arms)
+    pair = _contrasts(arms, filled)
+    reported = pair if filled.reported is filled else _contrasts(arms, filled.reported)
     note = ASSUMES
-    if any(cells.cell(arm, taken).n for arm in (treatment, control) for taken in (TOOK_NOTHING, TOOK_OTHER)):
-        note += _NOT_TAKING.format(treatment=names[0])
-    arms = [treatment, control]
-    total, n_unknown = (
-        int(table[:, arms].sum()) for table in (cells.assigned, filled.cells.assigned[..., NOT_KNOWN])
-    )
-    n_alone = pair.n_alone if isinstance(pair, StratifiedAssigned) else 0
-    note += _NOT_REPORTED.format(n=n_unknown, total=total, treatment=names[0]) if n_unknown else ""
-    is_missing = filled.is_missing(*arms)
-    reason = _obstacle(cells, reported, treatment, control) or filled.why_no_mean(*arms)
-    if reason:
-        nothing = Quantity(None, n=pair.n, reason=reason)
-        return Comparison(
-            View.COMPLIERS,
-            *names,
-            nothing,
-            nothing,
-            nothing,
-            stratified=stratified,
-            note=note + alone_note(n_alone),
-            at_random=is_missing,
-        )
-    note += filled.note(*arms) + alone_note(n_alone)
-    difference, p_value = _effect(pair, level)
-    if difference.value is None:
-        difference = Quantity(None, difference.sets, pair.n, first_stage_reason(pair, *names))
-    ratio = Quantity(None, (), pair.n, difference.reason)
-    if difference.value is not None:
-        ratio = _ratio(reported, level)
-    if filled.n_borrowed(*arms):
-        difference, ratio = _approximate(difference), _approximate(ratio)
+    if any(cells.cell(arm, taken).n for arm in both for taken in (TOOK_NOTHING, TOOK_OTHER)):
+        note += _NOT_TAKING.format(treatment=treatment)
+    if n_unknown := int(filled.cells.assigned[:, both, NOT_KNOWN].sum()):
+        note += _NOT_REPORTED.format(n=n_unknown, total=int(cells.assigned[:, both].sum()), treatment=treatment)
+    alone = alone_note(pair.n_alone if isinstance(pair, StratifiedAssigned) else 0)
+    if reason := _obstacle(arms, reported):
+        difference, p_value = Quantity(None, n=pair.n, reason=reason), None
+        ratio = needed = difference
+        note += alone
+    else:
+        difference, p_value = _effect(pair, arms.level)
+        if difference.value is None:
+            difference = Quantity(None, difference.sets, pair.n, first_stage_reason(pair, *names))
+            ratio = Quantity(None, (), pair.n, difference.reason)
+        else:
+            ratio = _ratio(reported, arms.level)
+        if filled.n_borrowed(*both):
+            difference, ratio = (with_validity(one, Validity.APPROXIMATE) for one in (difference, ratio))
+        needed = number_needed(difference)
+        note += filled.note(*both) + alone
     return Comparison(
         View.COMPLIERS,
         *names,
         difference,
         ratio,
-        number_needed(difference),
+        needed,
         p_value,
-        stratified=stratified,
+        stratified=arms.stratified,
         note=note,
-        at_random=is_missing,
+        at_random=filled.is_missing(*both),
     )
 
 
-def _approximate(given: Quantity) -> Quantity:
-    return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets))
+def assignment_interval(arms: PairOfArms) -> tuple[float, float] | None:
+    """Interval of the difference by assignment, which contains 0 if and only if Anderson and Rubin's set does.
+
+    Return None if compliers have no such set, or if everybody complied.
+    """
+    pair = _contrasts(arms, arms.filled)
+    if _obstacle(arms, _contrasts(arms, arms.filled.reported)) or complied_fully(pair):
+        return None
+    if pair.contrast(TAKEN) <= 0.0 or not pair.has_variances:
+        return None
+    contrast, half = pair.contrast(OUTCOME), normal_quantile(arms.level) * math.sqrt(pair.variance(OUTCOME))
+    return contrast - half, contrast + half
+
+
+def _contrasts(arms: PairOfArms, filled: Completed) -> Contrasts:
+    if arms.stratified:
+        return stratified_pair(filled, *arms.arms, by_patients=arms.by_patients)
+    return assigned_pair(filled, *arms.arms)
 
 
 def assigned_pair(filled: Completed, treatment: int, control: int) -> TwoAssigned:
@@ -168,23 +163,25 @@ def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
     return f"{took}{weighted}: assignment did not make more people take it, so that no compliers are seen"
 
 
-def _obstacle(cells: Cells, pair: Contrasts, treatment: int, control: int) -> str:
+def _obstacle(arms: PairOfArms, pair: Contrasts) -> str:
+    """Why there is no estimate, or an empty text; `pair` has those who reported what they took."""
+    cells, (treatment, control), names = arms.filled.known, arms.arms, arms.names
     if isinstance(pair, StratifiedAssigned) and not pair.n:
         return NO_STRATUM
     n_known = pair.n_assigned
     if isinstance(pair, TwoAssigned):
         n_known = pair.treatment.n_known, pair.control.n_known
-    for arm, n in zip((treatment, control), n_known, strict=True):
+    for name, n in zip(names, n_known, strict=True):
         if not n:
-            return f"nobody assigned {cells.arms[arm]} has both a known outcome and a report of what was taken"
+            return f"nobody assigned {name} has both a known outcome and a report of what was taken"
     third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
     if cells.patients[[[treatment], [control]], third].any():
-        return _MIXTURE.format(treatment=cells.arms[treatment], control=cells.arms[control])
+        return _MIXTURE.format(treatment=names[0], control=names[1])
     if not any(pair.n_takers):
-        return f"nobody assigned either arm took {cells.arms[treatment]}: there are no compliers"
+        return f"nobody assigned either arm took {names[0]}: there are no compliers"
     if isinstance(pair, TwoAssigned) and not (pair.treatment.has_outcomes and pair.control.has_outcomes):
         return NO_OUTCOMES
-    return ""
+    return arms.filled.why_no_mean(*arms.arms)
 
 
 def _everyone(pair: Contrasts, level: float) -> Contrast:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.estimates import Comparison as Comparison
-from adhere.analysis.estimates import Quantity, Validity
+from adhere.analysis.estimates import Quantity, Validity, with_validity
 from adhere.analysis.fixed_sample.compliers import assigned_pair, complier_comparison
 from adhere.analysis.fixed_sample.means import ArmMean as ArmMean
 from adhere.analysis.fixed_sample.means import View as View
@@ -18,11 +16,11 @@ from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
 from adhere.analysis.fixed_sample.principal_strata import complier_means
 from adhere.analysis.fixed_sample.two_arms import (
     Contrast,
+    PairOfArms,
     alone_note,
     compare_groups,
     compare_strata,
     number_needed,
-    stratum_weights,
 )
 from adhere.analysis.records import MAX_COMPARED, NOT_KNOWN, Records, pairs_of
 from adhere.intervals import RewardSums
@@ -92,123 +90,70 @@ def effects_from(cells: Cells, level: float = 0.95, *, by_patients: bool = False
 def _families(filled: Completed, level: float, by_patients: bool) -> Iterator[list[Comparison]]:
     """The comparisons of all pairs, view by view."""
     cells = filled.known
-    every = pairs_of(len(cells.arms), cells.control)
-    taken, as_assigned = cells.by_actual(), cells.as_assigned()
-    if cells.strata:
-        yield [intention_to_treat(filled, *pair, level, stratified=True, by_patients=by_patients) for pair in every]
-    yield [intention_to_treat(filled, *pair, level) for pair in every]
-    if cells.strata:
-        yield [complier_comparison(filled, *pair, level, stratified=True, by_patients=by_patients) for pair in every]
-    yield [complier_comparison(filled, *pair, level) for pair in every]
-    yield [_unstratified(View.AS_TREATED, cells.arms, taken, *pair, level) for pair in every]
-    yield [_unstratified(View.PER_PROTOCOL, cells.arms, as_assigned, *pair, level) for pair in every]
+    every = [PairOfArms(filled, *pair, level) for pair in pairs_of(len(cells.arms), cells.control)]
+    within = [replace(pair, stratified=True, by_patients=by_patients) for pair in every] if cells.strata else []
+    yield [intention_to_treat(pair) for pair in within]
+    yield [intention_to_treat(pair) for pair in every]
+    yield [complier_comparison(pair) for pair in within]
+    yield [complier_comparison(pair) for pair in every]
+    for view, sums in ((View.AS_TREATED, cells.by_actual()), (View.PER_PROTOCOL, cells.as_assigned())):
+        yield [_unstratified(view, pair, sums) for pair in every]
 
 
-def intention_to_treat(
-    filled: Completed,
-    treatment: int,
-    control: int,
-    level: float = 0.95,
-    *,
-    stratified: bool = False,
-    by_patients: bool = False,
-) -> Comparison:
+def intention_to_treat(pair: PairOfArms) -> Comparison:
     """Compare two arms by intention-to-treat, within strata or over all patients, whatever their stratum."""
-    if stratified:
-        found = _stratified(filled, treatment, control, level, by_patients)
+    filled, arms = pair.filled, pair.arms
+    if pair.stratified:
+        found = _stratified(pair)
     else:
-        found = _unstratified(
-            View.INTENTION_TO_TREAT,
-            filled.known.arms,
-            filled.cells.by_chosen(),
-            treatment,
-            control,
-            level,
-            information=(filled.information(treatment), filled.information(control)),
-        )
-    return _at_random(found, filled, treatment, control)
-
-
-def _at_random(found: Comparison, filled: Completed, treatment: int, control: int) -> Comparison:
-    """An intention-to-treat comparison of completed outcomes: with its note, and how many outcomes are known."""
-    arms = [treatment, control]
-    n = int(filled.known.n[:, arms].sum())
-    is_missing = filled.is_missing(*arms)
+        information = filled.information(pair.treatment), filled.information(pair.control)
+        found = _unstratified(View.INTENTION_TO_TREAT, pair, filled.cells.by_chosen(), information=information)
+    found = replace(found, at_random=filled.is_missing(*arms))
     if found.difference.value is None:
-        return replace(found, at_random=is_missing)
+        return found
+    n = int(filled.known.n[:, list(arms)].sum())
     if why := filled.why_no_mean(*arms):
-        nothing = Quantity(None, n=n, reason=why)
-        return Comparison(
-            found.view,
-            found.treatment,
-            found.control,
-            nothing,
-            nothing,
-            nothing,
-            stratified=found.stratified,
-            note=found.note,
-            at_random=is_missing,
-        )
-    note = (found.note + filled.note(*arms)).strip()
+        return found.without(Quantity(None, n=n, reason=why))
     validity = Validity.APPROXIMATE if filled.n_borrowed(*arms) else Validity.FIXED
-
-    def marked(one: Quantity) -> Quantity:
-        return replace(one, sets=tuple(replace(each, validity=validity) for each in one.sets), n=n)
-
-    return replace(
-        found,
-        difference=marked(found.difference),
-        ratio=marked(found.ratio),
-        number_needed=marked(found.number_needed),
-        note=note,
-        at_random=is_missing,
+    difference, ratio, needed = (
+        replace(with_validity(one, validity), n=n) for one in (found.difference, found.ratio, found.number_needed)
     )
+    note = (found.note + filled.note(*arms)).strip()
+    return replace(found, difference=difference, ratio=ratio, number_needed=needed, note=note)
 
 
 def _unstratified(
-    view: View,
-    arms: Sequence[str],
-    sums: Sequence[RewardSums],
-    treatment: int,
-    control: int,
-    level: float,
-    *,
-    information: tuple[float, float] = (1.0, 1.0),
+    view: View, pair: PairOfArms, sums: Sequence[RewardSums], *, information: tuple[float, float] = (1.0, 1.0)
 ) -> Comparison:
     note = "" if view is View.INTENTION_TO_TREAT else NO_ESTIMAND
-    for arm in (treatment, control):
+    for arm, name in zip(pair.arms, pair.names, strict=True):
         if not sums[arm].n:
-            nothing = Quantity(None, reason=no_outcome(view, arms[arm]))
-            return Comparison(view, arms[treatment], arms[control], nothing, nothing, nothing, note=note)
-    contrast = compare_groups(sums[treatment], sums[control], level, validity_of(view), information=information)
-    return _comparison(view, arms[treatment], arms[control], contrast, note=note)
+            nothing = Quantity(None, reason=no_outcome(view, name))
+            return Comparison(view, *pair.names, nothing, nothing, nothing, note=note)
+    treated, controls = sums[pair.treatment], sums[pair.control]
+    contrast = compare_groups(treated, controls, pair.level, validity_of(view), information=information)
+    return _comparison(view, pair, contrast, note)
 
 
-def _stratified(filled: Completed, treatment: int, control: int, level: float, by_patients: bool) -> Comparison:
-    inside = list(zip(filled.cells.by_stratum(treatment), filled.cells.by_stratum(control), strict=True))
-    patients = filled.known.by_stratum_patients.tolist() if by_patients else None
-    weights = np.array(stratum_weights(inside, patients))
-    shares = [filled.within_strata(arm, weights) for arm in (treatment, control)]
-    lost = [max(0.0, filled.lost(arm, one, one)) for arm, one in zip((treatment, control), shares, strict=True)]
-    contrast = compare_strata(inside, level, lost=(lost[0], lost[1]), patients=patients)
+def _stratified(pair: PairOfArms) -> Comparison:
+    filled, inside, weights = pair.filled, pair.by_stratum, pair.weights
+    shares = [filled.within_strata(arm, weights) for arm in pair.arms]
+    lost = [max(0.0, filled.lost(arm, one, one)) for arm, one in zip(pair.arms, shares, strict=True)]
+    contrast = compare_strata(inside, pair.level, lost=(lost[0], lost[1]), patients=pair.patients)
     alone = sum(one.n + two.n for one, two in inside if not (one.n and two.n))
-    arms = filled.known.arms[treatment], filled.known.arms[control]
-    note = alone_note(alone).strip()
-    return _comparison(View.INTENTION_TO_TREAT, *arms, contrast, stratified=True, note=note)
+    return _comparison(View.INTENTION_TO_TREAT, pair, contrast, alone_note(alone).strip())
 
 
-def _comparison(
-    view: View, treatment: str, control: str, contrast: Contrast, *, stratified: bool = False, note: str = ""
-) -> Comparison:
+def _comparison(view: View, pair: PairOfArms, contrast: Contrast, note: str) -> Comparison:
+    difference, ratio, p_value = contrast
     return Comparison(
         view,
-        treatment,
-        control,
-        contrast.difference,
-        contrast.ratio,
-        number_needed(contrast.difference),
-        contrast.p_value,
-        stratified=stratified,
+        *pair.names,
+        difference,
+        ratio,
+        number_needed(difference),
+        p_value,
+        stratified=pair.stratified,
         note=note,
     )
 
@@ -237,11 +182,11 @@ def adjusted(comparisons: Sequence[Comparison], control: str) -> tuple[Compariso
     families = {ALL_PAIRS: list(comparisons), AGAINST_CONTROL: [one for one in comparisons if one.control == control]}
     found: dict[tuple[str, str], dict[str, float]] = {}
     for family, members in families.items():
-        p_values = {(one.treatment, one.control): one.p_value for one in members if one.p_value is not None}
+        p_values = {one.pair: one.p_value for one in members if one.p_value is not None}
         if len(p_values) > 1:
             for pair, p_value in zip(p_values, _holm(list(p_values.values())), strict=True):
                 found.setdefault(pair, {})[family] = p_value
-    return tuple(replace(one, adjusted=found.get((one.treatment, one.control), {})) for one in comparisons)
+    return tuple(replace(one, adjusted=found.get(one.pair, {})) for one in comparisons)
 
 
 def _holm(p_values: Sequence[float]) -> list[float]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import numpy as np
 
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity
 from adhere.analysis.fixed_sample.intervals import (
@@ -17,8 +19,51 @@ from adhere.analysis.fixed_sample.intervals import (
     two_sided,
 )
 from adhere.analysis.fixed_sample.means import variance_of
+from adhere.analysis.fixed_sample.missing_at_random import Completed
+from adhere.analysis.records import Floats
 from adhere.analysis.texts import NO_DIFFERENCE
 from adhere.intervals import RewardSums, normal_quantile
+
+
+@dataclass(frozen=True)
+class PairOfArms:
+    """Two arms to compare, the level of the sets, and whether and how strata count.
+
+    Strata are weighted as Mantel and Haenszel do, or `by_patients`: by their numbers of patients.
+    """
+
+    filled: Completed
+    treatment: int
+    control: int
+    level: float = 0.95
+    stratified: bool = False
+    by_patients: bool = False
+
+    @property
+    def arms(self) -> tuple[int, int]:
+        """Both arms, by number."""
+        return self.treatment, self.control
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both arms, by name."""
+        return self.filled.known.arms[self.treatment], self.filled.known.arms[self.control]
+
+    @property
+    def patients(self) -> list[float] | None:
+        """Numbers of patients by stratum, if strata are weighted by them."""
+        return self.filled.known.by_stratum_patients.tolist() if self.by_patients else None
+
+    @property
+    def by_stratum(self) -> list[tuple[RewardSums, RewardSums]]:
+        """The outcomes of both arms in each stratum."""
+        cells = self.filled.cells
+        return list(zip(cells.by_stratum(self.treatment), cells.by_stratum(self.control), strict=True))
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the strata, summing to one."""
+        return np.array(stratum_weights(self.by_stratum, self.patients))
 
 
 class Contrast(NamedTuple):

@@ -79,11 +79,11 @@ def missing_sentence(
 ) -> str:
     """How many values are missing, how far they could move an effect, and how many were imputed."""
     sentences = [_counts(n_patients, outcomes, taken)]
-    by_strata = {(case.treatment, case.control) for case in extremes.cases if case.stratified}
+    by_strata = {case.pair for case in extremes.cases if case.stratified}
     cases = [
         case
         for case in extremes.cases
-        if case.stratified or case.view is View.COMPLIERS or (case.treatment, case.control) not in by_strata
+        if case.stratified or case.view is View.COMPLIERS or case.pair not in by_strata
     ]
     sentences += [_extreme(case) for case in cases[:_NAMED]]
     if len(cases) > _NAMED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,29 +9,23 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.cells import Cells
-from adhere.analysis.estimates import Quantity, Shape, Validity, View
-from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, Contrasts
-from adhere.analysis.fixed_sample.compliers import assigned_pair, complied_fully, complier_comparison
+from adhere.analysis.estimates import OfPair, Quantity, Shape, Validity, View, with_validity
+from adhere.analysis.fixed_sample.compliers import assignment_interval, complier_comparison
 from adhere.analysis.fixed_sample.effects import intention_to_treat
 from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
-from adhere.analysis.fixed_sample.stratified_moments import stratified_pair
-from adhere.analysis.fixed_sample.two_arms import stratum_weights
+from adhere.analysis.fixed_sample.two_arms import PairOfArms
 from adhere.analysis.missing_outcomes.latent_ignorability import latent_effect
 from adhere.analysis.records import Floats, pairs_of
-from adhere.intervals import normal_quantile
 
 
 @dataclass(frozen=True)
-class TippingPoint:
+class TippingPoint(OfPair):
     """Mean of the missing outcomes of `arm` at which the interval of an effect touches 0, others at random.
 
     `mean_at_random` is the mean that the analysis assumes for them. `tipping_means` lie between 0 and 1. If the
     interval excludes 0, there is at most one; if it contains 0, there are up to two, beyond which it would not.
     """
 
-    view: View
-    treatment: str
-    control: str
     arm: str
     n_missing: int
     mean_at_random: float
@@ -85,15 +78,12 @@ LATENT: Final = "latent ignorability"
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(OfPair):
     """An effect under another assumption on missing outcomes: complete cases, or latent ignorability.
 
     Its set is marked approximate: it covers if this assumption holds, and need not if outcomes are missing at random.
     """
 
-    view: View
-    treatment: str
-    control: str
     assumption: str
     difference: Quantity
     stratified: bool = False
@@ -116,98 +106,51 @@ def sensitivity(cells: Cells, level: float = 0.95, *, by_patients: bool = False)
     filled = completed(cells)
     alternatives: list[Alternative] = []
     points: list[TippingPoint] = []
-    for pair in pairs_of(len(cells.arms), cells.control):
-        n_assigned, n_known = (table[:, list(pair)].sum() for table in (cells.assigned, cells.n))
+    for arms in pairs_of(len(cells.arms), cells.control):
+        n_assigned, n_known = (table[:, list(arms)].sum() for table in (cells.assigned, cells.n))
         if n_known and n_known < n_assigned:
-            alternatives += _alternatives(cells, *pair, level, by_patients)
-            points += _tipping_points(filled, *pair, level, by_patients)
+            pair = PairOfArms(filled, *arms, level, stratified=bool(cells.strata), by_patients=by_patients)
+            alternatives += _alternatives(cells, pair)
+            points += _tipping_points(pair)
     return Sensitivity(tuple(alternatives), tuple(points))
 
 
-def _alternatives(
-    cells: Cells, treatment: int, control: int, level: float, by_patients: bool
-) -> Iterator[Alternative]:
-    stratified = bool(cells.strata)
-    names = cells.arms[treatment], cells.arms[control]
+def _alternatives(cells: Cells, pair: PairOfArms) -> Iterator[Alternative]:
     known = completed(replace(cells, assigned=cells.n, sizes=cells.by_stratum_patients))
-    by_assignment = intention_to_treat(
-        known, treatment, control, level, stratified=stratified, by_patients=by_patients
-    )
-    compliers = complier_comparison(
-        known.reported, treatment, control, level, stratified=stratified, by_patients=by_patients
-    )
+    by_assignment = intention_to_treat(replace(pair, filled=known))
+    compliers = complier_comparison(replace(pair, filled=known.reported))
     for one in (by_assignment, compliers):
-        yield Alternative(one.view, *names, COMPLETE_CASES, _approximate(one.difference), stratified)
-    latent = _approximate(latent_effect(cells, treatment, control, level))
-    yield Alternative(View.COMPLIERS, *names, LATENT, latent)
+        yield Alternative(one.view, *pair.names, COMPLETE_CASES, _approximate(one.difference), pair.stratified)
+    latent = _approximate(latent_effect(cells, *pair.arms, pair.level))
+    yield Alternative(View.COMPLIERS, *pair.names, LATENT, latent)
 
 
 def _approximate(given: Quantity) -> Quantity:
     """Keep the first set only, marked approximate: it fails if outcomes are missing at random."""
-    return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets[:1]))
+    return with_validity(replace(given, sets=given.sets[:1]), Validity.APPROXIMATE)
 
 
-def _tipping_points(
-    filled: Completed, treatment: int, control: int, level: float, by_patients: bool
-) -> Iterator[TippingPoint]:
-    stratified = bool(filled.known.strata)
-    intervals = {
-        View.INTENTION_TO_TREAT: _assigned_interval(filled, treatment, control, level, by_patients),
-        View.COMPLIERS: _complier_interval(filled, treatment, control, level, by_patients),
-    }
-    names = filled.known.arms[treatment], filled.known.arms[control]
-    weights = _weights(filled, treatment, control, by_patients) if stratified else None
+def _tipping_points(pair: PairOfArms) -> Iterator[TippingPoint]:
+    intervals = {View.INTENTION_TO_TREAT: _assigned_interval(pair), View.COMPLIERS: assignment_interval(pair)}
+    weights = pair.weights if pair.stratified else None
     for view, interval in intervals.items():
-        if interval is None:
-            continue
-        for arm, sign in ((treatment, 1.0), (control, -1.0)):
-            part = missing_part(filled, arm, weights)
-            if part.n and part.share > 0.0:
+        for arm, name, sign in zip(pair.arms, pair.names, (1.0, -1.0), strict=True):
+            part = missing_part(pair.filled, arm, weights)
+            if interval is not None and part.n and part.share > 0.0:
                 yield TippingPoint(
                     view,
-                    *names,
-                    filled.known.arms[arm],
+                    *pair.names,
+                    name,
                     part.n,
                     part.mean,
                     interval[0] <= 0.0 <= interval[1],
                     tipping_values(part, interval, sign),
-                    stratified,
+                    pair.stratified,
                 )
 
 
-def _weights(filled: Completed, treatment: int, control: int, by_patients: bool) -> Floats:
-    both = zip(filled.cells.by_stratum(treatment), filled.cells.by_stratum(control), strict=True)
-    patients = filled.known.by_stratum_patients.tolist() if by_patients else None
-    return np.array(stratum_weights(list(both), patients))
-
-
-def _assigned_interval(
-    filled: Completed, treatment: int, control: int, level: float, by_patients: bool
-) -> tuple[float, float] | None:
-    stratified = bool(filled.known.strata)
-    found = intention_to_treat(
-        filled, treatment, control, level, stratified=stratified, by_patients=by_patients
-    ).difference
+def _assigned_interval(pair: PairOfArms) -> tuple[float, float] | None:
+    found = intention_to_treat(pair).difference
     if not found.sets or found.sets[0].shape is not Shape.INTERVAL:
         return None
     return found.sets[0].low, found.sets[0].high
-
-
-def _complier_interval(
-    filled: Completed, treatment: int, control: int, level: float, by_patients: bool
-) -> tuple[float, float] | None:
-    """Interval of the difference by assignment; it contains 0 if and only if Anderson and Rubin's set does."""
-    stratified = bool(filled.known.strata)
-    found = complier_comparison(
-        filled, treatment, control, level, stratified=stratified, by_patients=by_patients
-    ).difference
-    pair: Contrasts = (
-        stratified_pair(filled, treatment, control, by_patients=by_patients)
-        if stratified
-        else assigned_pair(filled, treatment, control)
-    )
-    if found.value is None or not found.sets or complied_fully(pair):
-        return None
-    half = normal_quantile(level) * math.sqrt(pair.variance(OUTCOME))
-    contrast = pair.contrast(OUTCOME)
-    return contrast - half, contrast + half

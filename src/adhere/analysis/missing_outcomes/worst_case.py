@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from adhere.analysis.cells import Cells, cells_of
-from adhere.analysis.estimates import ConfidenceSet, Validity, View
+from adhere.analysis.estimates import ConfidenceSet, OfPair, Validity, View
 from adhere.analysis.fixed_sample.intervals import TwoProportions, score_difference
 from adhere.analysis.fixed_sample.means import variance_of
 from adhere.analysis.fixed_sample.two_arms import compare_strata
@@ -19,16 +19,13 @@ from adhere.intervals import RewardSums
 
 
 @dataclass(frozen=True)
-class ExtremeCase:
+class ExtremeCase(OfPair):
     """An effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
 
     `limits` reaches from the least lower end of the confidence interval to its largest upper end, over all values
     that the missing ones can have. A `stratified` case weighs strata as the stratified comparison does.
     """
 
-    view: View
-    treatment: str
-    control: str
     low: float
     high: float
     limits: ConfidenceSet

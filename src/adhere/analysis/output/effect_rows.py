@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
+from adhere.analysis.fixed_sample.effects import NO_ESTIMAND as NO_ESTIMAND
 from adhere.analysis.missing_outcomes.sensitivity import LATENT
 from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.trust.withheld import WITHHELD
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from adhere.analysis.bounding.bounds import Bound
     from adhere.analysis.estimates import Comparison
     from adhere.analysis.findings import Findings
-    from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
+    from adhere.analysis.fixed_sample.effects import NO_ESTIMAND as NO_ESTIMAND
+from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
 
-NO_ESTIMAND = "no estimand without further assumptions"
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
 WORST_CASE = "worst-case bounds"
@@ -94,16 +95,16 @@ def effect_rows(analysis: Findings, treatment: str, control: str) -> list[Effect
     rows: list[EffectRow] = []
     for view in View:
         for one in analysis.effects.comparisons:
-            if one.view is view and (one.treatment, one.control) == pair:
+            if one.view is view and one.pair == pair:
                 rows += _compared(analysis, one)
                 rows += _if_missing_otherwise(analysis, one)
         for sequence in analysis.sequences:
-            if sequence.view is view and (sequence.treatment, sequence.control) == pair:
+            if sequence.view is view and sequence.pair == pair:
                 kind = _kind(view, sequence.final)
                 row = EffectRow(view.value, "confidence sequence", kind, sequence.estimate, sequence.final)
                 rows.append(row._replace(p=sequence.p_value))
         for weighted in analysis.aipw:
-            if weighted.view is view and (weighted.treatment, weighted.control) == pair:
+            if weighted.view is view and weighted.pair == pair:
                 found, *_ = (*weighted.difference.sets, None)
                 kind = Validity.ADAPTIVE.value if found is None else _kind(view, found)
                 value, why = weighted.difference.value, weighted.difference.reason
@@ -123,22 +124,21 @@ def effect_rows(analysis: Findings, treatment: str, control: str) -> list[Effect
 def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[EffectRow]:
     """The same effect by other assumptions on what is missing: beside the stratified one, where there is one."""
     view, missing = analysis.view_name(one), analysis.missing
-    same = (one.view, one.treatment, one.control)
     for other in missing.sensitivity.alternatives:
         is_latent = other.assumption == LATENT
         beside = not one.stratified if is_latent else other.stratified is one.stratified
-        if (other.view, other.treatment, other.control) == same and beside:
+        if other.is_like(one) and beside:
             found, *_ = (*other.difference.sets, None)
             kind = Validity.FIXED.value if found is None else found.validity.value
             value, why = other.difference.value, other.difference.reason
             assumes = LATENTLY if is_latent else LIKE_THEIR_ARM
             yield EffectRow(view, other.assumption, kind, value, found, reason=why, assumes=assumes)
     for extreme in missing.extremes:
-        if (extreme.view, extreme.treatment, extreme.control, extreme.stratified) == (*same, one.stratified):
+        if extreme.is_like(one) and extreme.stratified is one.stratified:
             bar = (extreme.low, extreme.high)
             yield EffectRow(view, WORST_CASE, WORST_CASE, None, extreme.limits, bar)
     for point in missing.sensitivity.tipping_points:
-        if (point.view, point.treatment, point.control, point.stratified) == (*same, one.stratified):
+        if point.is_like(one) and point.stratified is one.stratified:
             yield EffectRow(view, f"tipping point of {point.arm}", TIPPING, None, None, tipping=point)
 
 

@@ -17,6 +17,7 @@ from adhere.analysis.output.effect_rows import (
 from adhere.analysis.output.tables import MAX_ARMS, level_text
 from adhere.analysis.texts import apart_from, percent
 from adhere.report.compliance_matrix import MAX_HALF, share_text
+from adhere.report.numbers import counted
 from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def flow_figure(analysis: Findings) -> ReportFigure:
 
     found = analysis.flow
     columns = [FlowColumn(f"assigned {one.arm}: {one.assigned:,}", list(_flow_boxes(one))) for one in found.arms]
-    left_out = [f"{reason}: {_rows(n)}" for reason, n in found.left_out.items() if n]
+    left_out = [f"{reason}: {counted(n, 'row')}" for reason, n in found.left_out.items() if n]
     dashed = (
         "Dashed: did not take what was assigned, or it or the outcome is not known. Shares are of those assigned."
     )
@@ -115,10 +116,6 @@ def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
     yield FlowBox(text("outcome known", one.outcome_known), opens=True)
     ends = {"outcome imputed": one.outcome_imputed, "outcome missing": one.outcome_missing}
     yield from (FlowBox(text(what, n), True) for what, n in ends.items() if n)
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n:,} rows"
 
 
 def matrix_figure(analysis: Findings) -> ReportFigure | None:
@@ -179,8 +176,12 @@ def _band(analysis: Findings, one: ConfidenceSequence) -> Band:
 
     beside = None
     for compared in analysis.effects.comparisons:
-        is_same = (compared.view, compared.treatment, compared.control) == (one.view, one.treatment, one.control)
-        if is_same and compared.difference.sets and compared.difference.sets[0].is_bounded and beside is None:
+        if (
+            compared.is_like(one)
+            and compared.difference.sets
+            and compared.difference.sets[0].is_bounded
+            and beside is None
+        ):
             found = compared.difference.sets[0]
             # No effect lies beyond -1 or 1, and the panel need not.
             beside = (max(found.low, -1.0), min(found.high, 1.0)) if found.shape is Shape.INTERVAL else None

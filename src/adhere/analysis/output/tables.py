@@ -285,11 +285,9 @@ def tipping_text(point: TippingPoint) -> tuple[str, str]:
 def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
     """Ratios, numbers needed and p-values of these pairs, without those that are withheld."""
     found = [
-        one
-        for one in analysis.effects.comparisons
-        if (one.treatment, one.control) in shown and one.difference.reason not in WITHHELD
+        one for one in analysis.effects.comparisons if one.pair in shown and one.difference.reason not in WITHHELD
     ]
-    found.sort(key=lambda one: shown.index((one.treatment, one.control)))
+    found.sort(key=lambda one: shown.index(one.pair))
     corrections = list(dict.fromkeys(name for one in found for name in one.adjusted))
     several = len(shown) > 1
     rows = [
@@ -311,13 +309,11 @@ def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listin
 
 def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
     """A line for each of these pairs: intention-to-treat, and its confidence sequence where there is one."""
-    sequences = {
-        (one.treatment, one.control): one for one in analysis.sequences if one.view is View.INTENTION_TO_TREAT
-    }
+    sequences = {one.pair: one for one in analysis.sequences if one.view is View.INTENTION_TO_TREAT}
     compared: dict[tuple[str, str], Comparison] = {}
     for one in analysis.effects.comparisons:
         if one.view is View.INTENTION_TO_TREAT:
-            compared.setdefault((one.treatment, one.control), one)
+            compared.setdefault(one.pair, one)
     corrections = list(dict.fromkeys(name for pair in shown for name in compared[pair].adjusted))
     rows = []
     for pair in shown:

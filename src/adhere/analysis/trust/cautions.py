@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.estimates import View
 from adhere.analysis.records import REHEARSAL
-from adhere.analysis.texts import unique
+from adhere.analysis.texts import sentence, unique
 from adhere.analysis.trust.withheld import MONOTONICITY
 
 if TYPE_CHECKING:
@@ -31,16 +31,7 @@ _DRIFTED = (
 def warnings(analysis: Findings) -> tuple[str, ...]:
     """Those that the records came with, and those that the results call for."""
     first = [REHEARSAL] if analysis.rehearsal else []
-    return tuple(unique([*first, *map(_sentence, analysis.warnings), *_warnings(analysis)]))
-
-
-def _sentence(text: str) -> str:
-    """With a capital letter and a full stop.
-
-    >>> _sentence("arms 'Drug' and 'drug' differ in case alone")
-    "Arms 'Drug' and 'drug' differ in case alone."
-    """
-    return text[:1].upper() + text[1:] + "." * (not text.endswith((".", "?", "!")))
+    return tuple(unique([*first, *map(sentence, analysis.warnings), *_warnings(analysis)]))
 
 
 def _warnings(analysis: Findings) -> Iterator[str]:
@@ -111,7 +102,7 @@ def _missing(analysis: Findings) -> Iterator[str]:
             how = [_AT_RANDOM.format(views=views)] * bool(views)
             how += ["the worst-case bounds say how far they could move an effect"] * bool(analysis.missing.extremes)
         said = f"{100 * share:.0f}% of outcomes are missing: {much}."
-        yield f"{said} {_sentence('; '.join(how))}" if how else said
+        yield f"{said} {sentence('; '.join(how))}" if how else said
     yield from _differential(analysis)
     if analysis.missing.loss is not None and analysis.missing.loss.depends:
         views = _that_assume(analysis, "allow", "allows")

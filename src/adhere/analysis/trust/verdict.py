@@ -91,7 +91,7 @@ def _agree(analysis: Findings) -> bool:
     """Whether all views of each pair of arms are shown, comparable, and the same."""
     values: dict[tuple[str, str], list[float | None]] = {}
     for one in analysis.effects.comparisons:
-        values.setdefault((one.treatment, one.control), []).append(one.difference.value)
+        values.setdefault(one.pair, []).append(one.difference.value)
     return not analysis.adaptive and all(
         all(value is not None and abs(value - (first or 0.0)) < _SAME for value in (first, *others))
         for first, *others in values.values()
@@ -229,10 +229,8 @@ def _set(analysis: Findings, one: Comparison) -> ConfidenceSet | None:
 
 def _sequence(analysis: Findings, one: Comparison) -> ConfidenceSequence | None:
     """The confidence sequence of a comparison, where the allocation was adaptive."""
-    for sequence in analysis.sequences if analysis.adaptive else ():
-        if (sequence.view, sequence.treatment, sequence.control) == (one.view, one.treatment, one.control):
-            return sequence
-    return None
+    sequences = analysis.sequences if analysis.adaptive else ()
+    return next((sequence for sequence in sequences if sequence.is_like(one)), None)
 
 
 def _says_nothing(found: ConfidenceSet | None) -> bool:

@@ -6,22 +6,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from adhere.analysis.bounding.balke_pearl import InstrumentalInequality
-from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity, View
+from adhere.analysis.estimates import Marked, Quantity, Shape, Validity, View, with_validity
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.missing_outcomes.missing import missing_sentence
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
 from adhere.analysis.missing_outcomes.worst_case import ExtremeCases
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adhere.analysis.adaptive.aipw import AipwEstimate
+    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
     from adhere.analysis.bounding.bounds import Bound
     from adhere.analysis.estimates import Comparison
     from adhere.analysis.findings import Findings, Subgroup
     from adhere.analysis.fixed_sample.effects import Effects
+    from adhere.analysis.fixed_sample.means import ArmMean
     from adhere.analysis.missing_outcomes.missing import Missing
     from adhere.analysis.missing_outcomes.sensitivity import Alternative
+    from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
     from adhere.analysis.trust.mediation import Mediation
 
 Judged = TypeVar("Judged", bound="Findings")
+Stratifiable = TypeVar("Stratifiable", "Comparison", "ExtremeCase", "Alternative")
+Viewed = TypeVar(
+    "Viewed", "Comparison", "ArmMean", "ExtremeCase", "Alternative", "ConfidenceSequence", "AipwEstimate"
+)
 
 MIXES_STRATA: Final = (
     "withheld, as it mixes strata: the allocation depends on the stratum, so that those assigned different arms come "
@@ -66,62 +76,28 @@ def without_invalid(analysis: Judged) -> Judged:
 
 def _approximate(analysis: Judged) -> Judged:
     """Mark every set of a view that mixes strata as approximate."""
-    given, strata = analysis.effects, analysis.strata
-    effects = replace(
-        given,
-        means=tuple(replace(one, mean=_less_sure(one.mean)) for one in given.means),
-        comparisons=tuple(
-            one
-            if one.stratified
-            else replace(
-                one,
-                difference=_less_sure(one.difference),
-                ratio=_less_sure(one.ratio),
-                number_needed=_less_sure(one.number_needed),
-            )
-            for one in given.comparisons
-        ),
-    )
+
+    def loose(given: Marked) -> Marked:
+        return with_validity(given, Validity.APPROXIMATE)
+
+    def pooled(each: tuple[Stratifiable, ...]) -> tuple[Stratifiable, ...]:
+        return tuple(one if one.stratified else loose(one) for one in each)
+
+    effects, missing, mediation = analysis.effects, analysis.missing, analysis.mediation
+    alternatives = pooled(missing.sensitivity.alternatives)
+    tested = tuple(replace(one, largest_difference=loose(one.largest_difference)) for one in mediation.arms)
     return replace(
         analysis,
-        effects=effects,
-        strata=replace(
-            strata,
-            shares={name: _less_sure(one) for name, one in strata.shares.items()},
-            means={name: _less_sure(one) for name, one in strata.means.items()},
-        ),
-        bounds=replace(
-            analysis.bounds,
-            bounds=tuple(
-                replace(one, limits=one.limits and replace(one.limits, validity=Validity.APPROXIMATE))
-                for one in analysis.bounds.bounds
-            ),
-        ),
+        effects=replace(effects, means=loose(effects.means), comparisons=pooled(effects.comparisons)),
+        strata=loose(analysis.strata),
+        bounds=replace(analysis.bounds, bounds=loose(analysis.bounds.bounds)),
         missing=replace(
-            analysis.missing,
-            extremes=tuple(
-                one if one.stratified else replace(one, limits=replace(one.limits, validity=Validity.APPROXIMATE))
-                for one in analysis.missing.extremes
-            ),
-            sensitivity=replace(
-                analysis.missing.sensitivity,
-                alternatives=tuple(
-                    one if one.stratified else replace(one, difference=_less_sure(one.difference))
-                    for one in analysis.missing.sensitivity.alternatives
-                ),
-            ),
+            missing,
+            extremes=pooled(missing.extremes),
+            sensitivity=replace(missing.sensitivity, alternatives=alternatives),
         ),
-        mediation=replace(
-            analysis.mediation,
-            arms=tuple(
-                replace(one, largest_difference=_less_sure(one.largest_difference)) for one in analysis.mediation.arms
-            ),
-        ),
+        mediation=replace(mediation, arms=tested),
     )
-
-
-def _less_sure(given: Quantity) -> Quantity:
-    return replace(given, sets=tuple(replace(one, validity=Validity.APPROXIMATE) for one in given.sets))
 
 
 def _without_cells(analysis: Judged, reason: str) -> Judged:
@@ -148,12 +124,9 @@ def _nothing(given: Quantity, reason: str = MIXES_STRATA) -> Quantity:
 def _within_stratum(group: Subgroup) -> Subgroup:
     """Withhold the fixed-sample sets of a stratum to which the allocation adapted; its sequences hold."""
     effects = group.effects
-    comparisons = []
-    for one in effects.comparisons:
-        nothing = _nothing(one.difference, ADAPTS_BY_STRATUM)
-        comparisons.append(_replaced(one, nothing))
+    comparisons = tuple(_replaced(one, _nothing(one.difference, ADAPTS_BY_STRATUM)) for one in effects.comparisons)
     means = tuple(replace(one, mean=_nothing(one.mean, ADAPTS_BY_STRATUM)) for one in effects.means)
-    return replace(group, effects=replace(effects, means=means, comparisons=tuple(comparisons)))
+    return replace(group, effects=replace(effects, means=means, comparisons=comparisons))
 
 
 def _withheld(one: Comparison | Alternative) -> Quantity:
@@ -167,7 +140,7 @@ def _compared(one: Comparison, adaptive: bool) -> Comparison:
 
 
 def _replaced(one: Comparison, nothing: Quantity) -> Comparison:
-    return replace(one, difference=nothing, ratio=nothing, number_needed=nothing, p_value=None, adjusted={}, note="")
+    return replace(one.without(nothing), note="")
 
 
 def _mediation(given: Mediation, sentence: str) -> Mediation:
@@ -233,21 +206,7 @@ def without_promises(analysis: Judged) -> Judged:
     if not found:
         return analysis
     why = next(iter(found.values()))
-    sequences = tuple(
-        replace(one, final=_marked(one.final)) if one.view is View.COMPLIERS else one for one in analysis.sequences
-    )
-    weighted = tuple(
-        replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one for one in analysis.aipw
-    )
-    extremes = tuple(
-        replace(one, limits=_marked(one.limits)) if one.view is View.COMPLIERS else one
-        for one in analysis.missing.extremes
-    )
-    sensitivity = analysis.missing.sensitivity
-    alternatives = tuple(
-        replace(one, difference=_kept(one.difference)) if one.view is View.COMPLIERS else one
-        for one in sensitivity.alternatives
-    )
+    missing, sensitivity = analysis.missing, analysis.missing.sensitivity
     points = tuple(one for one in sensitivity.tipping_points if one.view is not View.COMPLIERS)
     groups = {name: replace(one, effects=_effects(one.effects, why)) for name, one in analysis.subgroups.items()}
     return replace(
@@ -257,12 +216,18 @@ def without_promises(analysis: Judged) -> Judged:
         strata=_strata(analysis.strata, found),
         bounds=replace(analysis.bounds, bounds=tuple(_bound(one, found) for one in analysis.bounds.bounds)),
         missing=replace(
-            analysis.missing, extremes=extremes, sensitivity=Sensitivity(alternatives, tipping_points=points)
+            missing,
+            extremes=_of_compliers(missing.extremes, _marked),
+            sensitivity=Sensitivity(_of_compliers(sensitivity.alternatives, _marked), points),
         ),
-        sequences=sequences,
-        aipw=weighted,
+        sequences=_of_compliers(analysis.sequences, _marked),
+        aipw=_of_compliers(analysis.aipw, _marked),
         subgroups=groups,
     )
+
+
+def _of_compliers(each: tuple[Viewed, ...], change: Callable[[Viewed], Viewed]) -> tuple[Viewed, ...]:
+    return tuple(change(one) if one.view is View.COMPLIERS else one for one in each)
 
 
 def _effects(given: Effects, why: str) -> Effects:
@@ -270,14 +235,9 @@ def _effects(given: Effects, why: str) -> Effects:
     nothing = Quantity(None, reason=why)
     return replace(
         given,
-        means=tuple(replace(one, mean=nothing) if one.view is View.COMPLIERS else one for one in given.means),
-        comparisons=tuple(
-            replace(
-                one, difference=_kept(one.difference), ratio=nothing, number_needed=nothing, p_value=None, adjusted={}
-            )
-            if one.view is View.COMPLIERS
-            else one
-            for one in given.comparisons
+        means=_of_compliers(given.means, lambda one: replace(one, mean=nothing)),
+        comparisons=_of_compliers(
+            given.comparisons, lambda one: replace(one.without(nothing), difference=_marked(one.difference))
         ),
     )
 
@@ -289,9 +249,9 @@ def _strata(given: PrincipalStrata, found: dict[str, str]) -> PrincipalStrata:
     nothing = Quantity(None, reason=found[EXCLUSION])
     return replace(
         given,
-        shares={name: _kept(one) for name, one in given.shares.items()},
+        shares=_marked(given.shares),
         means={
-            name: _kept(one) if one.value is None or 0.0 <= one.value <= 1.0 else nothing
+            name: _marked(one) if one.value is None or 0.0 <= one.value <= 1.0 else nothing
             for name, one in given.means.items()
         },
         note=found[EXCLUSION],
@@ -300,16 +260,12 @@ def _strata(given: PrincipalStrata, found: dict[str, str]) -> PrincipalStrata:
 
 def _bound(given: Bound, found: dict[str, str]) -> Bound:
     if EXCLUSION in found:
-        return replace(given, limits=given.limits and _marked(given.limits))
+        return replace(given, limits=_marked(given.limits))
     if given.assumption != MONOTONICITY:
         return given
     empty = given.limits and replace(_marked(given.limits), low=0.0, high=0.0, shape=Shape.EMPTY)
     return replace(given, low=None, high=None, limits=empty, reason=found[MONOTONICITY])
 
 
-def _kept(given: Quantity) -> Quantity:
-    return replace(given, sets=tuple(_marked(one) for one in given.sets))
-
-
-def _marked(given: ConfidenceSet) -> ConfidenceSet:
-    return replace(given, validity=Validity.REFUTED)
+def _marked(given: Marked) -> Marked:
+    return with_validity(given, Validity.REFUTED)
