@@ -134,9 +134,11 @@ def _tipping_points(pair: PairOfArms) -> Iterator[TippingPoint]:
     intervals = {View.INTENTION_TO_TREAT: _assigned_interval(pair), View.COMPLIERS: assignment_interval(pair)}
     weights = pair.weights if pair.stratified else None
     for view, interval in intervals.items():
+        if interval is None:
+            continue
         for arm, name, sign in zip(pair.arms, pair.names, (1.0, -1.0), strict=True):
             part = missing_part(pair.filled, arm, weights)
-            if interval is not None and part.n and part.share > 0.0:
+            if part.n and part.share > 0.0:
                 yield TippingPoint(
                     view,
                     *pair.names,
