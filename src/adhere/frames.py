@@ -1,6 +1,6 @@
 """Frames that users have their data in: pandas, polars, or anything that hands over Arrow columns.
 
-pandas is optional and never imported here: a pandas frame can only come from somebody who did.
+pandas is optional, and imported only where a frame of pandas is asked for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas
     import polars as pl
 
 
@@ -105,3 +106,23 @@ def _polars_columns(frame: Any) -> list[tuple[str, Any]]:
 
     table = frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
     return [(column.name, column) for column in table.get_columns()]
+
+
+def as_pandas(frame: pl.DataFrame) -> pandas.DataFrame:
+    """The same frame of pandas. Polars' own conversion needs PyArrow too."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(
+            "to_pandas needs pandas: pip install 'adhere[pandas]' (in a checkout: '.[pandas]')"
+        ) from None
+
+    import polars as pl
+
+    def array_of(column: pl.Series) -> Any:
+        if isinstance(column.dtype, pl.Enum):
+            names = pandas.Index(column.dtype.categories.to_list())
+            return pandas.Categorical.from_codes(column.to_physical().to_numpy(), names)
+        return column.to_numpy()
+
+    return pandas.DataFrame({column.name: array_of(column) for column in frame})

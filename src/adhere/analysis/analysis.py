@@ -3,13 +3,52 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from adhere.analysis.estimates import Comparison, View
 from adhere.analysis.findings import Findings
+from adhere.errors import InputError, listed, nearest
+from adhere.frames import as_pandas
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 
 class Analysis(Findings):
     """Findings of `adhere.analyse`; `print(analysis.summary())` reads them to you, `.to_html()` is a page."""
+
+    def effect(self, view: View | str, treatment: str, control: str | None = None) -> Comparison:
+        """Return the comparison of two arms by a view, the stratified one if it has an estimate.
+
+        >>> import adhere
+        >>> found = adhere.analyse("stroke-aspirin").effect("compliers", "aspirin")
+        >>> print(f"{found.difference.value:.4f}", "{:.3f} to {:.3f}".format(*found.conf_int()))
+        0.0043 -0.005 to 0.013
+        """
+        views = {one.value: one for one in View}
+        wanted = view if isinstance(view, View) else views.get(str(view).strip().lower())
+        if wanted is None:
+            raise InputError("view", view, nearest(str(view), views))
+        pair = treatment, self.control if control is None else control
+        found = [one for one in self.effects.comparisons if one.view is wanted and one.pair == pair]
+        if not found:
+            pairs = [" against ".join(one) for one in self.pairs]
+            raise InputError("treatment and control", " against ".join(pair), f"one of {listed(pairs)}")
+        return next((one for one in found if one.difference.value is not None), found[0])
+
+    def to_polars(self) -> polars.DataFrame:
+        """A row for each estimate: treatment, control, view, method, estimate, low, high, and what it promises.
+
+        Ends of an unbounded set are infinite; what is not known is null.
+        """
+        from adhere.analysis.output.effect_rows import effects_frame
+
+        return effects_frame(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        return as_pandas(self.to_polars())
 
     def summary(self, width: int = 100) -> str:
         """Everything in plain text, in lines of a width."""

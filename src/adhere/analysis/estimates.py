@@ -147,6 +147,13 @@ class Comparison(OfPair):
     note: str = ""
     at_random: bool = False
 
+    def conf_int(self) -> tuple[float, float]:
+        """Ends of the difference's first set: infinite if it is unbounded, NaN if it is empty or missing."""
+        if not self.difference.sets or self.difference.sets[0].shape is Shape.EMPTY:
+            return math.nan, math.nan
+        found = self.difference.sets[0]
+        return (found.low, found.high) if found.shape is Shape.INTERVAL else (-math.inf, math.inf)
+
     def without(self, nothing: Quantity) -> Comparison:
         """The same comparison with a reason instead of numbers."""
         return replace(self, difference=nothing, ratio=nothing, number_needed=nothing, p_value=None, adjusted={})

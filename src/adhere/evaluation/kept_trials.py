@@ -61,6 +61,6 @@ class KeptTrials:
 
     def to_pandas(self) -> pandas.DataFrame:
         """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
-        from adhere.simulation.results.result_frames import as_pandas
+        from adhere.frames import as_pandas
 
         return as_pandas(self.to_polars())

@@ -32,7 +32,7 @@ from adhere.errors import InputError, nearest
 from adhere.intervals import RewardSums, wilson
 from adhere.populations.counts import Count, Counts
 from adhere.records.arms import arm_names, ordered_arms, read_labels
-from adhere.records.columns import EXPORTED, LOWER, direction_column, find_columns
+from adhere.records.columns import EXPORTED, LOWER, exported_columns, find_columns
 from adhere.records.table import open_table
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ class Records:
     `columns` says which columns were read as what, `unit` whether a row is a patient or has a count of them. `lost`
     counts patients without an outcome who are marked as lost to follow-up, `in_error` those entered in error, who are
     not among `patients`; `imputed` outcomes and arms taken that the table itself marks as assumed by a rule.
-    `count_by_name` is a column that was taken for the count because it is called n. `arm_order` says what decided the
+    `arm_order` says what decided the
     order of arms and the control, `lower_is_better` that rewards are 1 − the outcome of the table, `notes`
-    which labels were read as an arm that is spelled otherwise.
+    which column was taken for the count because it is called n, and which labels were read as another arm.
     """
 
     name: str
@@ -183,7 +183,6 @@ class Records:
     in_error: int = 0
     imputed: Mapping[str, int] = field(default_factory=dict)
     separator: str = ""
-    count_by_name: str = ""
     rehearsal: bool = False
     lower_is_better: bool = False
     arm_order: str = ""
@@ -216,8 +215,6 @@ class Records:
         """One sentence on what a reader may not expect: a count by its name, labels, who is left out."""
         said = ["these are records of a rehearsal, not data of a trial"] if self.rehearsal else []
         said += [LOWER_IS_BETTER] if self.lower_is_better else []
-        if name := self.count_by_name:
-            said.append(f"column {name} is taken as a count of patients (count={name!r} says so)")
         said += self.notes
         if reasons := self.left_out():
             listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
@@ -271,11 +268,7 @@ def read_records(
 
     table = open_table(given, "as_population")
     found = find_columns(table.source, table.titles, columns, table.hint)
-    roles = dict(found)
-    if found["actual"].upper() == "TRTA":
-        roles |= {title.upper(): title for title in table.titles if title.upper() in EXPORTED}
-    if lower := direction_column(table.titles, found["reward"]):
-        roles[LOWER] = lower
+    roles = {**found, **exported_columns(table.titles, found, (*EXPORTED, LOWER))}
     read = table.columns(list(roles.values()))
     cells = {role: Cells(table, title, read[title]) for role, title in roles.items()}
 
@@ -288,7 +281,9 @@ def read_records(
     titled = listed if set(listed) == set(assigned) else []
     order = ordered_arms(assigned, arms=arms, control=control, categories=categories, probabilities=titled)
     order = order.control_first() if assigned else order
-    counts = cells["count"].counts() if "count" in cells else np.ones(len(chosen), dtype=np.int64)
+    counts, by_name = np.ones(len(chosen), dtype=np.int64), ""
+    if "count" in cells:
+        counts, by_name = cells["count"].patients(is_named=bool(columns.get("count")))
     is_marked = LOWER in cells and cells[LOWER].lower_is_better()
     is_lower = is_marked if lower_is_better is None else lower_is_better
     rewards = 1.0 - cells["reward"].rewards() if is_lower else cells["reward"].rewards()
@@ -311,27 +306,21 @@ def read_records(
         part: int(counts[marked(title, "IMPUTED")].sum())
         for part, title in (("arms taken", "TRTADTYP"), ("outcomes", "DTYPE"))
     }
-    unit, count_title = "patients" if "count" in found else "rows", found.get("count", "")
-    by_name = count_title if count_title.lower() == "n" and not columns.get("count") else ""
-    if by_name and len(counts) > 2 and np.array_equal(counts, np.arange(1, len(counts) + 1)):
-        say = f"column {by_name} numbers the rows; rename it, or say that it counts patients: count={by_name!r}"
-        raise InputError(f"{table.source}, column {by_name}", "1, 2, 3, …", say, f"{table.source}: {say}")
     return Records(
         name=name or table.name,
         source=table.source,
         arms=order.names,
         patients=_counted([*assigned, ""], chosen, meanings, taken, rewards, counts, ~in_error),
         columns=found,
-        unit=unit,
+        unit="patients" if "count" in found else "rows",
         lost=int(counts[np.isnan(rewards) & marked("WITHDFL", "Y")].sum()),
         in_error=n_in_error,
         imputed={part: n for part, n in imputed.items() if n},
         separator=table.separator,
-        count_by_name=by_name,
         rehearsal=bool(marked("REHEARSAL", "Y").any()),
         lower_is_better=is_lower,
         arm_order=order.sentence if assigned else "",
-        notes=tuple(dict.fromkeys((*labels.notes, *notes))),
+        notes=tuple(dict.fromkeys((*([by_name] if by_name else []), *labels.notes, *notes))),
     )
 
 

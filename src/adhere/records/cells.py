@@ -112,6 +112,17 @@ class Cells:
             lambda where, value: _count(where, value or "" if is_text else value), _are_counts
         ).astype(np.int64)
 
+    def patients(self, *, is_named: bool) -> tuple[NDArray[np.int64], str]:
+        """Numbers of patients, and a warning if the column counts them by its name n alone."""
+        counts, title = self.counts(), self.title
+        if title.lower() != "n" or is_named:
+            return counts, ""
+        if len(counts) > 2 and np.array_equal(counts, np.arange(1, len(counts) + 1)):
+            say = f"column {title} numbers the rows; rename it, or say that it counts patients: count={title!r}"
+            source = self.table.source
+            raise InputError(f"{source}, column {title}", "1, 2, 3, …", say, f"{source}: {say}")
+        return counts, f"column {title} is taken as a count of patients (count={title!r} says so)"
+
     def numbers(self, expected: str, holds: Holds) -> Floats:
         """Numbers of which something holds, NaN where they are missing."""
 

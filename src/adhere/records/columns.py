@@ -15,9 +15,14 @@ _VOCABULARIES: tuple[dict[str, str], ...] = (
     {"chosen": "TRT01P", "actual": "TRT01A", "reward": "AVAL"},
 )
 _COUNTS = ("count", "n")
+LOWER = "LOWERFL"  # Y in every row: a lower outcome is better
 # What an export of adhere's says besides, wherever the table has it.
 EXPORTED = ("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "REHEARSAL")
-LOWER = "LOWERFL"  # Y in every row: a lower outcome is better
+# What is said of TRTA and AVAL is not said of other columns beside them.
+_SAID_OF = {
+    **dict.fromkeys(("TRTASTAT", "TRTADTYP", "TRTAPOS"), ("TRTA", "actual")),
+    **dict.fromkeys(("DTYPE", "AVALPOS", LOWER), ("AVAL", "reward")),
+}
 ROLES = ("chosen", "actual", "reward", "count")
 _OPTIONAL = {
     "stratum": ("stratum",),
@@ -79,14 +84,21 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
     return found
 
 
-def direction_column(titles: Sequence[str], reward: str) -> str | None:
-    """Return the title of the column LOWERFL, or None if there is none or it is about another column's outcomes.
+def exported_columns(titles: Sequence[str], found: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """The title of each column of an export, by its name, unless it is about another arm taken or outcome.
 
-    >>> direction_column(["AVAL", "lowerfl"], "AVAL"), direction_column(["AVAL", "LOWERFL", "score"], "score")
-    ('lowerfl', None)
+    >>> exported_columns(["AVAL", "lowerfl"], {"reward": "AVAL"}, [LOWER])
+    {'LOWERFL': 'lowerfl'}
+    >>> exported_columns(["AVAL", "LOWERFL", "score"], {"reward": "score"}, [LOWER])
+    {}
     """
     known = {title.upper(): title for title in reversed(titles)}
-    return known.get(LOWER) if known.get("AVAL", reward) == reward else None
+
+    def is_other(name: str) -> bool:
+        of, role = _SAID_OF.get(name, ("", ""))
+        return role in found and known.get(of, found[role]) != found[role]
+
+    return {name: known[name] for name in names if name in known and not is_other(name)}
 
 
 def check_roles(source: str, found: Mapping[str, str]) -> None:

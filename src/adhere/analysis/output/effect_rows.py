@@ -13,6 +13,8 @@ from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.trust.withheld import WITHHELD
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from adhere.analysis.bounding.bounds import Bound
     from adhere.analysis.estimates import Comparison
     from adhere.analysis.findings import Findings
@@ -87,6 +89,20 @@ class EffectRow(NamedTuple):
         if self.found.shape is Shape.OUTSIDE:
             return [(-math.inf, self.found.low), (self.found.high, math.inf)]
         return [(self.found.low, self.found.high)]
+
+
+def effects_frame(analysis: Findings) -> pl.DataFrame:
+    """A row for each estimate of each pair of arms."""
+    import polars as pl
+
+    rows = []
+    for treatment, control in analysis.pairs:
+        for row in effect_rows(analysis, treatment, control):
+            low, high = (math.nan, math.nan) if not row.pieces else (row.pieces[0][0], row.pieces[-1][1])
+            said = {"treatment": treatment, "control": control, "view": row.view, "method": row.method}
+            rows.append({**said, "estimate": row.value, "low": low, "high": high, "holds": row.holds})
+    numbers = dict.fromkeys(("estimate", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=numbers).with_columns(pl.col("low", "high").fill_nan(None))
 
 
 def effect_rows(analysis: Findings, treatment: str, control: str) -> list[EffectRow]:

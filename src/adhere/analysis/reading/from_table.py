@@ -31,23 +31,19 @@ from adhere.errors import InputError
 from adhere.records.arms import sorted_names
 from adhere.records.cells import Cells
 from adhere.records.columns import (
+    EXPORTED,
     LOWER,
     check_roles,
-    direction_column,
+    exported_columns,
     find_columns,
     find_optional,
     may_hold_probabilities,
 )
-from adhere.records.table import Table, open_table
+from adhere.records.table import open_table
 
 _EXPORTED: Final[tuple[str, ...]] = (
-    *("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "ESTFL", "REHEARSAL"),
-    *("RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
+    *(*EXPORTED, LOWER, "ESTFL", "RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
 )
-_SAID_OF: Final = {
-    **{"TRTASTAT": ("TRTA", "actual"), "TRTADTYP": ("TRTA", "actual"), "TRTAPOS": ("TRTA", "actual")},
-    **{"DTYPE": ("AVAL", "reward"), "AVALPOS": ("AVAL", "reward")},
-}
 _PLACES: Final = ("RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS")
 _STATUS: Final = {"NOTHING": TOOK_NOTHING, "OTHER": TOOK_OTHER}
 _MAX_STRATA: Final = 1000
@@ -102,12 +98,7 @@ def read_records(
     found = find_columns(table.source, table.titles, asked, table.hint)
     found |= find_optional(table.source, table.titles, asked)
     check_roles(table.source, found)
-    by_name = {title.upper(): title for title in reversed(table.titles)}
-    # What is said of TRTA and AVAL is not said of other columns beside them.
-    is_other = {name: by_name.get(of, found[role]) != found[role] for name, (of, role) in _SAID_OF.items()}
-    exported = {name: by_name[name] for name in _EXPORTED if name in by_name and not is_other.get(name)}
-    if lower := direction_column(table.titles, found["reward"]):
-        exported[LOWER] = lower
+    exported = exported_columns(table.titles, found, _EXPORTED)
     if "RECPOS" in exported and time is None:
         found.pop("time", None)
     # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
@@ -124,7 +115,8 @@ def read_records(
         found |= {f"probability of {arm}": title for arm, title in by_arm.probabilities.items()}
 
     warnings: list[str] = []
-    counts = _counts(table, cells, found, bool(count), warnings)
+    counts, by_name = cells["count"].patients(is_named=bool(count)) if "count" in cells else (None, "")
+    warnings += [by_name] * bool(by_name)
     patients = np.ones(len(by_arm.chosen), dtype=np.int64) if counts is None else counts
     in_error = cells["INERRFL"].equals("Y") if "INERRFL" in cells else np.zeros(len(patients), dtype=np.bool_)
     reasons = {
@@ -192,20 +184,6 @@ def read_records(
 
 def _people(n: int) -> str:
     return "1 patient was" if n == 1 else f"{n:,} patients were"
-
-
-def _counts(
-    table: Table, cells: dict[str, Cells], found: dict[str, str], is_named: bool, warnings: list[str]
-) -> Ints | None:
-    if "count" not in cells:
-        return None
-    counts, title = cells["count"].counts(), found["count"]
-    if title.lower() == "n" and not is_named:
-        if len(counts) > 2 and np.array_equal(counts, np.arange(1, len(counts) + 1)):
-            say = f"column {title} numbers the rows; rename it, or say that it counts patients: count={title!r}"
-            raise InputError(f"{table.source}, column {title}", "1, 2, 3, …", say, f"{table.source}: {say}")
-        warnings.append(f"column {title} is taken as a count of patients (count={title!r} says so)")
-    return counts
 
 
 def _taken(cells: dict[str, Cells], arms: TableArms) -> Ints:

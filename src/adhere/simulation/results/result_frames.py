@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars
 
@@ -13,7 +13,7 @@ from adhere.simulation.measures.measure import MEASURES, SHARES
 from adhere.simulation.results.outcome import Outcome
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 
 def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
@@ -45,21 +45,3 @@ def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
 
 def _columns(name: str, one: Estimate) -> dict[str, float | None]:
     return {name: one.mean, f"{name}_se": one.se, f"{name}_low": one.low, f"{name}_high": one.high}
-
-
-def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
-    """The same frame of pandas. Polars' own conversion needs PyArrow too."""
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(
-            "to_pandas needs pandas: pip install 'adhere[pandas]' (in a checkout: '.[pandas]')"
-        ) from None
-
-    def array_of(column: polars.Series) -> Any:
-        if isinstance(column.dtype, polars.Enum):
-            names = pandas.Index(column.dtype.categories.to_list())
-            return pandas.Categorical.from_codes(column.to_physical().to_numpy(), names)
-        return column.to_numpy()
-
-    return pandas.DataFrame({column.name: array_of(column) for column in frame})

@@ -1,0 +1,60 @@
+"""One effect by its view and arms, its interval, and every estimate in a frame."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import adhere
+from adhere.analysis.analyse import analyse_records
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, View
+from adhere.errors import InputError
+
+from .made_records import made
+
+ROWS = [(0, 0, 1.0, 30), (0, 0, 0.0, 70), (1, 1, 1.0, 45), (1, 1, 0.0, 35), (1, 0, 0.0, 20)]
+
+
+def test_an_effect_is_found_by_its_view_and_arms() -> None:
+    analysis = analyse_records(made(ROWS))
+    control, treatment = analysis.arms
+    found = analysis.effect("Compliers", treatment)
+    assert found is analysis.effect(View.COMPLIERS, treatment, control)
+    assert (found.view, found.pair) == (View.COMPLIERS, (treatment, control))
+    assert found.conf_int() == (found.difference.sets[0].low, found.difference.sets[0].high)
+    with pytest.raises(InputError, match=r"view: got 'complier', expected one of .* mean 'compliers'"):
+        analysis.effect("complier", treatment)
+    with pytest.raises(InputError, match=f"got '{control} against {treatment}', expected one of {treatment} against"):
+        analysis.effect("compliers", control, treatment)
+
+
+def test_an_effect_is_stratified_if_that_one_has_an_estimate() -> None:
+    north, south = [(*row[:3], row[3]) for row in ROWS], [(*row[:3], 2 * row[3]) for row in ROWS]
+    strata = [0] * len(north) + [1] * len(south)
+    analysis = analyse_records(made([*north, *south], strata=("north", "south"), stratum=strata))
+    assert analysis.effect("intention-to-treat", analysis.arms[1]).stratified
+    assert not analysis.effect("as-treated", analysis.arms[1]).stratified
+
+
+def test_ends_of_sets_that_are_no_interval() -> None:
+    def ends(*sets: ConfidenceSet) -> tuple[float, float]:
+        quantity = Quantity(0.1, sets)
+        return Comparison(View.COMPLIERS, "a", "b", quantity, quantity, quantity).conf_int()
+
+    assert ends(ConfidenceSet(-0.2, 0.3, "", shape=Shape.OUTSIDE)) == (-math.inf, math.inf)
+    assert ends(ConfidenceSet(0.0, 0.0, "", shape=Shape.EVERYTHING)) == (-math.inf, math.inf)
+    assert all(
+        math.isnan(end) for given in ((), (ConfidenceSet(1, 0, "", shape=Shape.EMPTY),)) for end in ends(*given)
+    )
+
+
+def test_every_estimate_is_a_row_of_a_frame() -> None:
+    analysis = adhere.analyse("stroke-heparin")
+    frame = analysis.to_polars()
+    assert frame.columns == ["treatment", "control", "view", "method", "estimate", "low", "high", "holds"]
+    assert set(frame.select("treatment", "control").unique().rows()) == set(analysis.pairs)
+    row = frame.filter(view="intention-to-treat", treatment=analysis.arms[1], control=analysis.control).to_dicts()[0]
+    found = analysis.effect("intention-to-treat", analysis.arms[1])
+    assert (row["estimate"], row["low"], row["high"]) == (found.difference.value, *found.conf_int())
+    assert analysis.to_pandas().shape == frame.shape
