@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from adhere.errors import InputError
-from adhere.report.dot_rows import Reference, common_limits
-from adhere.report.dots import dots
+from adhere.report.dots import Reference, common_limits, dots
 from adhere.report.style import SETTINGS, figure_file, look
 
 from .test_lines import check_readable

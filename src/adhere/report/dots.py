@@ -1,13 +1,28 @@
-"""Estimates side by side, drawn: a dot and its interval for each, in rows under headings (a forest plot)."""
+"""Estimates side by side, drawn: a dot and its interval for each, in rows under headings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adhere.errors import InputError
-from adhere.report.dot_rows import DotEstimate, Reference, Row, fit_labels, rows_of, span, stack
-from adhere.report.style import FAINT, GREY, TEXT, TITLE, WIDTH, PanelFigure, broken, in_order, look, need, set_ticks
+from adhere.report.style import (
+    FAINT,
+    GREY,
+    LINE,
+    TEXT,
+    TITLE,
+    WIDTH,
+    PanelFigure,
+    broken,
+    in_order,
+    look,
+    need,
+    set_ticks,
+    width_of,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -15,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _REFERENCE_LINE: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (2, 1))}
 _HATCHES = ("", "/////", "\\" * 5, ".....")
 _ACROSS = 3  # panels, before they go on below
@@ -27,6 +42,136 @@ _DOT: dict[str, Any] = {"markersize": 4.8, "markeredgewidth": 0.6, "markeredgeco
 _COVERED = 2.4  # points to either side of a mean, which its dot covers
 _CAPPED = 3.4  # points from a mean, from which on a cap is drawn: nearer it would run into the dot
 _UNSEEN = "Where no bar is seen, the interval is narrower than the mark."
+_ROW, _SLOT, _BETWEEN, _ABOVE_HEADING, _INDENT = 0.17, 0.125, 0.07, 0.06, 0.08  # inches
+
+
+class Reference(NamedTuple):
+    """An interval to compare with, such as the paper's: a band through a panel, or through one group of its rows."""
+
+    label: str
+    panel: str
+    low: float
+    high: float
+    mean: float
+    group: str | None = None
+
+
+class DotEstimate(NamedTuple):
+    """An estimate, its panel and its style."""
+
+    panel: str
+    style: str
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, or the mean twice where there is none."""
+        return (self.mean, self.mean) if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def reach(self) -> float:
+        """How far from the mean the interval goes, on the side where it goes farther."""
+        return max(abs(end - self.mean) for end in self.ends)
+
+
+@dataclass
+class Row:
+    """A row of the chart, or a heading; it begins `top` inches below the chart's upper edge."""
+
+    group: str
+    label: str
+    is_heading: bool = False
+    estimates: list[DotEstimate] = field(default_factory=list)
+    text: str = ""
+    aside: str = ""
+    top: float = 0.0
+    height: float = 0.0
+
+    @property
+    def y(self) -> float:
+        """Where its middle is."""
+        return self.top + self.height / 2
+
+    @property
+    def indent(self) -> float:
+        """How far it stands in from the left."""
+        return _INDENT if self.group and not self.is_heading else 0.0
+
+    @property
+    def weight(self) -> str:
+        """How bold its label is."""
+        return "bold" if self.is_heading else "normal"
+
+    def styles(self) -> list[str]:
+        """The styles of its estimates, each once."""
+        return list(dict.fromkeys(one.style for one in self.estimates))
+
+    def level(self, style: str) -> float:
+        """Where the estimates of a style stand: in the middle, or below each other when there are several."""
+        styles = self.styles()
+        return self.y + _SLOT * (styles.index(style) - (len(styles) - 1) / 2)
+
+
+def rows_of(table: polars.DataFrame) -> list[Row]:
+    """The rows in order, each group's under its heading."""
+    charts: dict[str, dict[str, Row]] = {}
+    for entry in table.iter_rows(named=True):
+        group, label = entry.get("group", ""), entry["row"]
+        row = charts.setdefault(group, {}).setdefault(label, Row(group, label))
+        estimate = DotEstimate(entry["panel"], entry.get("style", ""), entry["mean"], entry["low"], entry["high"])
+        if any(one[:2] == estimate[:2] for one in row.estimates):
+            raise InputError("table", (group, label, *estimate), "one estimate for each row, panel and style")
+        row.estimates.append(estimate)
+    return with_headings(row for its in charts.values() for row in its.values())
+
+
+def with_headings(rows: Iterable[Row]) -> list[Row]:
+    """The rows, each group's under its heading."""
+    found: list[Row] = []
+    for group, its in groupby(rows, lambda row: row.group):
+        found += [Row(group, group, is_heading=True)] if group else []
+        found += its
+    return found
+
+
+def fit_labels(chart: Sequence[Row], room: float) -> float:
+    """Break labels to fit the room, and say how wide the widest then is."""
+    width = 0.0
+    for row in chart:
+        lines = broken(row.label, room - row.indent, TEXT, row.weight)
+        row.text = "\n".join(lines)
+        width = max(width, row.indent + max(width_of(line, TEXT, row.weight) for line in lines))
+    return width
+
+
+def stack(chart: Sequence[Row]) -> float:
+    """Put rows below each other, and say how deep they are together."""
+    depth = 0.0
+    for row in chart:
+        row.top = depth + (_ABOVE_HEADING if row.is_heading else 0.0)
+        n_more = len(row.styles()) - 1
+        n_lines = max(row.text.count("\n"), row.aside.count("\n"))
+        row.height = _ROW + max(LINE * n_lines, _SLOT * n_more + _BETWEEN if n_more > 0 else 0.0)
+        depth = row.top + row.height
+    return depth
+
+
+def common_limits(table: polars.DataFrame) -> tuple[float, float]:
+    """From where to where an axis goes that shows all intervals of a table, to be shared by several panels."""
+    lowest, highest = min(table["low"]), max(table["high"])
+    margin = 0.05 * (highest - lowest) or 1.0
+    return lowest - margin, highest + margin
+
+
+def span(panel: str, chart: Sequence[Row], references: Sequence[Reference], zero: bool) -> tuple[float, float]:
+    """From where to where a panel's axis goes, unless that is given."""
+    ends = [(one.mean, *one.ends) for row in chart for one in row.estimates if one.panel == panel]
+    bands = [(one.mean, one.low, one.high) for one in references if one.panel == panel]
+    values = [value for one in (*ends, *bands) for value in one] + ([0.0] if zero else [])
+    margin = 0.06 * (max(values) - min(values)) or 1.0
+    return min(values) - margin, max(values) + margin
 
 
 def dots(
@@ -76,16 +221,16 @@ def dots(
     figure = PanelFigure(height, list(key), note, ConstrainedLayoutEngine(w_pad=_GAP / 3))
     cells = figure.panels(titles, n_across, sharey="all")
     for cell, panel in zip(cells, panels, strict=True):
-        _prepare(cell, chart, depth, bool(zero))
+        prepare_rows(cell, chart, depth, bool(zero))
         set_ticks(cell, *spans[panel], panel_width)
         for reference in references:
             if reference.panel == panel:
                 _shade(cell, reference, chart, bands.index(reference.label))
         for number, style in enumerate(styles):
             alike = [(one, y) for one, y in estimates if (one.panel, one.style) == (panel, style)]
-            _mark(cell, alike, *look(number, _MARKERS), scales[panel])
+            _mark(cell, alike, *look(number, MARKERS), scales[panel])
     for cell in cells[::n_across]:
-        _label(cell, chart, label_width)
+        label_rows(cell, chart, label_width)
     figure.above.supxlabel("\n".join(caption), x=(WIDTH + label_width) / 2 / WIDTH, fontsize=TITLE)
     return figure.finish(key.values())
 
@@ -105,12 +250,13 @@ def _check(
             raise InputError("limits", (low, high), f"an axis that holds the interval {ends}")
 
 
-def _prepare(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
+def prepare_rows(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
     """An empty panel: inches downwards as its y axis, a faint guide through each row, the zero line."""
     cell.set_ylim(depth, 0.0)
     cell.tick_params(axis="y", left=False, labelleft=False)
     cell.spines["left"].set_visible(False)
     levels = [row.level(style) for row in chart for style in row.styles()]
+    levels += [row.y for row in chart if row.aside]
     cell.hlines(levels, 0.0, 1.0, FAINT, linewidth=0.6, zorder=0, transform=cell.get_yaxis_transform())
     if depth > _TALL:
         cell.spines["top"].set_visible(True)
@@ -119,19 +265,26 @@ def _prepare(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None
         cell.axvline(0.0, color=GREY, linewidth=0.8, zorder=1)
 
 
-def _label(cell: Axes, chart: Sequence[Row], width: float) -> None:
+def label_rows(cell: Axes, chart: Sequence[Row], width: float) -> None:
+    """Write the labels of rows and headings to the left of a panel."""
     for row in chart:
-        cell.annotate(
-            row.text,
-            (0.0, row.y),
-            xycoords=cell.get_yaxis_transform(),
-            xytext=(72 * (row.indent - width) - 4, 0),
-            textcoords="offset points",
-            annotation_clip=False,
-            va="center_baseline" if "\n" not in row.text else "center",
-            fontsize=TEXT,
-            fontweight=row.weight,
-        )
+        place = 72 * (row.indent - width) - 4
+        write_beside(cell, 0.0, row.y, row.text, place, fontweight=row.weight)
+
+
+def write_beside(cell: Axes, x: float, y: float, text: str, offset: float, **look: Any) -> None:
+    """Write beside the left (0) or the right (1) end of the axis, so many points to the right of it."""
+    cell.annotate(
+        text,
+        (x, y),
+        xycoords=cell.get_yaxis_transform(),
+        xytext=(offset, 0),
+        textcoords="offset points",
+        annotation_clip=False,
+        va="center_baseline" if "\n" not in text else "center",
+        fontsize=TEXT,
+        **look,
+    )
 
 
 def _shade(cell: Axes, one: Reference, chart: Sequence[Row], number: int) -> None:
@@ -172,7 +325,7 @@ def _key(styles: Sequence[str], zero: str, references: Sequence[Reference]) -> d
 
     key: dict[str, Artist] = {}
     for number, style in enumerate(styles):
-        colour, marker = look(number, _MARKERS)
+        colour, marker = look(number, MARKERS)
         key[style] = Line2D([], [], color=colour, marker=marker, linewidth=1, **_DOT)
     for number, label in enumerate(dict.fromkeys(one.label for one in references)):
         is_band = any(one.low < one.high for one in references if one.label == label)

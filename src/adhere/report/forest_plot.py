@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adhere.report.dots import MARKERS, Row, fit_labels, label_rows, prepare_rows, stack, with_headings, write_beside
 from adhere.report.style import (
     COLOURS,
-    FAINT,
     GREY,
-    LINE,
+    PAGE_WIDTH,
     TEXT,
     TITLE,
     PanelFigure,
@@ -26,12 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches, but for the last.
-WIDTH = 8.2
-_ROW, _HEADING, _ABOVE_HEADING, _ABOVE, _BELOW = 0.2, 0.2, 0.09, 0.3, 0.26
-_WIDEST_LABEL, _WIDEST_TEXT, _GAP = 2.3, 2.7, 0.14
+_ABOVE, _BELOW = 0.3, 0.26  # inches, of a forest plot around its rows
+_WIDEST_LABEL, _WIDEST_TEXT, _BESIDE = 2.3, 2.7, 0.14  # inches, of a forest plot's labels and numbers
 _LEAST_SEEN = 0.03  # of the axis, which the narrowest interval takes at least; far wider ones are cut
-_MARKERS = ("o", "s", "D", "^", "v", "P")
 
 
 class ForestRow(NamedTuple):
@@ -82,42 +78,32 @@ def forest_plot(
     and every estimate from -1 to 1; an estimate beyond them has a hollow triangle at the axis's end. A kind looks the
     same in all figures with the same `kinds`; those that are `hollow` are grey outlines.
     """
-    labels = ["\n".join(broken(row.label, _WIDEST_LABEL)) for row in rows]
-    texts = ["\n".join(broken(row.text, _WIDEST_TEXT)) for row in rows]
-    heights = [
-        _ROW + LINE * max(label.count("\n"), text.count("\n")) for label, text in zip(labels, texts, strict=True)
-    ]
-    groups = [
-        (name, [number for number, _ in found]) for name, found in groupby(enumerate(rows), lambda one: one[1].group)
-    ]
-    left = max(width_of(line, TEXT) for label in labels for line in label.split("\n")) + _GAP
-    right = max(width_of(line, TEXT) for text in (*texts, heading) for line in text.split("\n")) + _GAP
-    headings = {name: broken(name, WIDTH - right, TEXT, "bold") for name, _ in groups if name}
-    above = {name: _HEADING + LINE * (len(lines) - 1) for name, lines in headings.items()}
-    depth = sum(heights) + sum(above[name] + _ABOVE_HEADING for name, _ in groups if name)
+    chart = with_headings(Row(one.group, one.label, aside="\n".join(broken(one.text, _WIDEST_TEXT))) for one in rows)
+    left = fit_labels(chart, _WIDEST_LABEL)
+    asides = [line for text in (heading, *(row.aside for row in chart)) for line in text.split("\n")]
+    right = max(width_of(line, TEXT) for line in asides) + _BESIDE
+    depth = stack(chart)
     drawn = {row.kind for row in rows if row.value is not None or row.pieces or row.bar}
-    used = [kind for kind in kinds if kind in drawn]
-    axis = WIDTH - left - right - 0.2
+    looks = {kind: _look(kind, kinds, hollow) for kind in kinds if kind in drawn}
+    axis = PAGE_WIDTH - left - right - 0.3
     caption = broken(x_label, axis + 0.8, TITLE)
     below = _BELOW + 0.15 * len(caption)
     height = depth + _ABOVE + below
-    chart = PanelFigure(height, [*used, f"{zero} (zero)"], "", layout=None, width=WIDTH)
-    cell = chart.above.add_axes(((left + 0.1) / WIDTH, below / height, axis / WIDTH, depth / height))
-    limits = axis_limits(rows)
-    _prepare(cell, depth, limits, axis, "\n".join(caption), heading)
-    y = 0.0
-    for name, numbers in groups:
-        if name:
-            y += _ABOVE_HEADING
-            _write(cell, 0.0, y + above[name] / 2, "\n".join(headings[name]), (-72 * left, 0), fontweight="bold")
-            y += above[name]
-        for number in numbers:
-            middle = y + heights[number] / 2
-            _write(cell, 0.0, middle, labels[number], (-72 * left + 5, 0))
-            _write(cell, 1.0, middle, texts[number], (72 * _GAP, 0))
-            _draw(cell, rows[number], middle, limits, _look(rows[number].kind, kinds, hollow))
-            y += heights[number]
-    return chart.finish(_key({kind: _look(kind, kinds, hollow) for kind in used}, rows), settle=False)
+    figure = PanelFigure(height, [*looks, f"{zero} (zero)"], "", layout=None, width=PAGE_WIDTH)
+    place = ((left + 0.15) / PAGE_WIDTH, below / height, axis / PAGE_WIDTH, depth / height)
+    cell, limits = figure.above.add_axes(place), axis_limits(rows)
+    prepare_rows(cell, chart, depth, zero=True)
+    set_ticks(cell, *limits, axis)
+    cell.xaxis.set_major_formatter(lambda value, _: written(value))
+    cell.tick_params(axis="x", labelsize=TEXT)
+    cell.set_xlabel("\n".join(caption), fontsize=TITLE)
+    label_rows(cell, chart, left)
+    write_beside(cell, 1.0, -0.1, heading, 72 * _BESIDE, fontweight="bold")
+    for line, row in zip((line for line in chart if not line.is_heading), rows, strict=True):
+        write_beside(cell, 1.0, line.y, line.aside, 72 * _BESIDE)
+        if row.kind in looks:
+            _draw_sets(cell, row, line.y, limits, looks[row.kind])
+    return figure.finish(_key(looks, rows), settle=False)
 
 
 def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float, float]:
@@ -163,44 +149,14 @@ def marks_in_words(rows: Sequence[ForestRow]) -> str:
     return arrows + cut + beyond
 
 
-def _prepare(
-    cell: Axes, depth: float, limits: tuple[float, float], inches: float, x_label: str, heading: str
-) -> None:
-    cell.set_ylim(depth, 0.0)
-    cell.tick_params(axis="y", left=False, labelleft=False)
-    cell.tick_params(axis="x", labelsize=TEXT)
-    cell.spines["left"].set_visible(False)
-    cell.xaxis.set_major_formatter(lambda value, _: written(value))
-    set_ticks(cell, *limits, inches)
-    cell.grid(axis="x", color=FAINT, linewidth=0.6)
-    cell.set_axisbelow(True)
-    cell.axvline(0.0, color=GREY, linewidth=0.9, zorder=1)
-    cell.set_xlabel(x_label, fontsize=TITLE)
-    _write(cell, 1.0, -0.1, heading, (72 * _GAP, 0), fontweight="bold")
-
-
-def _write(cell: Axes, x: float, y: float, text: str, offset: tuple[float, float], **look: Any) -> None:
-    cell.annotate(
-        text,
-        (x, y),
-        xycoords=cell.get_yaxis_transform(),
-        xytext=offset,
-        textcoords="offset points",
-        annotation_clip=False,
-        va="center",
-        fontsize=TEXT,
-        **look,
-    )
-
-
 def _look(kind: str, kinds: Sequence[str], hollow: Sequence[str]) -> _Look:
     if kind in hollow:
-        return _Look(GREY, _MARKERS[0], is_hollow=True)
+        return _Look(GREY, MARKERS[0], is_hollow=True)
     number = kinds.index(kind)
-    return _Look(COLOURS[number % 7], _MARKERS[number % len(_MARKERS)], is_hollow=False)
+    return _Look(COLOURS[number % 7], MARKERS[number % len(MARKERS)], is_hollow=False)
 
 
-def _draw(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], look: _Look) -> None:
+def _draw_sets(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], look: _Look) -> None:
     colour, low_end, high_end = look.colour, *limits
     for low, high in row.pieces:
         start, end = (min(max(one, low_end), high_end) for one in (low, high))
@@ -243,9 +199,9 @@ def _key(used: Mapping[str, _Look], rows: Sequence[ForestRow]) -> list[Artist]:
 
     barred = {row.kind for row in rows if row.bar is not None}
     handles: list[Artist] = []
-    for kind, look in used.items():
-        if kind in barred and not look.is_hollow:
-            handles.append(Patch(facecolor=look.colour, alpha=0.75))
+    for kind, its in used.items():
+        if kind in barred and not its.is_hollow:
+            handles.append(Patch(facecolor=its.colour, alpha=0.75))
         else:
-            handles.append(Line2D([], [], linewidth=1.2, **look.mark))
+            handles.append(Line2D([], [], linewidth=1.2, **its.mark))
     return [*handles, Line2D([], [], color=GREY, linewidth=0.9)]

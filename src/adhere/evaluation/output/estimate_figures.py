@@ -60,8 +60,7 @@ def _bias(points: Sequence[dict[str, Any]], left_out: str) -> ReportFigure | Non
 def _coverage(points: Sequence[dict[str, Any]], left_out: str) -> ReportFigure | None:
     import polars as pl
 
-    from adhere.report.dot_rows import Reference
-    from adhere.report.dots import dots
+    from adhere.report.dots import Reference, dots
 
     if not points:
         return None

@@ -10,8 +10,7 @@ import polars
 from adhere.policies import optimal_surplus
 from adhere.policies.aware.mediated_evidence import ODDS
 from adhere.populations.stroke import SOURCE
-from adhere.report.dot_rows import common_limits
-from adhere.report.dots import dots
+from adhere.report.dots import common_limits, dots
 from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate, Outcome, SimulationResult
 from adhere.simulation.results.surplus_plot import trajectory_rows

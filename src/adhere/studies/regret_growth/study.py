@@ -14,8 +14,7 @@ import polars
 
 from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.examples import defiers
-from adhere.report.dot_rows import Reference
-from adhere.report.dots import dots
+from adhere.report.dots import Reference, dots
 from adhere.report.headline_chart import headline_growth
 from adhere.report.lines import Guide
 from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from adhere.intervals import Z95
-from adhere.report.dot_rows import common_limits
-from adhere.report.dots import dots
+from adhere.report.dots import common_limits, dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import verdict_on
 from adhere.simulation import Estimate, SimulationResult

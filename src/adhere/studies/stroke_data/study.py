@@ -9,8 +9,7 @@ import polars
 
 from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.populations.stroke import ARMS, SOURCE, shipped_counts
-from adhere.report.dot_rows import common_limits
-from adhere.report.dots import dots
+from adhere.report.dots import common_limits, dots
 from adhere.report.flow_diagram import flow_diagram
 from adhere.report.numbers import Interval, interval_in, share, share_difference
 from adhere.simulation import SimulationResult

@@ -12,8 +12,7 @@ import polars
 
 from adhere.intervals import Z95
 from adhere.populations.stroke import SOURCE
-from adhere.report.dot_rows import Reference, common_limits
-from adhere.report.dots import dots
+from adhere.report.dots import Reference, common_limits, dots
 from adhere.report.headline_chart import HeadlineRow, headline_dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import AGREES, DIFFERS, IN_PART
