@@ -42,7 +42,7 @@ def drawn(table: pl.DataFrame, **options: Any) -> Any:
 
 
 def numbers(figure: Any) -> dict[str, Any]:
-    return {text.get_text(): text for text in figure.axes[0].texts if text.get_rotation() == 0}
+    return {text.get_text(): text for text in figure.axes[0].texts if text.get_ha() == "center"}
 
 
 def test_every_cell_has_its_number_and_what_is_beyond_chance_is_marked() -> None:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import polars
+
 from adhere.report.style import (
     COLOURS,
     DARK,
@@ -21,11 +23,11 @@ from adhere.report.style import (
 )
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CELL_WIDTH, _CELL_HEIGHT = 0.5, 0.2  # inches
+Shade = tuple[float, float, float]
+_CELL_WIDTH, _CELL_HEIGHT, _HEADING = 0.5, 0.2, 0.24  # inches
 _WIDEST_LABEL = 1.75  # inches, of a row's
 _SLANT = 40  # degrees, of the labels above columns
 _EDGE = 0.08  # inches around everything
@@ -35,6 +37,12 @@ _LEAST = 0.02  # of what the strongest colours stand for: differences smaller th
 _SCALE = 2.4  # inches for it, before what it is about
 _STEPS = (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10)
 _SHADES = 101  # of the scale
+_FULL_SHADE = 0.3  # a shortfall of coverage of so much is as orange as can be
+_PALE = 0.35  # as blue as coverage that holds can be
+_COVERED = (
+    "Per cent of trials in which the interval held the truth. Orange: fewer than {bar:.0%}. Blank: nothing is "
+    "promised there, or nothing was given."
+)
 _MARKED = "bold and underlined: the 95% interval excludes 0"
 
 
@@ -48,38 +56,103 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
     the square root of a number, so that small differences are seen beside large ones. The figure is a page wide, or
     as wide as its columns need.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     need(table, "row", "column", "mean", "low", "high")
-    rows, columns = in_order(table["row"]), in_order(table["column"])
-    labels = [broken(row, _WIDEST_LABEL) for row in rows]
-    left = max(width_of(line, TEXT) for lines in labels for line in lines) + 0.06
-    heights = [_CELL_HEIGHT + LINE * (len(lines) - 1) for lines in labels]
-    top, beyond = _room_above(columns)
-    across, depth = _CELL_WIDTH * len(columns), sum(heights)
-    width = max(left + across + max(beyond - _CELL_WIDTH / 2, 0.0) + 2 * _EDGE, _LEAST_WIDTH)
-    notes = [line for part in (note, _MARKED * marks) if part for line in broken(part, width - 2 * _EDGE)]
-    foot = _FOOT + LINE * len(notes)
-    height = top + depth + foot + 2 * _EDGE
-
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    place = ((_EDGE + left) / width, (_EDGE + foot) / height, across / width, depth / height)
-    cell = figure.add_axes(place)
-    _prepare(cell, labels, heights, columns)
+    notes = [part for part in (note, _MARKED * marks) if part]
+    grid = _Grid(table.with_columns(group=polars.lit("")), notes, _FOOT)
     most = _round_up(max(_LEAST, *map(abs, table["mean"])))
-    tops = [sum(heights[:number]) for number in range(len(heights))]
     for entry in table.iter_rows(named=True):
-        number = rows.index(entry["row"])
-        _fill(cell, columns.index(entry["column"]), tops[number], heights[number], entry, most, marks)
-    scale = figure.add_axes(((_EDGE + 0.12) / width, (_EDGE + foot - 0.3) / height, 2.0 / width, 0.09 / height))
+        mean, low, high = entry["mean"], entry["low"], entry["high"]
+        marked = marks and low is not None and high is not None and (low > 0 or high < 0)
+        said = short(mean) if marks else short(mean).lstrip("+")
+        grid.fill("", entry["row"], entry["column"], said, _shade(mean, most), bold=marked, underlined=marked)
+    figure, width, height = grid.figure, grid.width, grid.height
+    top = _EDGE + grid.foot
+    scale = figure.add_axes(((_EDGE + 0.12) / width, (top - 0.3) / height, 2.0 / width, 0.09 / height))
     _draw_scale(scale, most)
-    text: dict[str, Any] = {"fontsize": TEXT, "color": DARK, "ha": "left"}
-    said = "\n".join(broken(label, width - _EDGE - _SCALE))
-    figure.text(_SCALE / width, (_EDGE + foot - 0.26) / height, said, va="center", **text)
-    figure.text(_EDGE / width, _EDGE / height, "\n".join(notes), va="bottom", **text)
+    text: dict[str, Any] = {"fontsize": TEXT, "color": DARK, "ha": "left", "va": "center"}
+    figure.text(_SCALE / width, (top - 0.26) / height, "\n".join(broken(label, width - _EDGE - _SCALE)), **text)
     return figure
+
+
+def coverage_map(table: polars.DataFrame, bar: float) -> Figure:
+    """A table of shares, drawn as coloured cells: orange where an interval fell short of its bar, blue where not.
+
+    The table has the columns `group`, `row`, `column` and `coverage` (null: none given). Rows stand under the
+    headings of their groups; all keep the order of first appearance.
+    """
+    grid = _Grid(table, [_COVERED.format(bar=bar)], 0.05)
+    for entry in table.unique(["group", "row", "column"], keep="last", maintain_order=True).iter_rows(named=True):
+        share, is_short = entry["coverage"], False
+        if share is None:
+            shade, said = (0.96, 0.96, 0.96), "–"
+        else:
+            is_short = share < bar
+            part = _PALE * (share - bar) / (1 - bar)
+            part = max(min(1.0, (bar - share) / _FULL_SHADE) ** 0.5, 0.25) if is_short else part
+            shade = _mixed(COLOURS[1] if is_short else COLOURS[0], part)
+            said = "100" if share == 1 else f"{100 * share:.1f}"
+        grid.fill(entry["group"], entry["row"], entry["column"], said, shade, bold=is_short)
+    return grid.figure
+
+
+class _Grid:
+    """Empty cells, inches downwards, with labels of rows at the left under headings, and slanted ones of columns."""
+
+    def __init__(self, table: polars.DataFrame, notes: Sequence[str], foot: float) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self._columns = in_order(table["column"])
+        order = {group: place for place, group in enumerate(in_order(table["group"]))}
+        rows = table.select("group", "row").unique(maintain_order=True).rows()
+        rows.sort(key=lambda one: order[one[0]])
+        labels, self._tops, depth = [], {}, 0.0
+        for number, (group, row) in enumerate(rows):
+            if group and (not number or rows[number - 1][0] != group):
+                labels.append((group, depth + 0.6 * _HEADING, "bold"))
+                depth += _HEADING
+            lines = broken(row, _WIDEST_LABEL)
+            self._tops[group, row] = depth, _CELL_HEIGHT + LINE * (len(lines) - 1)
+            depth += self._tops[group, row][1]
+            labels.append(("\n".join(lines), depth - self._tops[group, row][1] / 2, "normal"))
+        left = max(width_of(line, TEXT, weight) for text, _, weight in labels for line in text.split("\n")) + 0.06
+        top, beyond = _room_above(self._columns)
+        across = _CELL_WIDTH * len(self._columns)
+        self.width = max(left + across + max(beyond - _CELL_WIDTH / 2, 0.0) + 2 * _EDGE, _LEAST_WIDTH)
+        said = [line for part in notes for line in broken(part, self.width - 2 * _EDGE)]
+        self.foot = foot + LINE * len(said)
+        self.height = top + depth + self.foot + 2 * _EDGE
+        self.figure = Figure(figsize=(self.width, self.height))
+        FigureCanvasAgg(self.figure)
+        place = (_EDGE + left) / self.width, (_EDGE + self.foot) / self.height
+        self._cell = cell = self.figure.add_axes((*place, across / self.width, depth / self.height))
+        cell.set_xlim(0, len(self._columns))
+        cell.set_ylim(depth, 0.0)
+        cell.set_axis_off()
+        for text, y, weight in labels:
+            at, side = (-left / _CELL_WIDTH, "left") if weight == "bold" else (-0.1, "right")
+            cell.text(at, y, text, fontsize=TEXT, fontweight=weight, ha=side, va="center")
+        for number, column in enumerate(self._columns):
+            turned: dict[str, Any] = {"rotation": _SLANT, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}
+            cell.text(number + 0.4, -0.04, column, fontsize=TEXT, **turned)
+        corner = _EDGE / self.width, _EDGE / self.height
+        self.figure.text(*corner, "\n".join(said), fontsize=TEXT, color=DARK, va="bottom")
+
+    def fill(
+        self, group: str, row: str, column: str, said: str, shade: Shade, *, bold: bool, underlined: bool = False
+    ) -> None:
+        """Colour a cell, and write in it."""
+        from matplotlib.patches import Rectangle
+
+        (top, height), left = self._tops[group, row], self._columns.index(column)
+        self._cell.add_patch(Rectangle((left, top), 1, height, facecolor=shade, edgecolor="white", linewidth=1))
+        x, y = left + 0.5, top + height / 2
+        look: dict[str, Any] = {"color": "white" if _is_dark(shade) else "black"}
+        weight = "bold" if bold else "normal"
+        self._cell.text(x, y, said, ha="center", va="center_baseline", fontsize=TEXT, fontweight=weight, **look)
+        if underlined:
+            half = width_of(said, TEXT, "bold") / 2 / _CELL_WIDTH
+            self._cell.plot([x - half, x + half], [y + 0.062] * 2, linewidth=0.7, solid_capstyle="butt", **look)
 
 
 def _round_up(value: float) -> float:
@@ -99,53 +172,6 @@ def _room_above(columns: Sequence[str]) -> tuple[float, float]:
     return max(widths) * math.sin(angle) + 0.2, widths[-1] * math.cos(angle) + 0.12
 
 
-def _prepare(cell: Axes, labels: Sequence[Sequence[str]], heights: Sequence[float], columns: Sequence[str]) -> None:
-    """Empty cells, inches downwards, with the labels around them."""
-    depth = sum(heights)
-    cell.set_xlim(0, len(columns))
-    cell.set_ylim(depth, 0.0)
-    cell.set_facecolor("#F6F6F6")
-    for spine in cell.spines.values():
-        spine.set_visible(False)
-    middles = [sum(heights[:number]) + height / 2 for number, height in enumerate(heights)]
-    cell.set_yticks(middles, ["\n".join(lines) for lines in labels], fontsize=TEXT)
-    cell.set_xticks([number + 0.5 for number in range(len(columns))], [""] * len(columns))
-    cell.tick_params(length=0)
-    for number, column in enumerate(columns):
-        cell.annotate(
-            column,
-            (number + 0.4, 0.0),
-            xytext=(0, 3),
-            textcoords="offset points",
-            rotation=_SLANT,
-            rotation_mode="anchor",
-            ha="left",
-            va="bottom",
-            fontsize=TEXT,
-            annotation_clip=False,
-        )
-
-
-def _fill(
-    cell: Axes, column: int, top: float, height: float, entry: dict[str, Any], most: float, marks: bool
-) -> None:
-    from matplotlib.patches import Rectangle
-
-    mean, low, high = entry["mean"], entry["low"], entry["high"]
-    shade = _shade(mean, most)
-    box = Rectangle((column, top), 1, height, facecolor=shade, edgecolor="white", linewidth=1)
-    cell.add_patch(box)
-    marked = marks and low is not None and high is not None and (low > 0 or high < 0)
-    said = short(mean) if marks else short(mean).lstrip("+")
-    x, y = column + 0.5, top + height / 2
-    ink = "white" if _is_dark(shade) else "black"
-    weight = "bold" if marked else "normal"
-    cell.text(x, y, said, ha="center", va="center_baseline", fontsize=TEXT, fontweight=weight, color=ink)
-    if marked:
-        half = width_of(said, TEXT, "bold") / 2 / _CELL_WIDTH
-        cell.plot([x - half, x + half], [y + 0.062] * 2, color=ink, linewidth=0.7, solid_capstyle="butt")
-
-
 def short(value: float) -> str:
     """A difference in a cell, with its sign and without a zero before the point.
 
@@ -156,16 +182,20 @@ def short(value: float) -> str:
     return ".000" if text.lstrip("+-") == "0.000" else text.replace("0.", ".", 1).replace("-", "−")
 
 
-def _shade(value: float, most: float) -> tuple[float, float, float]:
+def _shade(value: float, most: float) -> Shade:
     """From white at zero to blue above and orange below, by the square root of the value."""
+    return _mixed(COLOURS[0] if value > 0 else COLOURS[1], min(1.0, abs(value) / most) ** 0.5)
+
+
+def _mixed(colour: str, strength: float) -> Shade:
+    """A colour, so strong on white."""
     from matplotlib.colors import to_rgb
 
-    strength = min(1.0, abs(value) / most) ** 0.5
-    red, green, blue = to_rgb(COLOURS[0] if value > 0 else COLOURS[1])
+    red, green, blue = to_rgb(colour)
     return 1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue)
 
 
-def _is_dark(shade: tuple[float, float, float]) -> bool:
+def _is_dark(shade: Shade) -> bool:
     """Whether white letters are read better on it than black ones."""
 
     def linear(part: float) -> float:

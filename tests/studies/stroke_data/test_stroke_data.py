@@ -181,3 +181,17 @@ def test_the_survival_chart(tables: dict[str, polars.DataFrame]) -> None:
 def test_the_same_figure_is_the_same_file(tables: dict[str, polars.DataFrame], number: int) -> None:
     figure = STUDY.render(tables).figures[number]
     assert figure_file(figure.draw(), ".png") == figure_file(figure.draw(), ".png")
+
+
+def test_the_flow_chart_has_every_number(tables: dict[str, polars.DataFrame]) -> None:
+    figure = STUDY.render(tables).figures[1].draw()
+    said = [" ".join(text.get_text().split()) for text in figure.axes[0].texts]
+    randomised, left_out, analysed, *rest = tables["flow"].to_dicts()
+    numbers = [f"{row['patients']:,}" for row in (randomised, left_out, analysed)]
+    assert f"randomised: {numbers[0]}; analysed: {numbers[2]}" in said
+    assert f"left out: {numbers[1]} (compliance unknown)" in said
+    for row in rest:
+        if row["step"] == "allocated":
+            assert f"{row['trial']} trial, allocated {row['allocated']}: {row['patients']:,}" in said
+        else:
+            assert any(one.startswith(f"took {row['taken']}: {row['patients']:,} (") for one in said)

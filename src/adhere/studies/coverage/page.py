@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from adhere.report.dots import dots
+from adhere.report.heat_map import coverage_map
 from adhere.report.page import ClaimWords
 from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
 from adhere.studies.coverage.adaptive_trials import AIPW, DELAY, SEQUENCE
 from adhere.studies.coverage.cells import policy_label
-from adhere.studies.coverage.coverage_map import coverage_map
 from adhere.studies.coverage.judgements import SYMBOLS, Judgement, judge, where, width_text
 from adhere.studies.coverage.people import WEAK
 from adhere.studies.coverage.tables import ADAPTIVE_DESIGN, FIXED_DESIGN

@@ -9,8 +9,8 @@ import polars
 
 from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.populations.stroke import ARMS, SOURCE, shipped_counts
+from adhere.report.consort_flow import FlowBox, FlowColumn, consort_flow
 from adhere.report.dots import common_limits, dots
-from adhere.report.flow_diagram import flow_diagram
 from adhere.report.numbers import Interval, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Study, Tables
@@ -127,8 +127,27 @@ def charts(facts: Facts) -> Charts:
     """All figures of the study."""
     return {
         "stroke-survival": lambda: _survival_chart(facts.survival),
-        "stroke-flow": lambda: flow_diagram(facts.flow),
+        "stroke-flow": lambda: _flow_chart(facts),
     }
+
+
+def _flow_chart(facts: Facts) -> Figure:
+    """From randomisation to the arm taken: a column for each arm of each trial."""
+    columns = []
+    arms = facts.flow.drop_nulls("allocated").group_by("trial", "allocated", maintain_order=True)
+    for (trial, allocated), rows in arms:
+        total, *taken = rows.to_dicts()
+        n = total["patients"]
+        boxes = [
+            FlowBox(
+                f"took {one['taken']}: {one['patients']:,} ({one['patients'] / n:.1%})", one["taken"] != allocated
+            )
+            for one in taken
+        ]
+        columns.append(FlowColumn(f"{trial} trial, allocated {allocated}: {n:,}", boxes))
+    top = f"randomised: {facts.randomised:,}; analysed: {facts.analysed:,}"
+    note = "Each patient is in both trials. Dashed: took another arm than the one allocated."
+    return consort_flow(top, [f"left out: {facts.left_out:,} (compliance unknown)"], columns, note)
 
 
 def _survival_chart(survival: polars.DataFrame) -> Figure:
