@@ -19,8 +19,7 @@ from typing import cast
 from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
-from adhere.demo.demo import Demo, running_demo
-from adhere.demo.people import ADMIN, COORDINATOR, NURSE, STATISTICIAN, Person
+from adhere.demo.demo import ADMIN, COORDINATOR, NURSE, STATISTICIAN, Demo, Person, running_demo
 from adhere.demo.player import Pace, play
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures" / "pages"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from adhere.demo.demo import Demo, running_demo
-from adhere.demo.people import PEOPLE
+from adhere.demo.demo import PEOPLE, Demo, running_demo
 from adhere.demo.player import Pace, Player, play
 
 PATIENTS = 120

@@ -112,7 +112,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _introduce(running: Demo, browser: bool) -> None:
-    from adhere.demo.people import STATISTICIAN
+    from adhere.demo.demo import STATISTICIAN
 
     typer.echo(f"\nTwo trials with invented patients, at {running.url}/app\n")
     _print_links(running)
@@ -124,7 +124,7 @@ def _introduce(running: Demo, browser: bool) -> None:
 
 
 def _print_links(running: Demo) -> None:
-    from adhere.demo.people import PEOPLE
+    from adhere.demo.demo import PEOPLE
 
     typer.echo("Sign in as one of these people; each link works once:\n")
     for person in PEOPLE:

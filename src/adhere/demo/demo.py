@@ -5,12 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from adhere.client import Client
-from adhere.demo.people import PEOPLE, Person, site_clients, token_of
 from adhere.demo.player import Player
+from adhere.demo.schedule import SITES
 from adhere.demo.service_process import demo_service
 from adhere.demo.trials import TRIALS
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who signs in: their name, what they are called at work, and what they come for."""
+
+    name: str
+    title: str
+    role: str
+    sees: str
+    site: str | None = None
+
+
+STATISTICIAN: Final = Person("Ines", "statistician", "statistician", "Monitor and Audit")
+NURSE: Final = Person("Ruth", f"nurse in {SITES[0]}", "site", "the site's page, made for a phone", site=SITES[0])
+COORDINATOR: Final = Person("Tom", "coordinator", "coordinator", "Enrolment of all sites")
+ADMIN: Final = Person("Ada", "admin", "admin", "everything")
+PEOPLE: Final = (STATISTICIAN, NURSE, COORDINATOR, ADMIN)
+
 
 _LINK_MINUTES = 24 * 60
 
@@ -40,7 +60,7 @@ def running_demo(port: int = 0) -> Iterator[Demo]:
     """A demo that runs until the block ends, on a free port unless one is given."""
     with demo_service(port) as service, ExitStack() as clients:
         admin = clients.enter_context(Client(service.url, service.admin_token, tries=2))
-        sites = site_clients(service.url, admin)
-        for site in sites.values():
-            clients.enter_context(site)
-        yield Demo(service.url, admin, {person: token_of(admin, person) for person in PEOPLE}, sites)
+        tokens = {site: admin.make_token("site", site, site=site).token for site in SITES}
+        sites = {site: clients.enter_context(Client(service.url, token)) for site, token in tokens.items()}
+        people = {one: admin.make_token(one.role, one.name, site=one.site).id for one in PEOPLE}
+        yield Demo(service.url, admin, people, sites)

@@ -1,17 +1,106 @@
-"""What the sites of a trial send, and when: drawn beforehand from a seed, whatever will be recommended.
+"""Schedule of what the sites of a trial send: drawn beforehand from a seed, whatever will be recommended.
 
 Times are in patients: one is the mean time between two arrivals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from adhere.demo.draws import Draws
-from adhere.demo.patients import Patient, draw_patients
+import numpy as np
+
 from adhere.demo.trials import DemoTrial
+from adhere.randomness import DELAY, stream_keys, uniforms
+
+_DRAWS = 16  # at most, for each patient
+T = TypeVar("T")
+
+
+class Draws:
+    """Numbers between 0 and 1, and what is made of them."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self._numbers = iter(numbers)
+
+    def happens(self, share: float) -> bool:
+        """Whether something happens that happens to this share of patients."""
+        return next(self._numbers) < share
+
+    def wait(self, mean: float) -> float:
+        """An exponential time with this mean."""
+        return -mean * math.log1p(-next(self._numbers))
+
+    def one_of(self, choices: Sequence[T]) -> T:
+        """One of several, each as likely as the others."""
+        return choices[int(next(self._numbers) * len(choices))]
+
+    def by_share(self, shares: Mapping[T, float]) -> T | None:
+        """One of several, each for its share of patients; None for the rest."""
+        number = next(self._numbers)
+        for choice, share in shares.items():
+            if number < share:
+                return choice
+            number -= share
+        return None
+
+
+def draws_of_patients(seed: int, run: int, n_patients: int) -> Iterator[Draws]:
+    """The numbers of each patient of a run, in order.
+
+    >>> first, second = draws_of_patients(7, 0, 2)
+    >>> first.one_of("abc"), second.one_of("abc")
+    ('a', 'b')
+    """
+    keys, patients = stream_keys(seed, run, 1), np.arange(n_patients)
+    columns = [uniforms(keys, patients, DELAY, draw)[0] for draw in range(_DRAWS)]
+    return (Draws(row) for row in np.stack(columns, axis=1).tolist())
+
+
+SITES: Final = ("Edinburgh", "Milan", "Oslo")
+
+
+@dataclass(frozen=True)
+class Patient:
+    """Somebody at a site: what they would take and what would follow, for each arm that may be recommended."""
+
+    subject: str
+    site: str
+    stratum: str | None
+    arms: tuple[str, ...]
+    actual: tuple[int, ...]
+    reward: tuple[float, ...]
+
+    def taken(self, *, wrong: bool = False) -> list[dict[str, Any]]:
+        """Reports of the arm taken, for each arm recommended; a wrong report names another arm."""
+        return [{"actual": self.arms[(arm + wrong) % len(self.arms)]} for arm in self.actual]
+
+    def outcome(self, *, wrong: bool = False) -> list[dict[str, Any]]:
+        """Reports of the outcome, for each arm recommended; a wrong report has the opposite."""
+        return [{"reward": 1.0 - reward if wrong else reward} for reward in self.reward]
+
+    def same(self, **said: Any) -> list[dict[str, Any]]:
+        """The same report for each arm recommended."""
+        return [said for _ in self.arms]
+
+
+def draw_patients(trial: DemoTrial, seed: int, run: int) -> Iterator[tuple[Patient, Draws]]:
+    """All patients of a trial, the same for the same seed and run, with numbers for what happens to them."""
+    drawn = trial.population.patients(seed, run, trial.n_patients)
+    for number, draws in enumerate(draws_of_patients(seed, run, trial.n_patients)):
+        site = draws.one_of(SITES)
+        patient = Patient(
+            subject=f"{site[0]}-{number + 1:04}",
+            site=site,
+            stratum=draws.one_of(trial.strata) if trial.strata else None,
+            arms=trial.arms,
+            actual=tuple(drawn.actual[number].tolist()),
+            reward=tuple(drawn.reward[number].tolist()),
+        )
+        yield patient, draws
+
 
 Call: TypeAlias = Literal["recommend", "report", "correct", "withdraw", "mark_in_error"]
 Trouble: TypeAlias = Literal[

@@ -30,11 +30,11 @@ class DemoTrial:
 
     @property
     def population(self) -> Population:
-        """Who its patients are."""
+        """The population that its patients come from."""
         return as_population(self.population_name)
 
     def fields(self) -> dict[str, Any]:
-        """What creates it."""
+        """The fields of the request that creates it."""
         given = {"name": self.name, "arms": self.arms, "control": self.arms[0], "n_patients": self.n_patients}
         return given | {"strata": self.strata, "entries": "once"} | EXPECTED | self.design
 

@@ -16,7 +16,7 @@ from adhere.service.context import Service
 from adhere.service.jobs.child_process import JobProcessError
 from adhere.service.verification import Verifier
 from adhere.store import ReadTransaction, StoreError
-from adhere.trial.domain.commands import ImputeMissing, Look
+from adhere.trial.domain.commands import ImputeMissing, Look, Response
 from adhere.trial.log.look_view import stop_to_confirm
 from adhere.trial.writing.snapshot import decode_snapshot
 from adhere.trial.writing.transaction import LiveTrial
@@ -70,22 +70,25 @@ async def impute_missing(service: Service) -> None:
     """Apply the rule for missing reports of every trial that has one."""
     for live in await _trials(service) or ():
         if live.design.impute is not None:
-            try:
-                command = ImputeMissing(trial=live.design.name, request_id="", by="service")
-                while getattr(await service.group_commit.execute(command), "next_index", None) is not None:
-                    pass  # there may be more
-            except UnavailableError as error:  # the other trials have their turn
-                log.warning("missing reports were not imputed: %s", error)
+            command = ImputeMissing(trial=live.design.name, request_id="", by="service")
+            while getattr(await _executed(service, command), "next_index", None) is not None:
+                pass  # there may be more
 
 
 async def look_by_day(service: Service) -> None:
     """Make the looks by day that are due, of every trial that has some."""
     for live in await _trials(service) or ():
         if live.design.looks.days:
-            try:
-                await service.group_commit.execute(Look(trial=live.design.name, request_id="", by="service"))
-            except UnavailableError as error:  # the other trials have their turn
-                log.warning("looks that may be due were not made: %s", error)
+            await _executed(service, Look(trial=live.design.name, request_id="", by="service"))
+
+
+async def _executed(service: Service, command: ImputeMissing | Look) -> Response | None:
+    """Return the response to a command, or None if it is not available now: the other trials have their turn."""
+    try:
+        return await service.group_commit.execute(command)
+    except UnavailableError as error:
+        log.warning("trial %r, %s was not done: %s", command.trial, type(command).__name__, error)
+        return None
 
 
 async def _load_all(service: Service) -> None:

@@ -1,4 +1,4 @@
-"""Who waits for a trial's log to grow: one look at its head, at most every other second, serves all of them.
+"""Changes of trials' logs: one look at a head, at most every other second, serves all who wait for it.
 
 It is looked at in the store, so that it does not matter which process of the service wrote to it.
 """
@@ -27,8 +27,8 @@ log = logging.getLogger("adhere.service")
 class Changes:
     """The trials that somebody waits for, for one process."""
 
-    def __init__(self, head_of: Callable[[str], Awaitable[str]], every: float = EVERY) -> None:
-        self._head_of, self._every = head_of, every
+    def __init__(self, head_of: Callable[[str], Awaitable[str]], every: float | None = None) -> None:
+        self._head_of, self._every = head_of, every  # by default EVERY
         self._watched: dict[str, _Watched] = {}
         self._ended = False
 
@@ -52,7 +52,7 @@ class Changes:
     @asynccontextmanager
     async def _watching(self, trial: str) -> AsyncIterator[_Watched]:
         if trial not in self._watched:
-            self._watched[trial] = _Watched(trial, self._head_of, self._every)
+            self._watched[trial] = _Watched(trial, self._head_of, EVERY if self._every is None else self._every)
         watched = self._watched[trial]
         if self._ended:
             watched.end()
@@ -79,7 +79,7 @@ class _Watched:
         self._task = asyncio.create_task(self._look())
 
     async def heads(self) -> AsyncGenerator[str | None]:
-        """As `Changes.heads`."""
+        """Yield heads like `Changes.heads`."""
         told, news = None, asyncio.Event()
         self._news.append(news)
         try:

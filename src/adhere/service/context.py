@@ -1,4 +1,4 @@
-"""What handlers work with: the context of one request, and the parts of the service that all requests share."""
+"""The context of one request, and the parts of the service that all requests share."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class StoreProbe:
 
     @property
     def last_error(self) -> str | None:
-        """What the last question brought up; also that it has not been answered in time."""
+        """The error that the last question brought up, or that it was not answered in time."""
         asked_at = self._asked_at
         if asked_at is not None and time.monotonic() - asked_at > _DEADLINE:
             return "the store does not answer"

@@ -139,7 +139,7 @@ def _prepare(settings: ServiceSettings) -> None:
 
 
 def _work(settings: ServiceSettings, listening: socket.socket, shared: str, on_started: Callable[[], None]) -> None:
-    """What a worker process does."""
+    """Serve in a worker process."""
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     try:
         _prepare(settings)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from types import UnionType
@@ -133,6 +134,15 @@ def _in_existing_folder(file: str) -> bool:
     return Path(file).parent.is_dir()
 
 
+_store = partial(about, "Store")
+_address = partial(about, "Address")
+_browsers = partial(about, "Proxies and browsers")
+_limit = partial(about, "Limits")
+_interval = partial(about, "Intervals")
+_log = partial(about, "Logs")
+_monitoring = partial(about, "Monitoring")
+
+
 class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the service behaves; the defaults suit most installations.
 
@@ -142,8 +152,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     data: Annotated[
         str,
-        about(
-            "Store",
+        _store(
             "The SQLite file of the trials, made if there is none.",
             metavar="FILE",
             check=is_file_name,
@@ -152,8 +161,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = "adhere.db"
     database_url: Annotated[
         str | None,
-        about(
-            "Store",
+        _store(
             "PostgreSQL instead of a file: postgresql://user:password@host/database.",
             metavar="URL",
             secret=True,
@@ -163,37 +171,34 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = None
     secret_file: Annotated[
         str | None,
-        about(
-            "Store",
+        _store(
             "A file (mode 0600) for the secrets that draw arms, instead of the store: its backups are without them.",
             metavar="FILE",
         ),
     ] = None
     imports: Annotated[
         tuple[str, ...],
-        about("Store", "Files that declare policies of your own.", flag="import", metavar="FILE.py"),
+        _store("Files that declare policies of your own.", flag="import", metavar="FILE.py"),
     ] = ()
     store_deadline: Annotated[
         float,
-        about("Store", "Seconds after which a PostgreSQL that does not answer is given up.", ge=1, le=600),
+        _store("Seconds after which a PostgreSQL that does not answer is given up.", ge=1, le=600),
     ] = 10.0  # as adhere.store.DEADLINE; importing that would slow down every command
 
     admin_token_file: Annotated[
         str | None,
-        about(
-            "Store",
+        _store(
             "A new file for the first admin token (mode 0600); needed at the first start unless on a terminal.",
             metavar="FILE",
         ),
     ] = None
 
-    host: Annotated[str, about("Address", "The address to listen on.", min_length=1)] = "127.0.0.1"
-    port: Annotated[int, about("Address", "The port; 0 takes any free one.", ge=0, le=65535)] = 8000
-    workers: Annotated[int, about("Address", "Processes; more than one with PostgreSQL only.", ge=1, le=1000)] = 1
+    host: Annotated[str, _address("The address to listen on.", min_length=1)] = "127.0.0.1"
+    port: Annotated[int, _address("The port; 0 takes any free one.", ge=0, le=65535)] = 8000
+    workers: Annotated[int, _address("Processes; more than one with PostgreSQL only.", ge=1, le=1000)] = 1
     root_path: Annotated[
         str,
-        about(
-            "Address",
+        _address(
             "The path under which a proxy serves this, such as /adhere, whether or not the proxy removes it.",
             metavar="PATH",
             check=is_root_path,
@@ -202,26 +207,24 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         ),
     ] = ""
     tls_certificate: Annotated[
-        str | None, about("Address", "The certificate (PEM, with its chain) for HTTPS.", metavar="FILE")
+        str | None, _address("The certificate (PEM, with its chain) for HTTPS.", metavar="FILE")
     ] = None
-    tls_key: Annotated[str | None, about("Address", "The certificate's private key (PEM).", metavar="FILE")] = None
+    tls_key: Annotated[str | None, _address("The certificate's private key (PEM).", metavar="FILE")] = None
     start_seconds: Annotated[
         float,
-        about(
-            "Address",
+        _address(
             "Seconds for which a start is tried again while the database, its file or the port cannot be had.",
             ge=0,
             le=86400,
         ),
     ] = 30.0
     shutdown_seconds: Annotated[
-        int, about("Address", "Seconds that open requests get to end when the service stops.", ge=1, le=3600)
+        int, _address("Seconds that open requests get to end when the service stops.", ge=1, le=3600)
     ] = 30
 
     trusted_proxies: Annotated[
         tuple[str, ...],
-        about(
-            "Proxies and browsers",
+        _browsers(
             "Addresses or networks of proxies whose X-Forwarded-For names the client.",
             metavar="ADDRESS,…",
             check=are_networks,
@@ -230,8 +233,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = ()
     cors_origins: Annotated[
         tuple[str, ...],
-        about(
-            "Proxies and browsers",
+        _browsers(
             "Origins of web pages that may use the service from a browser; * allows all.",
             metavar="ORIGIN,…",
             check=are_origins,
@@ -241,8 +243,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     time_zones: Annotated[
         tuple[str, ...],
-        about(
-            "Proxies and browsers",
+        _browsers(
             "Time zones in which the days of sites are counted: one for all sites, SITE=ZONE for one; else UTC.",
             metavar="ZONE,SITE=ZONE,…",
             check=are_time_zones,
@@ -251,42 +252,38 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = ()
 
     session_hours: Annotated[
-        float, about("Proxies and browsers", "Hours after which people sign in to the pages again.", gt=0, le=720)
+        float, _browsers("Hours after which people sign in to the pages again.", gt=0, le=720)
     ] = 12.0
 
     tap_delay: Annotated[
         float,
-        about(
-            "Proxies and browsers",
+        _browsers(
             "Seconds for which a page that was just shown, or a button that just moved, ignores taps and keys.",
             ge=0,
             le=10,
         ),
     ] = 1.0
 
-    max_body_bytes: Annotated[int, about("Limits", "The largest body of a request.", ge=1024, le=2**30)] = 64 * 1024
-    token_rate: Annotated[float, about("Limits", "Requests a second with one token.", gt=0)] = 10_000.0
-    token_burst: Annotated[float, about("Limits", "Requests at once with one token after a rest.", ge=1)] = 20_000.0
-    token_requests: Annotated[int, about("Limits", "Requests of one token that are under way at once.", ge=1)] = 128
+    max_body_bytes: Annotated[int, _limit("The largest body of a request.", ge=1024, le=2**30)] = 64 * 1024
+    token_rate: Annotated[float, _limit("Requests a second with one token.", gt=0)] = 10_000.0
+    token_burst: Annotated[float, _limit("Requests at once with one token after a rest.", ge=1)] = 20_000.0
+    token_requests: Annotated[int, _limit("Requests of one token that are under way at once.", ge=1)] = 128
     session_requests: Annotated[
-        int, about("Limits", "Requests of one session in a browser that are under way at once.", ge=1)
+        int, _limit("Requests of one session in a browser that are under way at once.", ge=1)
     ] = 32
     token_streams: Annotated[
-        int, about("Limits", "Open monitor pages of one token that are told of news, of all its sessions.", ge=1)
+        int, _limit("Open monitor pages of one token that are told of news, of all its sessions.", ge=1)
     ] = 64
     session_streams: Annotated[
-        int, about("Limits", "Open monitor pages of one session in a browser that are told of news.", ge=1)
+        int, _limit("Open monitor pages of one session in a browser that are told of news.", ge=1)
     ] = 16
-    failure_rate: Annotated[
-        float, about("Limits", "Requests a second without a valid token from one address.", gt=0)
-    ] = 2.0
+    failure_rate: Annotated[float, _limit("Requests a second without a valid token from one address.", gt=0)] = 2.0
     failure_burst: Annotated[
-        float, about("Limits", "Requests at once without a valid token from one address after a rest.", ge=1)
+        float, _limit("Requests at once without a valid token from one address after a rest.", ge=1)
     ] = 30.0
     max_connections: Annotated[
         int,
-        about(
-            "Limits",
+        _limit(
             "Open connections, of all processes together; beyond them one without a request is closed: of a token "
             "that has more than half of them, or the oldest that has shown no valid token, or of the token that has "
             "the most. Requests of one token take a quarter at most, its streams another. 0 takes as many as the "
@@ -295,51 +292,45 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         ),
     ] = 0
     head_timeout: Annotated[
-        float, about("Limits", "Seconds from connecting to the first request, and for each request's head.", gt=0)
+        float, _limit("Seconds from connecting to the first request, and for each request's head.", gt=0)
     ] = 10.0
-    body_timeout: Annotated[float, about("Limits", "Seconds for the body of a request to come.", gt=0)] = 30.0
-    idle_timeout: Annotated[float, about("Limits", "Seconds from a response to the next request.", gt=0)] = 75.0
+    body_timeout: Annotated[float, _limit("Seconds for the body of a request to come.", gt=0)] = 30.0
+    idle_timeout: Annotated[float, _limit("Seconds from a response to the next request.", gt=0)] = 75.0
     read_timeout: Annotated[
-        float, about("Limits", "Seconds in which a client must read some of a response that waits for it.", gt=0)
+        float, _limit("Seconds in which a client must read some of a response that waits for it.", gt=0)
     ] = 60.0
 
     impute_every: Annotated[
-        float, about("Intervals", "Seconds between two searches for overdue reports, and looks.", gt=0)
+        float, _interval("Seconds between two searches for overdue reports, and looks.", gt=0)
     ] = 60.0
     last_use_every: Annotated[
-        float, about("Intervals", "Seconds between two times at which the last use of tokens is written.", gt=0)
+        float, _interval("Seconds between two times at which the last use of tokens is written.", gt=0)
     ] = 60.0
     refresh_every: Annotated[
-        float, about("Intervals", "Seconds after which a token revoked by another process is refused.", gt=0)
+        float, _interval("Seconds after which a token revoked by another process is refused.", gt=0)
     ] = 2.0
 
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], about("Logs", "What is logged.")] = "info"
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], _log("What is logged.")] = "info"
     log_file: Annotated[
         str | None,
-        about("Logs", "A file for the log instead of standard error; opened anew when renamed.", metavar="FILE"),
+        _log("A file for the log instead of standard error; opened anew when renamed.", metavar="FILE"),
     ] = None
-    slow_request: Annotated[float, about("Logs", "Seconds from which on a request is logged.", gt=0)] = 1.0
+    slow_request: Annotated[float, _log("Seconds from which on a request is logged.", gt=0)] = 1.0
 
     metrics_open: Annotated[
         bool,
-        about(
-            "Monitoring",
-            "/metrics without a token, and nothing of looks in it; else it needs a role, metrics or admin.",
-        ),
+        _monitoring("/metrics without a token, and nothing of looks in it; else it needs a role, metrics or admin."),
     ] = False
     verify_heads: Annotated[
         str | None,
-        about(
-            "Monitoring",
+        _monitoring(
             "Verify all trials regularly: their logs must continue the heads in this file, and new ones are added.",
             metavar="FILE",
             check=_in_existing_folder,
             expected="a file in an existing folder",
         ),
     ] = None
-    verify_every: Annotated[float, about("Monitoring", "Seconds between two verifications of a trial.", gt=0)] = (
-        86400.0
-    )
+    verify_every: Annotated[float, _monitoring("Seconds between two verifications of a trial.", gt=0)] = 86400.0
 
     @property
     def store(self) -> str | Path:

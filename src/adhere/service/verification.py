@@ -147,9 +147,11 @@ class Verifier:
         return last is None or not 0 <= (now - last.at).total_seconds() < self._every
 
     async def _verify(self, name: str, heads: dict[str, VerifiedHead]) -> None:
-        last = heads.get(name)
+        service, last = self._service, heads.get(name)
         try:
-            verdict = await _verdict(self._service, name, None if last is None else last.head)
+            n_records = await service.read(lambda view: view.head(view.trials()[name]).position)
+            head = None if last is None else last.head
+            verdict: VerificationResult = await service.jobs.call("verify", name, head, n_records=n_records)
         except (StoreError, JobProcessError) as error:
             # Perhaps no fault of the log: it is not counted, and the metric of the last success tells.
             log.error("scheduled verification: trial %s could not be read: %s", name, error)
@@ -164,10 +166,3 @@ class Verifier:
     def _fault(self, message: str, *values: object) -> None:
         self._service.metrics.verify_faults.inc()
         log.error(f"scheduled verification: {message}", *values)
-
-
-async def _verdict(service: Service, trial: str, head: str | None) -> VerificationResult:
-    """Whether a trial's log is whole, by a job of low priority."""
-    n_records = await service.read(lambda view: view.head(view.trials()[trial]).position)
-    found: VerificationResult = await service.jobs.call("verify", trial, head, n_records=n_records)
-    return found

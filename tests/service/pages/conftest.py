@@ -13,6 +13,14 @@ from .populated import populate
 from .visitor import Visitor, visiting
 
 
+@pytest.fixture(scope="package", autouse=True)
+def quick_changes() -> Iterator[None]:
+    """Tell open pages of changes as soon as there are some: how seldom they are told is tested without a browser."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("adhere.service.changes.EVERY", 0.1)
+        yield
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     """One Chromium for all tests of pages; not for longer, as Playwright keeps the event loop of its thread."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,8 @@ from adhere.service.api.requests import NewReport
 from adhere.service.api.route import COORDINATOR, SITE, Route
 from adhere.service.pages.page_request import PageRoute
 from adhere.service.pages.routes import PAGES, ROUTES
-from service.serving import Reply, Service, in_file, path_of
+from adhere.store import open_store
+from service.serving import Reply, Service, in_thread, path_of
 from service.test_roles import BODIES
 
 from .forms import forms_of
@@ -28,9 +28,7 @@ TRIAL, ARMS = "headache", ("placebo", "verum")
 Answers = dict[str, tuple[int, dict[str, str], bytes]]
 
 
-def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
     # Compiled beforehand, as the names of files that are then written are drawn too.
     warm = Trial("always(placebo)", ARMS, seed=1)
     warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
@@ -38,7 +36,7 @@ def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
     heard = []
     for arm in (0, 1):
         pinned.restart()
-        with in_file(tmp_path / f"arm-{arm}.db") as service:
+        with in_thread(open_store()) as service:
             service.client().create_trial(TRIAL, f"always({ARMS[arm]})", ARMS, n_patients=20, blinded=True)
             heard.append(_everything_the_blind_hear(service, pinned))
             kit = json.loads(heard[-1]["recommend (0)"][2])["kit"]
@@ -47,9 +45,7 @@ def test_every_answer_to_the_blind_is_the_same_whatever_the_arm(
 
 
 @pytest.mark.parametrize("blinded", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_no_answer_to_the_blind_tells_that_a_look_was_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blinded: bool
-) -> None:
+def test_no_answer_to_the_blind_tells_that_a_look_was_made(monkeypatch: pytest.MonkeyPatch, blinded: bool) -> None:
     """As a gap in positions of the log or in numbers of recommendations would, to a site that is alone in a trial."""
     warm = Trial("uniform", ARMS, seed=1)
     warm.report(warm.recommend().id, actual=ARMS[0], reward=1)
@@ -57,7 +53,7 @@ def test_no_answer_to_the_blind_tells_that_a_look_was_made(
     heard, stopping = [], {"by": "posterior", "superiority": 0.5}
     for look_at in (1, 19):  # at the first outcome, and not while it goes on
         pinned.restart()
-        with in_file(tmp_path / f"look-{look_at}.db") as service:
+        with in_thread(open_store()) as service:
             design: dict[str, Any] = {"looks": {"at": [look_at]}, "stopping": stopping, "n_patients": 20}
             service.client().create_trial(TRIAL, "uniform", ARMS, blinded=blinded, **design)
             heard.append(_everything_the_blind_hear(service, pinned))

@@ -1,4 +1,4 @@
-"""Every page of the table in a real browser: nothing goes wrong, sticks out, is out of reach or hard to read."""
+"""Every page of the table in a real browser: nothing goes wrong, sticks out, or is hard to reach, read or tap."""
 
 from __future__ import annotations
 
@@ -10,29 +10,47 @@ from adhere.service.pages.page_request import PageRoute
 from service.serving import Service
 
 from .addresses import READ, addresses, name_of
-from .visitor import LAPTOP, Visitor, assert_fits
+from .visitor import LAPTOP, PHONE, Visitor, assert_fits
 
+SHOWN = [one for one in READ if not one.path.endswith(("/events", "/file", "/report"))]
+# Links that are less than 44 px high, except those within a sentence.
+LOW_LINKS = """() => [...document.querySelectorAll('a[href]')]
+  .filter(one => one.checkVisibility() && !one.matches('.skip') && one.getBoundingClientRect().height < 43.5)
+  .filter(one => {
+    const around = one.closest('p, li, td, th, figcaption, dd');
+    const links = [...(around?.querySelectorAll('a') ?? [])].map(link => link.textContent).join('');
+    return !around || around.textContent.replace(/\\s+/g, ' ').trim().length - links.length < 25;
+  }).map(one => `${Math.round(one.getBoundingClientRect().height)} px: ${one.outerHTML.slice(0, 120)}`)"""
 BY_RIGHTS = ("admin", "statistician", "coordinator", "site")  # who has most on a page comes first
 
 
 def is_whole(visitor: Visitor, path: str) -> bool:
-    """Whether an address is a page of its own, not a part of one, a stream or a file."""
+    """Whether an address is a page of its own, not a part of one."""
     reply = visitor.person.get(path)
     html = reply.headers["content-type"].startswith("text/html")
     return html and reply.body.lstrip().lower().startswith(b"<!doctype html")
 
 
-@pytest.mark.parametrize("route", READ, ids=name_of)
+@pytest.mark.parametrize("route", SHOWN, ids=name_of)
 def test_a_page(as_role: Callable[[str | None], Visitor], populated: Service, route: PageRoute) -> None:
-    """As those see it who may do most on it, and as those who may do least."""
+    """As those see it who may do most on it."""
+    visitor = as_role(next(role for role in BY_RIGHTS if role in route.roles))
+    for path in addresses(populated, route):
+        if is_whole(visitor, path):
+            look_at(visitor, path)
+        else:
+            assert not route.tab
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", SHOWN, ids=name_of)
+def test_a_page_in_use(as_role: Callable[[str | None], Visitor], populated: Service, route: PageRoute) -> None:
+    """In the dark and by the keyboard, and as those see it who may do least on it."""
     roles = [role for role in BY_RIGHTS if role in route.roles]
     for path in addresses(populated, route):
-        if not is_whole(as_role(roles[0]), path):
-            assert not route.tab
-            continue
-        look_at(as_role(roles[0]), path)
-        use(as_role(roles[0]))
-        if len(roles) > 1:
+        if is_whole(as_role(roles[0]), path):
+            as_role(roles[0]).open(path)
+            use(as_role(roles[0]))
             look_at(as_role(roles[-1]), path)
 
 
@@ -51,6 +69,8 @@ def look_at(visitor: Visitor, path: str) -> None:
     assert visitor.page.title(), path
     assert visitor.page.locator("h1").count() == 1, path
     assert visitor.axe_issues() == [], path
+    visitor.page.set_viewport_size(PHONE)
+    assert visitor.page.evaluate(LOW_LINKS) == [], path
     visitor.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert_fits(visitor)
     assert visitor.faults == [], path

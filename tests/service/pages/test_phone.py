@@ -1,4 +1,4 @@
-"""Pages on a phone: the current tab is in view, tables fit, and links are high enough to be tapped."""
+"""Pages on a phone: the current tab is in view, and tables fit."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from typing import Any
 
 import pytest
 
-from adhere.service.pages.page_request import PageRoute
 from service.serving import Service
 
-from .addresses import READ, address, name_of
 from .populated import OPEN
 from .visitor import PHONE, Visitor, visiting
 
-# Links that are less than 44 px high, except those within a sentence.
-LOW_LINKS = """() => [...document.querySelectorAll('a[href]')]
-  .filter(one => one.checkVisibility() && !one.matches('.skip') && one.getBoundingClientRect().height < 43.5)
-  .filter(one => {
-    const around = one.closest('p, li, td, th, figcaption, dd');
-    const links = [...(around?.querySelectorAll('a') ?? [])].map(link => link.textContent).join('');
-    return !around || around.textContent.replace(/\\s+/g, ' ').trim().length - links.length < 25;
-  }).map(one => `${Math.round(one.getBoundingClientRect().height)} px: ${one.outerHTML.slice(0, 120)}`)"""
 # Boxes that scroll sideways, and text that is cut off.
 CUT = """() => [...document.querySelectorAll('main, main *')]
   .filter(one => one.checkVisibility() && !one.closest('.drawing, svg, .unseen, thead, pre'))
@@ -34,15 +24,6 @@ LONG = "Universitätsklinikum Zürich, Station für Innere Medizin 3"
 def phone(browser: Any, populated: Service) -> Iterator[Visitor]:
     with visiting(browser, populated, "admin", phone=True) as visitor:
         yield visitor
-
-
-SHOWN = [one for one in READ if not one.path.endswith(("/events", "/file", "/report"))]
-
-
-@pytest.mark.parametrize("route", SHOWN, ids=name_of)
-def test_links_are_high_enough_to_be_tapped(phone: Visitor, populated: Service, route: PageRoute) -> None:
-    phone.open(address(populated, route))
-    assert phone.page.evaluate(LOW_LINKS) == []
 
 
 def test_the_current_tab_is_in_view(phone: Visitor) -> None:

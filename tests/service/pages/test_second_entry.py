@@ -159,7 +159,9 @@ def test_an_admin_finds_a_subject_of_any_site(tmp_path: Path) -> None:
         assert [line.id for line in service.client("site").recommendations(trial, "S-1")] == made[:1]
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres", "two workers"])
+@pytest.fixture(
+    params=[*(pytest.param(one, marks=pytest.mark.slow) for one in ("memory", "postgres")), "sqlite", "two workers"]
+)
 def everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Service]]:
     """Two ways to a service of its own on each kind of store; of two workers, one each."""
     if request.param in ("memory", "sqlite"):

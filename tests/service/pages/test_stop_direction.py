@@ -42,7 +42,7 @@ def played(service: Service, *, misled: bool) -> str:
     return trial
 
 
-@pytest.mark.parametrize("misled", [True, False])
+@pytest.mark.parametrize("misled", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_the_banner_says_when_intention_to_treat_points_the_other_way(
     browser: Any, service: Service, misled: bool
 ) -> None:

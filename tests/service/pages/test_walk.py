@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
-from service.serving import Service, in_file
+from service.serving import Service
 
 from .visitor import Visitor, visiting
 
-TRIAL = "headache"
+TRIAL = "walked"
 N_PATIENTS = 3  # after whose outcomes there is a look
 TIMEOUT = 60_000  # milliseconds until an open monitor shows what is new
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with in_file(tmp_path_factory.mktemp("walk") / "trials.db") as running:
-        yield running
-
-
-def test_from_the_design_to_the_end(browser: Any, empty: Service) -> None:
+def test_from_the_design_to_the_end(browser: Any, service: Service) -> None:
     with (
-        visiting(browser, empty, "admin") as office,
-        visiting(browser, empty, "statistician") as statistician,
-        visiting(browser, empty, "site", phone=True) as phone,
+        visiting(browser, service, "admin") as office,
+        visiting(browser, service, "statistician") as statistician,
+        visiting(browser, service, "site", phone=True) as phone,
     ):
         office.page.on("dialog", lambda dialog: dialog.accept())
         create(office)
@@ -42,7 +34,7 @@ def test_from_the_design_to_the_end(browser: Any, empty: Service) -> None:
         phone.open(f"/app/trials/{TRIAL}/site")
         assert "The trial has ended" in phone.page.locator("main").inner_text()
         assert office.faults == statistician.faults == phone.faults == []
-    events = [record.event for record in empty.client().records(TRIAL).records]
+    events = [record.event for record in service.client().records(TRIAL).records]
     assert events.count("recommended") == N_PATIENTS
     assert events.count("corrected") == 1
     assert events[-1] == "closed"

@@ -51,7 +51,7 @@ class TrustedProxies:
 
 
 def network_of(address: str) -> str:
-    """What failures are counted for: an address of IPv4, a network of IPv6, of which a client has all addresses.
+    """Return what failures are counted for: an IPv4 address, or a network of IPv6, all of which a client may have.
 
     >>> network_of("192.0.2.7"), network_of("2001:db8::7")
     ('192.0.2.7', '2001:db8::/64')

@@ -69,7 +69,7 @@ class Connection(Protocol):
     """One connection."""
 
     def waiting(self) -> tuple[Wait, int] | None:
-        """What it waits for, with a number that grows as things move on; nothing while a request is handled."""
+        """Return what it waits for, and a number that grows as things move on; None while a request is handled."""
 
     def time_out(self, wait: Wait) -> None:
         """End it, since the client took too long."""

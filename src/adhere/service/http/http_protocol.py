@@ -232,7 +232,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def waiting(self) -> tuple[Wait, int] | None:
-        """What it waits for, with a number that grows as things move on; nothing while a request is handled."""
+        """Return what it waits for, and a number that grows as things move on; None while a request is handled."""
         if self._ending or self.transport.is_closing():
             unsent = self.transport.get_write_buffer_size()
             return ("reading", -unsent) if unsent else ("end", 0)

@@ -71,7 +71,7 @@ log = logging.getLogger("adhere.service")
 
 
 def _nothing() -> None:
-    """What an application does at the end that has nothing to do."""
+    """Do nothing at the end."""
 
 
 class HttpServer(uvicorn.Server):

@@ -1,1 +1,1 @@
-"""What takes long runs in a process of its own, by name."""
+"""Long computations, which run in processes of their own."""

@@ -141,7 +141,7 @@ def reap(process: subprocess.Popen[bytes]) -> None:
 
 
 def broken_off(error: BaseException) -> JobProcessError:
-    """What a job that ended with no ordinary exception is answered with."""
+    """Return the error for a job that ended with no ordinary exception."""
     return JobProcessError(f"a job broke off: {type(error).__name__}")
 
 

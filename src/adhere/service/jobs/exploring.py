@@ -19,7 +19,7 @@ _MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
 
 
 def start() -> Callable[[Settings], Exploration]:
-    """What the process does; its policies stay loaded from one exploration to the next."""
+    """Return what explores in the process; its policies stay loaded from one exploration to the next."""
     from adhere.exploration.explore import explore  # the service itself need not load the simulation
 
     return explore

@@ -1,4 +1,4 @@
-"""What takes long and only reads: exports, results, verifying. Called by name, here or in the process for jobs."""
+"""Functions that take long and only read (exports, results, verifying), called here or in the process for jobs."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ SILENT_SECONDS = 30.0  # after which whoever looks after a simulation is gone
 
 
 class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Whose simulation it is, where it stands, when it was asked for (in seconds), and why it failed."""
+    """The state of a simulation: its owner, when it was asked for (in seconds), and why it failed."""
 
     token: int
     n_trials: int
@@ -84,12 +84,12 @@ class SimulationFiles:
 
     @property
     def results(self) -> bytes:
-        """What was found, in JSON; nothing while it is not there."""
+        """The results in JSON; empty until they are there."""
         return self._read_or_nothing("results")
 
     @property
     def report(self) -> bytes:
-        """The page about it; nothing while it is not there."""
+        """The report page; empty until it is there."""
         return self._read_or_nothing("report")
 
     @property

@@ -18,7 +18,7 @@ from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.page_request import PageRequest
 
 # The fields of the form, by the names of the API.
-_PLACES: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}
+_FORM_FIELDS: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}
 _MAX_DAYS: Final = 3650
 _MEANINGS: Final = {
     "site": "recommends and reports for one site, and unblinds a kit of its own; sees its own subjects only",
@@ -31,11 +31,6 @@ _MEANINGS: Final = {
 ROLES: Final = tuple((role, _MEANINGS[role]) for role in get_args(Role))
 
 
-async def access_page(page: PageRequest) -> Response:
-    """All tokens, and a form for another."""
-    return await _shown(page)
-
-
 async def new_token(page: PageRequest) -> Response:
     """Make a token, and show it, or a link for who is to have it, once."""
     form = page.form
@@ -46,26 +41,26 @@ async def new_token(page: PageRequest) -> Response:
         elif form.get("new_site"):
             body["new_site"] = True
     if problems := _problems(form):
-        return await _shown(page, problems=problems, status=422)
+        return await access_page(page, problems=problems, status=422)
     try:
         if days := form.get("days"):
             body["expires_at"] = _in_days(days)
         made = await page.call("make_token", body=body)
     except (InputError, ProblemError) as error:
         if isinstance(error, ConflictError) and error.field == "site":
-            return await _shown(page, typed=body["site"])
-        return await _shown(page, problem=error, status=422)
+            return await access_page(page, typed=body["site"])
+        return await access_page(page, problem=error, status=422)
     if form.get("as") == "token" or made.role == METRICS:  # which has no pages
-        return await _shown(page, made=made)
-    return await _shown(page, made=made, link=await page.call("make_link", id=made.id, body={}))
+        return await access_page(page, made=made)
+    return await access_page(page, made=made, link=await page.call("make_link", id=made.id, body={}))
 
 
 async def link_of_token(page: PageRequest) -> Response:
     """Make another link to sign in for the holder of a token."""
     try:
-        return await _shown(page, link=await page.call("make_link", body={}))
+        return await access_page(page, link=await page.call("make_link", body={}))
     except (InputError, ProblemError) as error:
-        return await _shown(page, problem=error, status=409)
+        return await access_page(page, problem=error, status=409)
 
 
 async def revoked_token(page: PageRequest) -> Response:
@@ -73,11 +68,11 @@ async def revoked_token(page: PageRequest) -> Response:
     try:
         await page.call("revoke_token")
     except (InputError, ProblemError) as error:
-        return await _shown(page, problem=error, status=409)
+        return await access_page(page, problem=error, status=409)
     return page.redirect(page.address("access"))
 
 
-async def _shown(
+async def access_page(
     page: PageRequest,
     *,
     problem: InputError | ProblemError | None = None,
@@ -86,11 +81,11 @@ async def _shown(
     problems: dict[str, str] | None = None,
     **values: Any,
 ) -> Response:
-    """Show the page; `typed` is the name of a site that looks like another one, which is asked about."""
+    """All tokens, and a form for another; `typed` is a site that looks like another one and is asked about."""
     tokens = (await page.call("list_tokens")).tokens
     trials = (await page.call("list_trials")).trials
     shown = shown_problem(problem) if problem else None
-    place = _PLACES.get(shown.field, "") if shown else ""
+    place = _FORM_FIELDS.get(shown.field, "") if shown else ""
     return page.render(
         "access.html",
         status,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def csrf_of(secret: str) -> str:
-    """What a form of a session must send along, which no other site can know.
+    """Return the CSRF token of a session, which its forms send along and no other site can know.
 
     >>> csrf_of("a") == csrf_of("a") != csrf_of("b")
     True

@@ -74,7 +74,7 @@ class Pages:
         return path == "/app" or path.startswith("/app/")
 
     def problem(self, scope: Scope, problem: ProblemError) -> Response:
-        """What went wrong, as a page, or as a sentence where a part of a page was asked for.
+        """Return a problem as a page, or as a sentence if a part of a page was asked for.
 
         Whose session it is is looked up in memory only: what went wrong may be the store, or the rate of requests.
         """

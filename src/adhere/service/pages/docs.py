@@ -24,7 +24,7 @@ _WORDS: Final = {"integer": "whole number", "string": "text", "boolean": "true o
 
 
 async def start(context: RequestContext) -> Start | Response:
-    """What this is and where to go: a page for browsers, JSON for others."""
+    """Say what this is and where to go: a page for browsers, JSON for others."""
     if prefers_html([value.decode("latin-1") for name, value in context.headers if name == b"accept"]):
         page = render("start.html", description=DESCRIPTION)
         return Response(page, 200, _HEADERS | {"vary": "Accept"}, _HTML)

@@ -124,7 +124,7 @@ class PageRequest:
         key: str = "",
         since: float | None = None,
     ) -> Any:
-        """What the API answers to the same holder; what it refuses is raised as it would be there."""
+        """Call an operation of the API for the same holder; refusals are raised like there."""
         assert self.holder is not None
         route = OPERATIONS[operation]
         check_role(route, self.holder.role)

@@ -41,11 +41,6 @@ _CHANGES: Final = ("pause", "resume", "close", "reveal")
 _ACCEPT, _TICK = "end it with accept_open to do without them", "tick the box below"  # in the API, on the page
 
 
-async def overview_page(page: PageRequest) -> Response:
-    """What the trial is, and where it stands."""
-    return await _shown(page)
-
-
 async def changed_state(page: PageRequest) -> Response:
     """Pause, resume or close the trial."""
     form = page.form
@@ -62,7 +57,7 @@ async def changed_state(page: PageRequest) -> Response:
         problem = shown_problem(error)
         if waiting:
             problem = problem._replace(beside=problem.beside.replace(_ACCEPT, _TICK))
-        return await _shown(page, 422, problem=problem, form=form, waiting=waiting)
+        return await overview_page(page, 422, problem=problem, form=form, waiting=waiting)
     return page.redirect(page.address("trials", page.trial))
 
 
@@ -72,7 +67,8 @@ async def _waiting(page: PageRequest) -> WaitingPage | None:
     return found if found.waiting else None
 
 
-async def _shown(page: PageRequest, status: int = 200, **values: Any) -> Response:
+async def overview_page(page: PageRequest, status: int = 200, **values: Any) -> Response:
+    """Show the design and the state of the trial; after a change that was refused, `values` say why."""
     trial: TrialDetails = await page.call("show_trial")
     description: tuple[str, ...] = ()
     if page.may("check_design"):

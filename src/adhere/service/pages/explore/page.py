@@ -60,7 +60,7 @@ def _query(page: PageRequest) -> dict[str, str]:
 
 
 def _shown(found: Exploration | None) -> Mapping[str, Any]:
-    """What the templates show of an exploration; None if it is not there yet."""
+    """Return what the templates show of an exploration, or of none while it is simulated."""
     charts: dict[str, ExploreChart] = {
         "population": population(found),
         "beliefs": beliefs(found),

@@ -1,4 +1,4 @@
-"""What the API refused, as a page shows it: a sentence, and the field that it is about."""
+"""Refusals of the API as a page shows them: a sentence, the field that it is about, and the part of the page."""
 
 from __future__ import annotations
 

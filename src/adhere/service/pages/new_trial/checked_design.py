@@ -10,7 +10,7 @@ from adhere.errors import InputError
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
-from adhere.service.pages.new_trial.design_form import THRESHOLDS, design_json, place_of
+from adhere.service.pages.new_trial.design_form import THRESHOLDS, design_json, form_field
 from adhere.service.pages.page_request import PageRequest
 from adhere_client.responses.simulations import PolicyDetails
 from adhere_client.responses.trials import CheckedDesign
@@ -31,10 +31,10 @@ _ALONG: Final = {
 }
 
 
-def without(form: Mapping[str, str], place: str) -> dict[str, str]:
+def without_field(form: Mapping[str, str], place: str) -> dict[str, str]:
     r"""The form without a field and without those that depend on it.
 
-    >>> without({"arms": "walk", "control": "walk", "n_patients": "40"}, "arms")
+    >>> without_field({"arms": "walk", "control": "walk", "n_patients": "40"}, "arms")
     {'arms': 'first\nsecond', 'n_patients': '40'}
     """
     left = {name: typed for name, typed in form.items() if name not in (place, *_ALONG.get(place, ()))}
@@ -84,7 +84,7 @@ async def check_typed(
             break
         problems |= found
         for place in found:
-            left = without(left, place)
+            left = without_field(left, place)
     return problems
 
 
@@ -93,7 +93,7 @@ async def _answer(page: PageRequest, text: str, form: Mapping[str, str]) -> Chec
         checked: Any = await page.call("check_design", body={"design": text})
     except (InputError, ProblemError) as error:
         problem = shown_problem(error)
-        return {place_of(problem.field, form): _in_the_forms_words(problem.beside)}
+        return {form_field(problem.field, form): _in_the_forms_words(problem.beside)}
     assert isinstance(checked, CheckedDesign)
     return checked
 

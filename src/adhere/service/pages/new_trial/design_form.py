@@ -82,7 +82,7 @@ def _value(reader: FormReader, name: str) -> str:
 
 THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
 # What is refused under one name and typed under another: the longest beginning counts.
-_PLACES: Final = {
+_FORM_FIELDS: Final = {
     "reward": "reward_values",
     "outcome_words": "outcome_words",
     "impute.actual": "impute.reward",
@@ -135,20 +135,20 @@ def design_json(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
     return json.dumps({name: value for name, value in fields.items() if value not in (None, {})})
 
 
-def place_of(field: str, form: Mapping[str, str]) -> str:
+def form_field(field: str, form: Mapping[str, str]) -> str:
     """The field of the form that a field of the API is typed in.
 
-    >>> place_of("design.looks.every", {}), place_of("floor share", {}), place_of("stopping.margin", {})
+    >>> form_field("design.looks.every", {}), form_field("floor share", {}), form_field("stopping.margin", {})
     ('looks.numbers', 'floor.share', 'stopping.margin')
-    >>> place_of("exp3 gamma", {"exp3.gamma": "2"})
+    >>> form_field("exp3 gamma", {"exp3.gamma": "2"})
     'exp3.gamma'
     """
     name = re.sub(r"\[\d+\]", "", field.removeprefix("design.")).replace(" ", ".", 1)
     if name in form and not name.startswith("looks"):
         return name
-    beginnings = [one for one in _PLACES if name == one or name.startswith(f"{one}.")]
+    beginnings = [one for one in _FORM_FIELDS if name == one or name.startswith(f"{one}.")]
     exact = name.startswith("stopping.") or name in ("impute.after_days", "impute.reward", "reward_values")
-    return name if exact or not beginnings else _PLACES[max(beginnings, key=len)]
+    return name if exact or not beginnings else _FORM_FIELDS[max(beginnings, key=len)]
 
 
 def _arms(reader: FormReader) -> list[str]:

@@ -14,7 +14,7 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.new_trial.checked_design import check_typed
-from adhere.service.pages.new_trial.design_form import DEFAULTS, in_plain_words, place_of
+from adhere.service.pages.new_trial.design_form import DEFAULTS, form_field, in_plain_words
 from adhere.service.pages.page_request import PageRequest
 from adhere_client.responses.trials import CheckedDesign
 
@@ -72,7 +72,7 @@ async def started_simulation(page: PageRequest) -> Response:
         started = await page.call("start_simulation", body=body)
     except (InputError, ProblemError) as error:
         problem = shown_problem(error)
-        place = place_of(problem.field, form)
+        place = form_field(problem.field, form)
         place = place if place in SCENARIOS else ""
         return await _refused_simulation(page, {place: problem.beside if place else problem.sentence})
     if page.is_fragment:

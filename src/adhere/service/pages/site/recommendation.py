@@ -85,18 +85,13 @@ def _change(line: RecordedLine, name: str, before: str, now: str) -> str:
 _FEW_VALUES = 6  # rewards that have a button each though there are no words for them
 
 
-async def recommendation_page(page: PageRequest) -> Response:
-    """A recommendation and what can be said of it."""
-    return await show_recommendation_page(page)
-
-
 async def slip_page(page: PageRequest) -> Response:
     """A recommendation on paper."""
     return page.render("slip.html", **await _facts(page))
 
 
-async def show_recommendation_page(page: PageRequest, problem: FormProblem | None = None, **values: Any) -> Response:
-    """The page of a recommendation, after something was done or refused."""
+async def recommendation_page(page: PageRequest, problem: FormProblem | None = None, **values: Any) -> Response:
+    """A recommendation and what can be said of it, after something was done or refused if so."""
     facts = await _facts(page)
     return page.render(
         "recommendation.html",

@@ -1,4 +1,4 @@
-"""What the forms of a recommendation send: reports, corrections, lost to follow-up, entered in error, unblinding."""
+"""Forms of a recommendation: reports, corrections, lost to follow-up, entered in error, unblinding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import NOTHING_CHANGED, FormProblem, form_problem
 from adhere.service.pages.page_request import PageRequest
-from adhere.service.pages.site.recommendation import show_recommendation_page
+from adhere.service.pages.site.recommendation import recommendation_page
 
 _REASON: Final = "Give a reason."
 _OUTCOME: Final = "Type the outcome, from 0 to 1."
@@ -32,7 +32,7 @@ async def report_from_page(page: PageRequest) -> Response:
             body["reward"] = _outcome(form["reward"])
         body["happened"] = await _tapped(page, form.get("happened", ""))
     except InputError as error:
-        return await show_recommendation_page(page, form_problem(part, error))
+        return await recommendation_page(page, form_problem(part, error))
     return await _sent(page, part, "report", body)
 
 
@@ -60,7 +60,7 @@ async def correction_from_page(page: PageRequest) -> Response:
         reader.refuse("correction", NOTHING_CHANGED)
     _check_given(reader, reason=_REASON)
     if reader.problems:
-        return await show_recommendation_page(page, FormProblem(part, reader.problems))
+        return await recommendation_page(page, FormProblem(part, reader.problems))
     return await _sent(page, part, "correct", body)
 
 
@@ -105,15 +105,15 @@ async def unblinding_from_page(page: PageRequest) -> Response:
     reader = FormReader(page.form)
     _check_given(reader, kit="Type the code on the pack.", reason=_REASON)
     if reader.problems:
-        return await show_recommendation_page(page, FormProblem("unblinding", reader.problems))
+        return await recommendation_page(page, FormProblem("unblinding", reader.problems))
     body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {
         "recommendation_id": page.recommendation_id
     }
     try:
         told = await page.call("unblind", body=body, key=page.form.get("key", ""))
     except (InputError, ProblemError) as error:
-        return await show_recommendation_page(page, form_problem("unblinding", error))
-    return await show_recommendation_page(page, unblinded=told)
+        return await recommendation_page(page, form_problem("unblinding", error))
+    return await recommendation_page(page, unblinded=told)
 
 
 async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, Any]) -> Response:
@@ -122,7 +122,7 @@ async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, An
     try:
         await page.call(operation, body=body | named, key=page.form.get("key", ""))
     except (InputError, ProblemError) as error:
-        return await show_recommendation_page(page, form_problem(part, error))
+        return await recommendation_page(page, form_problem(part, error))
     return page.redirect(page.address("trials", page.trial, "recommendations", page.recommendation_id))
 
 
