@@ -12,7 +12,7 @@ import pytest
 
 import adhere
 from adhere.processors import usable_processors
-from adhere.simulation.execution.workers import check_workers
+from adhere.simulation.execution.backend import check_workers
 
 MANY = 64
 
@@ -101,7 +101,7 @@ def test_affinity_counts() -> None:
 
 
 def test_simulations_use_as_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adhere.simulation.execution.workers.usable_processors", lambda: 5)
+    monkeypatch.setattr("adhere.simulation.execution.backend.usable_processors", lambda: 5)
     assert check_workers(None, "cpu", None) == 5
 
 

@@ -10,9 +10,12 @@ import numpy as np
 from adhere.compilation.gpu import cuda
 from adhere.policies import as_policy
 from adhere.populations import as_population
-from adhere.simulation.kernels.gpu_runner import GpuRunner, on_gpu
-from adhere.simulation.kernels.kernel import NO_FAULT, Tallies
-from adhere.simulation.plan import grid_points
+from adhere.randomness import stream_keys
+from adhere.simulation.kernels import NO_FAULT
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.gpu_launch import on_gpu
+from adhere.simulation.measures.measure import Tallies
+from adhere.simulation.simulation_plan import grid_points
 
 THREADS = 128
 
@@ -37,18 +40,21 @@ def launches(policy: str, population: str, n_runs: int, n_patients: int, repetit
     """Run the kernel a few times, after a small launch to warm up."""
     answering = as_population(population)
     grid = grid_points(None, n_patients)
-    runner = GpuRunner(as_policy(policy), answering, n_patients, grid)
+    runner = CompiledRunner(as_policy(policy), answering, n_patients, grid, "cuda")
     runner.prepare(lambda _: None)
     shapes = Tallies.zeros(1, len(grid), answering.n_arms, len(runner.deciders))
     there: Any = Tallies(*(cuda.device_array((n_runs, *one.shape[1:]), one.dtype) for one in shapes))
     fault = cuda.to_device(np.array([NO_FAULT]))
     tables = answering.tables(0, 0, n_runs)
-    arguments = [on_gpu(one, 0) for one in runner.arguments(0, range(n_runs), tables, there, fault)]
+    n_blocks = -(-n_runs // THREADS)
+    done, stop = np.zeros(n_blocks * THREADS, np.int64), np.zeros(1, np.int64)
+    fixed = runner.fixed_arguments(stream_keys(0, 0, n_runs), tables)
+    arguments = [on_gpu(one) for one in (*fixed, there, *runner.workspace(1, np.zeros), done, stop, fault)]
     seconds = []
     for repetition in range(repetitions + 1):
         begin, end = cuda.event(), cuda.event()
         begin.record()
-        runner.kernel[-(-n_runs // THREADS), THREADS](*arguments)
+        runner.kernel[n_blocks, THREADS](*arguments)
         end.record()
         end.synchronize()
         if repetition:

@@ -57,7 +57,7 @@ def runs_of_a_design(policy: str, population: Population, is_compiled: bool) -> 
         runner.prepare(lambda message: None)
     else:
         runner.load_tables(lambda message: None)
-        runner.compiled = design_kernel.play_trials
+        runner.kernel = design_kernel.play_trials
     return partial(_played, runner, population)
 
 

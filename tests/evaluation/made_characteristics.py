@@ -10,8 +10,7 @@ from adhere.design.design import Design
 from adhere.design.parts import Stopping
 from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.characteristics.columns import Columns
-from adhere.evaluation.characteristics.distributions import Distributions
-from adhere.evaluation.characteristics.measure import measure_rows
+from adhere.evaluation.characteristics.measure import Distributions, measure_rows
 from adhere.evaluation.evaluation import Evaluation
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.scenarios.scenarios import read_scenarios

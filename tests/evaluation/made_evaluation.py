@@ -7,15 +7,15 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.design.parts import Evidence, Looks, Stopping
 from adhere.design.planned_looks import planned_looks
-from adhere.evaluation.accumulate import Accumulator, found_in
 from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.characteristics.measure import measure_rows
 from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.evaluation import Evaluation
-from adhere.evaluation.plan import DesignPlan
+from adhere.evaluation.evaluation_plan import EvaluationPlan, measured
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.evaluation.scenarios.truth import Truth, truth_of
 from adhere.looks.judge import ACTIVE, GO_ON, INFERIOR, SUPERIOR
+from adhere.simulation.execution.accumulate import Accumulator
 
 GRID = {"effect": [0.1, 0.2], "compliance": [1.0, 0.8, 0.6], "confounding": [0.0, 0.2]}
 
@@ -32,18 +32,18 @@ def made_design(
 def made(*designs: Design, scenarios: object = GRID, n_trials: int = 400) -> Evaluation:
     """An evaluation of designs, by trials drawn at random."""
     designs = designs or (made_design(),)
-    plan = DesignPlan(designs, read_scenarios(scenarios, designs[0]), n_trials, seed=7)
+    plan = EvaluationPlan(designs, read_scenarios(scenarios, designs[0]), n_trials, seed=7)
     sums, truths = Accumulator(plan), []
     rng = np.random.default_rng(1)
     for number, scenario in enumerate(plan.scenarios):
-        measured = []
+        found = []
         for design, columns in zip(plan.designs, plan.columns, strict=True):
             truth = truth_of(scenario, None if design.control is None else design.arms.index(design.control))
             outcomes = _outcomes(rng, design, truth, n_trials, columns.grid)
-            measured.append((outcomes, measure_rows(outcomes, truth, columns)))
+            found.append((outcomes, measure_rows(outcomes, truth, columns)))
             truths.append(truth)
-        for place, (outcomes, rows) in enumerate(measured):
-            sums.add_task({(number, place): [found_in(plan, place, outcomes, rows, measured[0][1])]})
+        for place, (outcomes, rows) in enumerate(found):
+            sums.add((number, place), measured(plan, place, outcomes, rows, found[0][1]))
     results = [
         Characteristics(
             plan.designs[design],
@@ -51,7 +51,7 @@ def made(*designs: Design, scenarios: object = GRID, n_trials: int = 400) -> Eva
             truth,
             plan.columns[design],
             tuple(totals.blocks),
-            totals.distributions,
+            totals.distribution,
             tuple(totals.differences),
         )
         for ((scenario, design), totals), truth in zip(sums.totals.items(), truths, strict=True)

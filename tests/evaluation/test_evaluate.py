@@ -46,8 +46,8 @@ def by_one_thread() -> Evaluation:
 def test_the_number_of_threads_does_not_matter(
     by_one_thread: Evaluation, n_threads: int, patients_per_turn: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor how many of a block of 18 trials are played at a time."""
-    monkeypatch.setattr("adhere.evaluation.task_runner._PATIENTS_PER_TURN", patients_per_turn)
+    """Nor how many blocks a thread is given at a time."""
+    monkeypatch.setattr("adhere.evaluation.evaluation_plan._PATIENTS_PER_TURN", patients_per_turn)
     again = evaluate_designs(n_threads=n_threads)
     assert numbers(again) == numbers(by_one_thread)
     assert again.kept_trials is None
@@ -125,7 +125,7 @@ def test_what_keeping_trials_takes_is_said_without_a_terminal_too(capfd: pytest.
 
 
 def test_more_trials_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adhere.evaluation.evaluate.available_memory", lambda: 1_000_000)
+    monkeypatch.setattr("adhere.simulation.execution.plan.available_memory", lambda: 1_000_000)
     with pytest.raises(InputError, match=r"^keep_trials: 900 trials take .* MB of memory, and 1 MB are available"):
         evaluate_designs(keep_trials=True)
 

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from adhere import InputError, import_policies, load_design
 from adhere.evaluation.characteristics.notes import notes_on
 from adhere.evaluation.characteristics.quantities import quantities
+from adhere.evaluation.evaluation_plan import EvaluationPlan, EvaluationRunner
 from adhere.evaluation.kernels.bets import Bets, NoBets
-from adhere.evaluation.plan import DesignPlan
+from adhere.evaluation.kernels.trial_runner import TrialRunner
 from adhere.evaluation.scenarios.scenarios import read_scenarios
-from adhere.evaluation.task_runner import DesignRunner
 from adhere.policies import as_policy
 
 from .made_characteristics import made_characteristics, made_design, trials_of
@@ -39,8 +40,10 @@ def test_estimates_that_no_analysis_would_give_are_left_out_with_the_reason(
 ) -> None:
     design = load_design(PLAIN | fields)
     scenarios = read_scenarios({"effect": 0.2}, design)
-    runner = DesignRunner(plan := DesignPlan((design,), scenarios, 10, 0))
-    assert isinstance(runner.trial_runners[0][0].room(1)[1], NoBets if reason else Bets)
+    runner = EvaluationRunner(plan := EvaluationPlan((design,), scenarios, 10, 0))
+    (trials,) = runner.runners[0]
+    assert isinstance(trials, TrialRunner)
+    assert isinstance(trials.workspace(1, np.zeros)[1], NoBets if reason else Bets)
     found = list(quantities(design, runner.truths[-1][0], plan.columns[0]))
     assert {one.reason for one in found if one.method == "any-time valid" and one.name == "bias"} == {reason}
     assert {one.reason for one in found if one.method == "naive" and one.name == "bias"} == {""}

@@ -16,6 +16,7 @@ from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.scenarios.truth import Truth
 from adhere.intervals import student_quantile
 from adhere.looks.judge import ACTIVE, EQUIVALENT, INFERIOR, SUPERIOR
+from adhere.simulation.execution.accumulate import some_runs
 from evaluation.made_trials import as_outcomes, made_trial
 from evaluation.plain_measure import PlainMeasure
 
@@ -69,7 +70,9 @@ def test_a_population_drawn_anew_for_each_trial_has_its_own_truth_there() -> Non
     columns = Columns(2, GRID, N_LOOKS)
     together = measure_rows(outcomes, Truth(means.mean(axis=0), unknown, unknown, 0, None, True), columns, means)
     one_by_one = [
-        measure_rows(outcomes.of_runs(slice(run, run + 1)), Truth(own, unknown, unknown, 0, None, False), columns)[0]
+        measure_rows(some_runs(outcomes, slice(run, run + 1)), Truth(own, unknown, unknown, 0, None, False), columns)[
+            0
+        ]
         for run, own in enumerate(means)
     ]
     np.testing.assert_allclose(together, one_by_one, atol=1e-9)

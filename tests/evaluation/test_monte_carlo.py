@@ -10,10 +10,9 @@ import pytest
 
 from adhere.evaluation.characteristics import monte_carlo
 from adhere.evaluation.characteristics.outcomes import Floats
-from adhere.evaluation.characteristics.spread import MAX_VALUES, Spread
 from adhere.intervals import Estimate
 from adhere.simulation.measures.moments import Moments
-from adhere.simulation.measures.quantiles import QuantileSketch
+from adhere.simulation.measures.quantiles import MAX_VALUES, QuantileSketch, Spread
 
 N_TRIALS, N_SIMULATIONS = 400, 400
 HAS_SHARE, SCALE = 0.6, 2.0

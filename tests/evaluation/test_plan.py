@@ -9,19 +9,20 @@ import pytest
 
 from adhere import InputError
 from adhere.design.design import Design
-from adhere.evaluation.accumulate import MAX_KEPT_BLOCKS, add_blocks
-from adhere.evaluation.plan import DesignPlan
+from adhere.evaluation.evaluation_plan import EvaluationPlan
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.populations import defiers, homogeneous
+from adhere.simulation.execution.accumulate import add_blocks
 from adhere.simulation.measures.moments import Moments
 
 SCENARIOS = (Scenario("one", defiers()), Scenario("other", homogeneous(), null="sharp"))
 ADAPTIVE = Design("adaptive", "thompson", defiers().arms, 300)
+MAX_BLOCKS = EvaluationPlan.max_blocks
 EQUAL = Design("equal", "uniform", defiers().arms, 200)
 
 
-def plan_of(n_trials: int) -> DesignPlan:
-    return DesignPlan((ADAPTIVE, EQUAL), SCENARIOS, n_trials, 7)
+def plan_of(n_trials: int) -> EvaluationPlan:
+    return EvaluationPlan((ADAPTIVE, EQUAL), SCENARIOS, n_trials, 7)
 
 
 @pytest.mark.parametrize("n_trials", [1, 17, 10_000, 300_001])
@@ -33,7 +34,7 @@ def test_every_trial_is_in_one_task(n_trials: int, blocks_per_task: int) -> None
     assert blocks == list(plan.blocks())
     assert len(blocks) == plan.n_blocks
     for scenario in range(len(SCENARIOS)):
-        runs = [block.runs for block in blocks if block.scenario == scenario]
+        runs = [block.runs for block in blocks if block.scenarios == range(scenario, scenario + 1)]
         assert [run.start for run in runs[1:]] == [run.stop for run in runs[:-1]]
         assert (runs[0].start, runs[-1].stop) == (0, n_trials)
     assert sum(map(plan.patients_in, tasks)) == plan.total_patients == n_trials * 2 * 500
@@ -52,7 +53,7 @@ def test_a_design_without_a_size_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"^n_patients of endless: got None, expected the largest number of patients"
     ):
-        DesignPlan((Design("endless", "thompson", ("a", "b")),), SCENARIOS, 10, 0).total_patients  # noqa: B018
+        EvaluationPlan((Design("endless", "thompson", ("a", "b")),), SCENARIOS, 10, 0).total_patients  # noqa: B018
 
 
 @pytest.mark.parametrize("n_blocks", [1, 99, 100, 101, 250, 1001])
@@ -60,12 +61,12 @@ def test_many_blocks_become_few_of_one_size_and_lose_no_trial(n_blocks: int) -> 
     rows = np.random.default_rng(3).random((n_blocks * 4 - 1, 2))
     blocks = Moments.of_blocks(rows, 4)
     kept: list[Moments] = []
-    add_blocks(kept, blocks)
+    add_blocks(kept, blocks, MAX_BLOCKS)
     one_by_one: list[Moments] = []
     for block in blocks:
-        add_blocks(one_by_one, [block])
+        add_blocks(one_by_one, [block], MAX_BLOCKS)
     assert kept == one_by_one
-    assert len(kept) <= MAX_KEPT_BLOCKS
+    assert len(kept) <= MAX_BLOCKS
     sizes = [block.n for block in kept]
     assert sum(sizes) == len(rows)
     assert len(set(sizes[:-1])) <= 1

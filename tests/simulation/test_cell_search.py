@@ -10,7 +10,7 @@ import pytest
 from adhere import simulate
 from adhere.populations import ComplianceType, ComplianceTypes, PatientTables
 from adhere.randomness import Floats, steps_to
-from adhere.simulation.kernels.cell_search import FEW_CELLS, fill_guide, find_among_few, find_among_many, guide_for
+from adhere.simulation.kernels.patients import FEW_CELLS, fill_guide, find_among_few, find_among_many, guide_for
 
 ALL_STEPS = 2**53
 

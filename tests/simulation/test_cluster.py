@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adhere import InputError, SimulationResult, simulate
-from adhere.simulation.execution.lost_workers import WorkersLostError
+from adhere.simulation.execution.cluster import WorkersLostError
 from evaluation.evaluations import evaluate_designs, numbers
 from slow import slow
 

@@ -24,10 +24,9 @@ from adhere.compilation.sources import noted_digest
 from adhere.policies import Policy
 from adhere.populations import as_population, defiers
 from adhere.simulation.execution.backend import wait_for
-from adhere.simulation.execution.lost_workers import WorkersLostError
-from adhere.simulation.execution.remote import pack, unpack
-from adhere.simulation.execution.task_runner import TaskRunner
-from adhere.simulation.plan import Plan
+from adhere.simulation.execution.cluster import WorkersLostError
+from adhere.simulation.execution.executor import pack, unpack
+from adhere.simulation.simulation_plan import SimulationPlan, SimulationRunner
 from compilation.processes import write_fixed
 from evaluation.evaluations import evaluate_designs, numbers
 
@@ -222,7 +221,7 @@ def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("held_module")
     assert noted_digest("held_module")
-    packed = pack(TaskRunner(_plan(module)))
+    packed = pack(SimulationRunner(_plan(module)))
     assert unpack(packed).plan.policies == _plan(module).policies
     monkeypatch.setitem(
         sources._noted, tmp_path / "held_module.py", sources._Source("of another content", frozenset())
@@ -231,13 +230,13 @@ def test_a_worker_that_holds_an_older_module_refuses(tmp_path: Path, monkeypatch
         unpack(packed)
 
 
-def _plan(module: ModuleType) -> Plan:
+def _plan(module: ModuleType) -> SimulationPlan:
     (policy,) = (
         one
         for one in vars(module).values()
         if isinstance(one, type) and issubclass(one, Policy) and one.__module__ == "held_module"
     )
-    return Plan((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
+    return SimulationPlan((policy(),), (defiers(),), 0, 3, 1, 0, np.array([3]), False)
 
 
 def test_threads_and_an_executor_are_a_contradiction(pool: ProcessPoolExecutor) -> None:

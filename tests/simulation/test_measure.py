@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adhere import simulate
 from adhere.populations import Population, as_population
-from adhere.simulation.kernels.kernel import Tallies
-from adhere.simulation.measures.measure import Columns, measures, n_last, rows_of_policies
+from adhere.simulation.measures.measure import Columns, Tallies, measures, n_last, rows_of_policies
 
 from .engine import tallies_of
 from .mixed_populations import THREE_ARMS, TWO_ARMS, engine_population

@@ -66,7 +66,7 @@ print(*sys.modules)
     assert not {"numba.np.arrayobj", "numba.cpython.unicode", "scipy.linalg", "polars", "rich"} & loaded
     parts = {name.split(".")[1] for name in loaded if name.startswith("adhere.")}
     assert not {"client", "contract", "service", "store", "studies", "trial"} & parts
-    assert "adhere.simulation.execution.remote" not in loaded
+    assert "adhere.simulation.execution.executor" not in loaded
     assert not {f"adhere.cli.{command}" for command in COMMANDS} - {"adhere.cli.simulate"} & loaded
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from adhere.policies import parse_policy
 from adhere.populations import defiers, homogeneous, rich_and_poor
-from adhere.simulation.plan import Plan, grid_points
+from adhere.simulation.simulation_plan import SimulationPlan, grid_points
 
 POPULATIONS = (defiers(), rich_and_poor(), homogeneous())
 
 
-def plan_of(n_patients: int, n_runs: int, pooled: bool = False) -> Plan:
+def plan_of(n_patients: int, n_runs: int, pooled: bool = False) -> SimulationPlan:
     policies = (parse_policy("thompson"), parse_policy("ucb1"))
-    return Plan(policies, POPULATIONS, 0, n_patients, n_runs, 0, grid_points(None, n_patients), pooled)
+    return SimulationPlan(policies, POPULATIONS, 0, n_patients, n_runs, 0, grid_points(None, n_patients), pooled)
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -22,15 +22,15 @@ def plan_of(n_patients: int, n_runs: int, pooled: bool = False) -> Plan:
 def test_every_run_is_in_one_task(n_patients: int, n_runs: int, pooled: bool, blocks_per_task: int) -> None:
     plan = plan_of(n_patients, n_runs, pooled)
     tasks = list(plan.tasks(blocks_per_task))
-    runs = [(index, run) for task in tasks for block in task for index in block.populations for run in block.runs]
+    runs = [(index, run) for task in tasks for block in task for index in block.scenarios for run in block.runs]
     assert len(runs) == len(set(runs)) == len(POPULATIONS) * n_runs
     assert sum(map(plan.patients_in, tasks)) == plan.total_patients
     assert [block for task in tasks for block in task] == list(plan.blocks())
 
 
 def test_populations_that_are_pooled_share_their_blocks() -> None:
-    assert {len(block.populations) for block in plan_of(1000, 9000, pooled=True).blocks()} == {len(POPULATIONS)}
-    assert {len(block.populations) for block in plan_of(1000, 9000).blocks()} == {1}
+    assert {len(block.scenarios) for block in plan_of(1000, 9000, pooled=True).blocks()} == {len(POPULATIONS)}
+    assert {len(block.scenarios) for block in plan_of(1000, 9000).blocks()} == {1}
 
 
 def test_blocks_are_no_longer_than_fits_and_no_shorter_than_pays() -> None:

@@ -12,9 +12,8 @@ from nbclient import NotebookClient
 
 from adhere.policies import parse_policy
 from adhere.populations import defiers
-from adhere.simulation.execution.task_runner import TaskRunner
-from adhere.simulation.execution.threads import ThreadBackend
-from adhere.simulation.plan import Plan, grid_points
+from adhere.simulation.execution.backend import ThreadBackend
+from adhere.simulation.simulation_plan import SimulationPlan, SimulationRunner, grid_points
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "examples" / "first-hour.ipynb"
 SHOWN = """
@@ -41,10 +40,10 @@ class NotCompiled:
 
 
 def test_compilations_are_numbered_and_said_where_the_user_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan((parse_policy("uniform"),), (defiers(),), 0, 10, 1, 0, grid_points(None, 10), False)
-    runner = TaskRunner(plan)
+    plan = SimulationPlan((parse_policy("uniform"),), (defiers(),), 0, 10, 1, 0, grid_points(None, 10), False)
+    runner = SimulationRunner(plan)
     waiting = [("a", "A"), ("ready", None), ("b", "B")]
-    monkeypatch.setattr(runner, "policy_runners", [[NotCompiled(*one) for one in waiting]])
+    monkeypatch.setattr(runner, "runners", [[NotCompiled(*one) for one in waiting]])
     said: list[tuple[str, threading.Thread]] = []
     ThreadBackend(runner, None, 1).prepare(lambda message: said.append((message, threading.current_thread())))
     assert [message for message, _ in said] == [

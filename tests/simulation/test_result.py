@@ -38,7 +38,7 @@ def test_an_outcome_is_found_by_its_place() -> None:
     assert list(result) == [result[place] for place in range(40)] == list(result.outcomes)
     assert result[-1] is result.outcomes[-1]
     for key in (40, (POPULATIONS[0], 20)):
-        with pytest.raises(IndexError, match=r"^outcome: got \d0, expected a place from 0 to \d9$"):
+        with pytest.raises(IndexError, match=r"^(outcome|policy): got \d0, expected a place from 0 to \d9$"):
             result[key]
 
 

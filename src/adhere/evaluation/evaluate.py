@@ -11,12 +11,12 @@ from adhere.checks import check_integer
 from adhere.design.design import Design
 from adhere.design.design_file import DesignLike, load_design
 from adhere.errors import InputError
-from adhere.evaluation.accumulate import Accumulator, bytes_per_trial
 from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.characteristics.notes import notes_on
+from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.evaluation import Evaluation
+from adhere.evaluation.evaluation_plan import EvaluationPlan, EvaluationRunner
 from adhere.evaluation.kept_trials import KeptTrials
-from adhere.evaluation.plan import DesignPlan
 from adhere.evaluation.scenarios.scenarios import (
     ScenariosLike,
     given_or_own,
@@ -26,13 +26,10 @@ from adhere.evaluation.scenarios.scenarios import (
     read_scenarios,
     usual_grid,
 )
-from adhere.evaluation.task_runner import DesignRunner
-from adhere.memory import available_memory, bytes_text
 from adhere.randomness import check_seed
-from adhere.simulation.execution.backend import run_plan
-from adhere.simulation.execution.lost_workers import explain_lost_workers
+from adhere.simulation.execution.backend import backend_of, check_workers, run_plan
+from adhere.simulation.execution.plan import memory_note
 from adhere.simulation.execution.progress import Progress
-from adhere.simulation.execution.workers import backend_of, check_workers
 
 
 def evaluate(
@@ -102,25 +99,24 @@ def evaluate(
     found = read_scenarios(scenarios, given[0])
     for other in given[1:]:
         read_scenarios(found, other)  # checks them
-    plan = DesignPlan(given, found, n_trials, seed, device, keep_trials)
-    runner = DesignRunner(plan)
-    say = _memory_said(plan) if keep_trials else ""
-    sums = Accumulator(plan)
-    with explain_lost_workers():
-        run_plan(plan, backend_of(runner, executor, threads), progress, sums.add_task, say)
+    plan = EvaluationPlan(given, found, n_trials, seed, device, keep_trials)
+    runner, note = EvaluationRunner(plan), ""
+    if keep_trials:
+        note = memory_note("keep_trials", n_trials, n_trials * len(found) * plan.bytes_per_trial)
+    totals = run_plan(runner, backend_of(runner, executor, threads), progress, note)
     results = [
         Characteristics(
             plan.designs[design],
             plan.scenarios[scenario],
             runner.truths[scenario][design],
             plan.columns[design],
-            tuple(totals.blocks),
-            totals.distributions,
-            tuple(totals.differences),
+            tuple(total.blocks),
+            total.distribution,
+            tuple(total.differences),
         )
-        for (scenario, design), totals in sums.totals.items()
+        for (scenario, design), total in totals.items()
     ]
-    outcomes = tuple(totals.outcomes for totals in sums.totals.values())
+    outcomes = tuple(TrialOutcomes(*total.kept) for total in totals.values())
     kept = KeptTrials(given, plan.scenarios, outcomes) if keep_trials else None
     notes = [*note_on_outcomes(given[0]), *note_on_default(scenarios, usual_grid(given[0])), *note_on_nulls(found)]
     notes += [note for place in range(len(given)) for note in notes_on(results[place :: len(given)])]
@@ -147,16 +143,3 @@ def _as_designs(given: list[Any]) -> tuple[Design, ...]:
 def _as_design(given: Any) -> Design:
     design = load_design(given)
     return given if design == given else design  # the same value, so that results are found by it
-
-
-def _memory_said(plan: DesignPlan) -> str:
-    """What it takes to keep every trial; more than there is, is refused."""
-    needed = plan.n_trials * len(plan.scenarios) * bytes_per_trial(plan)
-    available = available_memory()
-    if available is not None and needed > available:
-        sentence = (
-            f"keep_trials: {plan.n_trials:,} trials take {bytes_text(needed)} of memory, and {bytes_text(available)}"
-            " are available: keep fewer trials, or none"
-        )
-        raise InputError("keep_trials", True, "fewer trials", sentence)
-    return f"keeping every trial takes {bytes_text(needed)} of memory"

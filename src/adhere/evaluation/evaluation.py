@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adhere.design.design import Design
 from adhere.evaluation.characteristics.characteristics import Characteristics
-from adhere.evaluation.kept_trials import KeptTrials
-from adhere.evaluation.lookup import place_of
+from adhere.evaluation.kept_trials import KeptTrials, result_index
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.report.numbers import counted
+from adhere.simulation.results.lookup import HasFrame, ResultList
 
 if TYPE_CHECKING:
-    import pandas
     import polars
-
-_MAX_LINES, _LINE_WIDTH = 10, 100  # of `repr`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(HasFrame, ResultList[Characteristics]):
     """Operating characteristics of designs in scenarios.
 
     `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
@@ -43,21 +40,14 @@ class Evaluation:
 
         Without a design it is the first.
         """
-        return self.results[place_of(key, self.scenarios, self.designs)]
+        return self.results[result_index(key, self.scenarios, self.designs)]
 
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def __iter__(self) -> Iterator[Characteristics]:
-        return iter(self.results)
+    def _results(self) -> Sequence[Characteristics]:
+        return self.results
 
     def __repr__(self) -> str:
-        n_shown = len(self) if len(self) < _MAX_LINES else _MAX_LINES - 2
         size = f"{counted(self.n_trials, 'trial')} of each design in each scenario, seed {self.seed}"
-        lines = [f"Evaluation: {size}", *(f"  {one.in_short()}" for one in self.results[:n_shown])]
-        if n_shown < len(self):
-            lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .to_html()")
-        return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in lines)
+        return self._in_short(size, [one.in_short() for one in self.results], ".summary(), .to_polars(), .to_html()")
 
     def _repr_html_(self) -> str:
         from adhere.evaluation.output.notebook import notebook_table
@@ -85,12 +75,6 @@ class Evaluation:
         from adhere.evaluation.evaluation_table import as_polars
 
         return as_polars(self.results)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
-        from adhere.frames import as_pandas
-
-        return as_pandas(self.to_polars())
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data. The seed is a string: JSON readers may round it."""

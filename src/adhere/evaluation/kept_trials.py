@@ -1,23 +1,40 @@
-"""What every trial of an evaluation left behind."""
+"""What every trial of an evaluation left behind, and the lookup of a scenario and a design."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from adhere.design.design import Design
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
-from adhere.evaluation.lookup import place_of
+from adhere.evaluation.characteristics.claims import selected_arms
+from adhere.evaluation.characteristics.outcomes import VIEWS, Ints, TrialOutcomes
+from adhere.evaluation.characteristics.quantities import INCONCLUSIVE
 from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.looks.judge import ACTIVE, NAMES
+from adhere.report.numbers import counted
+from adhere.simulation.results.lookup import HasFrame, ResultList, index_of
 
 if TYPE_CHECKING:
-    import pandas
     import polars
+
+_STATUSES = [INCONCLUSIVE if status == ACTIVE else name for status, name in enumerate(NAMES)]
+
+
+def result_index(key: object, scenarios: Sequence[Scenario], designs: Sequence[Design]) -> int:
+    """The index of `scenario` or `scenario, design`, by names, values or indices; without a design, of the first."""
+    scenario, design = key if isinstance(key, tuple) and len(key) == 2 else (key, 0)
+    return _index("scenario", scenario, scenarios) * len(designs) + _index("design", design, designs)
+
+
+def _index(field: str, wanted: object, values: Sequence[Scenario | Design]) -> int:
+    return index_of(field, wanted, (str(getattr(wanted, "name", wanted)),), [(one.name,) for one in values])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KeptTrials:
+class KeptTrials(HasFrame, ResultList[TrialOutcomes]):
     """What each trial left behind: `to_polars()` has a row for each, `kept[scenario, design]` the arrays.
 
     `outcomes` go scenario by scenario, in each by design in the order given, as the results of an evaluation do.
@@ -29,19 +46,13 @@ class KeptTrials:
 
     def __getitem__(self, key: object) -> TrialOutcomes:
         """`kept[scenario]` or `kept[scenario, design]`: names, values or places; without a design the first."""
-        return self.outcomes[place_of(key, self.scenarios, self.designs)]
+        return self.outcomes[result_index(key, self.scenarios, self.designs)]
 
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    def __iter__(self) -> Iterator[TrialOutcomes]:
-        return iter(self.outcomes)
+    def _results(self) -> Sequence[TrialOutcomes]:
+        return self.outcomes
 
     def __repr__(self) -> str:
-        scenarios, designs = (
-            f"{len(values):,} {name}{'' if len(values) == 1 else 's'}"
-            for values, name in ((self.scenarios, "scenario"), (self.designs, "design"))
-        )
+        scenarios, designs = counted(len(self.scenarios), "scenario"), counted(len(self.designs), "design")
         n_trials = sum(len(one.decision) for one in self.outcomes)
         return f"KeptTrials: {n_trials:,} in all, in {scenarios} of {designs}; see .to_polars()"
 
@@ -55,12 +66,42 @@ class KeptTrials:
         estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND (whether the interval has the true effect after every
         decision). What a trial does not have is null.
         """
-        from adhere.evaluation.kept_trials_table import as_polars
+        from adhere.simulation.results.result_frames import labelled
 
-        return as_polars(self.designs, self.scenarios, self.outcomes)
+        whose = [(scenario.name, design.name) for scenario in self.scenarios for design in self.designs]
+        designs = self.designs * len(self.scenarios)
+        columns = [list(_columns(*one)) for one in zip(designs, self.outcomes, strict=True)]
+        return labelled(("scenario", "design"), whose, columns)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
-        from adhere.frames import as_pandas
 
-        return as_pandas(self.to_polars())
+def _columns(design: Design, trials: TrialOutcomes) -> Iterator[polars.Series]:
+    control = None if design.control is None else design.arms.index(design.control)
+    import polars
+
+    yield polars.Series("trial", np.arange(len(trials.decision)))
+    yield _words("decision", trials.decision, _STATUSES)
+    yield _words("selected", selected_arms(trials, control), design.arms)
+    yield polars.Series("n_looks", trials.n_looks)
+    yield polars.Series("sample_size", trials.n_patients)
+    yield polars.Series("duration", trials.days)
+    yield polars.Series("outcome", trials.reward / trials.n_patients)
+    for arm, name in enumerate(design.arms):
+        yield _words(f"status_{name}", trials.status[:, arm], _STATUSES)
+        look = polars.Series(f"look_{name}", trials.status_at[:, arm] + 1)
+        yield look.set(look == 0, None)
+        yield polars.Series(f"n_recommended_{name}", trials.chosen[:, arm])
+        yield polars.Series(f"n_taken_{name}", trials.taken[:, arm])
+    for arm, name in enumerate(design.arms):
+        if arm == (control or 0):  # the others are compared with it
+            continue
+        for view in design.estimands:
+            place = VIEWS.index(view)
+            yield polars.Series(f"estimate_{name}_{view}", trials.estimate[:, arm, place], nan_to_null=True)
+            covers = polars.Series(f"covers_{name}_{view}", trials.covers[:, arm, place], nan_to_null=True)
+            yield covers.cast(polars.Boolean)
+
+
+def _words(name: str, codes: Ints, words: Sequence[str]) -> polars.Series:
+    import polars
+
+    return polars.Series(name, np.array(words)[codes], dtype=polars.Enum(words))

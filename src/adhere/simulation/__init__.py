@@ -1,7 +1,7 @@
-"""Many trials at once: one engine and what it found."""
+"""Simulation of many trials at once: plan, execution, compiled loops, measures and results."""
 
 from adhere.intervals import Estimate as Estimate
-from adhere.simulation.policy_name import PlainPolicy as PlainPolicy
+from adhere.simulation.kernels.python_runner import PlainPolicy as PlainPolicy
 from adhere.simulation.results.outcome import Outcome as Outcome
 from adhere.simulation.results.result import SimulationResult as SimulationResult
 from adhere.simulation.simulate import simulate as simulate

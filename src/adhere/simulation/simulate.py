@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,18 +17,17 @@ from adhere.policies import Policy, PolicyLike, as_policy
 from adhere.policies.guards.floor import ControlWarning, protected_control
 from adhere.populations import Population, PopulationLike, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
-from adhere.simulation.config import Config
-from adhere.simulation.execution.backend import run_plan
-from adhere.simulation.execution.lost_workers import explain_lost_workers
+from adhere.simulation.execution.accumulate import Key, Total
+from adhere.simulation.execution.backend import backend_of, check_workers, run_plan
+from adhere.simulation.execution.plan import memory_note
 from adhere.simulation.execution.progress import Progress
-from adhere.simulation.execution.task_runner import TaskRunner
-from adhere.simulation.execution.workers import backend_of, check_workers
-from adhere.simulation.measures.accumulate import Accumulator, add_task
-from adhere.simulation.plan import Plan, grid_points
-from adhere.simulation.policy_name import PlainPolicy, name_of
-from adhere.simulation.results.outcome import Outcome
+from adhere.simulation.kernels.compiled_runner import CompiledRunner
+from adhere.simulation.kernels.python_runner import PlainPolicy, PythonRunner, name_of
+from adhere.simulation.measures.measure import MEASURES
+from adhere.simulation.results.outcome import Config, Outcome
 from adhere.simulation.results.result import SimulationResult
-from adhere.simulation.results.runs import OutcomeRuns, Runs, check_memory, memory_said
+from adhere.simulation.results.runs import OutcomeRuns, Runs
+from adhere.simulation.simulation_plan import SimulationPlan, SimulationRunner, grid_points
 
 POOLED = "pooled"
 _ALIKE = 1e-9  # by which means of equally good arms may differ
@@ -117,43 +115,59 @@ def simulate(
         if device == "cuda" and not isinstance(policy, Policy):
             raise InputError("policies", name, "policies that are compiled: plain objects do not run on a GPU")
     reference_index = _reference(reference, given)
-    plan = Plan(
+    plan = SimulationPlan(
         tuple(given), tuple(answering), reference_index, n_patients, n_runs, seed, points, pooled, device, keep_runs
     )
-    if keep_runs:
-        check_memory(plan)
-    runner = TaskRunner(plan)
+    note = f"{_memory_note(plan)}, a table of them as much again" if keep_runs else ""
+    runner = SimulationRunner(plan)
     orders = [_arm_order(one, given) for one in answering]
-    totals: Accumulator = {}
-    add = partial(add_task, totals, n_runs)
-    with explain_lost_workers():
-        run_plan(plan, backend_of(runner, executor, threads), progress, add, memory_said(plan) if keep_runs else "")
+    totals = run_plan(runner, backend_of(runner, executor, threads), progress, note)
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
-    outcomes = [
-        Outcome(name, one.resolved, population.name, population.source,
-                population.arms, one.deciders, config.grid, *totals[i, j][:2], orders[i], _best_arm(population))
-        for i, (population, runners) in enumerate(zip(answering, runner.policy_runners, strict=True))
-        for j, (name, one) in enumerate(zip(names, runners, strict=True))
-    ]  # fmt: skip
+    outcomes = {
+        (i, j): _outcome(names[j], runner.runners[i][j], population, config, totals[i, j], orders[i])
+        for i, population in enumerate(answering)
+        for j in range(len(given))
+    }
     if pooled:
         sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
-        outcomes += [
-            Outcome(name, name, POOLED, sources, (), (), config.grid, *totals[len(answering), j][:2])
-            for j, name in enumerate(names)
-        ]
-    if not keep_runs:
-        return SimulationResult(config, tuple(outcomes))
-    every_run = [runs for _, _, runs in (totals[key] for key in sorted(totals))]
-    return SimulationResult(
-        config,
-        tuple(outcomes),
-        Runs(
-            tuple(
-                OutcomeRuns(one.population, one.policy, one.arms, runs)
-                for one, runs in zip(outcomes, every_run, strict=True)
-            )
-        ),
+        for j, name in enumerate(names):
+            total = totals[len(answering), j]
+            outcome = Outcome(name, name, POOLED, sources, (), (), config.grid, total.blocks[0], total.distribution)
+            outcomes[len(answering), j] = outcome
+    runs = _runs(outcomes, totals) if keep_runs else None
+    return SimulationResult(config, tuple(outcomes.values()), runs)
+
+
+def _outcome(
+    name: str, runner: CompiledRunner | PythonRunner, population: Population, config: Config, total: Total, order: str
+) -> Outcome:
+    return Outcome(
+        name,
+        runner.resolved,
+        population.name,
+        population.source,
+        population.arms,
+        runner.deciders,
+        config.grid,
+        moments=total.blocks[0],
+        sketch=total.distribution,
+        arm_order=order,
+        best_arm=_best_arm(population),
     )
+
+
+def _runs(outcomes: dict[Key, Outcome], totals: dict[Key, Total]) -> Runs:
+    return Runs(
+        tuple(
+            OutcomeRuns(one.population, one.policy, one.arms, totals[key].kept[0].T) for key, one in outcomes.items()
+        )
+    )
+
+
+def _memory_note(plan: SimulationPlan) -> str:
+    n_arms = [population.n_arms for population in plan.populations] + [0] * plan.pooled
+    per_run = 8 * len(plan.policies) * sum(len(MEASURES) + n for n in n_arms)
+    return memory_note("keep_runs", plan.n_runs, plan.n_runs * per_run)
 
 
 def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:

@@ -13,8 +13,8 @@ from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.evaluation.characteristics import monte_carlo
 from adhere.evaluation.characteristics.columns import Columns
-from adhere.evaluation.characteristics.distributions import Distributions
 from adhere.evaluation.characteristics.meanings import MEANINGS
+from adhere.evaluation.characteristics.measure import Distributions
 from adhere.evaluation.characteristics.quantities import Kind, Quantity, quantities
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.scenarios.truth import Truth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from adhere.evaluation.characteristics.naive_estimates import Estimates
 from adhere.evaluation.characteristics.outcomes import Floats, Ints, TrialOutcomes
 from adhere.evaluation.scenarios.truth import SAME, Bools, Truth, best_arms
 from adhere.looks.judge import GO_ON, NAMES
+from adhere.simulation.measures.moments import EqualArrays
+from adhere.simulation.measures.quantiles import Spread
 
 _ROUNDING = 1e-12  # of an outcome, for each patient: a surplus this small is none
 
@@ -170,3 +173,25 @@ def _errors(found: Estimates, effects: Floats, other: int) -> Floats:
 
 def _floats(values: Bools | Ints) -> Floats:
     return values.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions(EqualArrays):
+    """Trials by their number of patients, `sizes[n]`, exactly; duration and surplus too while few values occur."""
+
+    sizes: Ints
+    days: Spread
+    surplus: Spread
+
+    @staticmethod
+    def of(outcomes: TrialOutcomes, rows: Floats, columns: Columns, max_patients: int) -> Distributions:
+        """Those of a block of trials and of what was measured of it."""
+        return Distributions(
+            np.bincount(outcomes.n_patients, minlength=max_patients + 1),
+            Spread.of(outcomes.days),
+            Spread.of(rows[:, columns.where("surplus")]),
+        )
+
+    def merge(self, other: Distributions) -> Distributions:
+        """Those of both."""
+        return Distributions(self.sizes + other.sizes, self.days.merge(other.days), self.surplus.merge(other.surplus))

@@ -13,10 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from adhere.evaluation.characteristics.outcomes import Ints
-from adhere.evaluation.characteristics.spread import Spread
 from adhere.intervals import Z95, Estimate, wilson
 from adhere.simulation.measures.moments import Moments
-from adhere.simulation.measures.quantiles import ACCURACY
+from adhere.simulation.measures.quantiles import ACCURACY, Spread
 
 
 def probability(moments: Moments, column: int) -> Estimate:

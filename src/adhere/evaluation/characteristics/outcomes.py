@@ -63,7 +63,3 @@ class TrialOutcomes(NamedTuple):
             estimate=np.full(of_pair, np.nan),
             covers=np.full(of_pair, np.nan),
         )
-
-    def of_runs(self, runs: slice) -> TrialOutcomes:
-        """Those of some runs."""
-        return TrialOutcomes._make(one[runs] for one in self)

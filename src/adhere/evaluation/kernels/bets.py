@@ -1,4 +1,4 @@
-"""The bets of the confidence sequences of a simulated trial: what they need to be noted, and what they come to.
+"""Evidence of a simulated trial beside its outcomes: beliefs of the policy, and bets of the confidence sequences.
 
 A trial that needs none has `NoBets`, for which nothing of this is compiled.
 """
@@ -13,10 +13,11 @@ import numpy as np
 from adhere.analysis.adaptive.wealth_kernel import Decisions, balance_point, pair_wealth
 from adhere.compilation import generic_with_default, implements, inline, state_of
 from adhere.compilation.local import copy_into
-from adhere.evaluation.kernels.patients import UNKNOWN
-from adhere.evaluation.kernels.quantize import in_steps
+from adhere.evaluation.kernels.patients import UNKNOWN, quantize
+from adhere.looks.judge import BeliefRules, WealthRules
 from adhere.policies.base.generic import probabilities
 from adhere.randomness import ESTIMATE, point
+from adhere.trial.policy.steps import write_beliefs
 
 ITT: Final = 0
 COMPLIERS: Final = 1
@@ -26,7 +27,7 @@ LOG_THRESHOLD: Final = math.log(2.0 / 0.05)  # of confidence sequences at 95%
 class NoBets(NamedTuple):
     """Nothing is noted."""
 
-    room: int = 0
+    size: int = 0
 
 
 class Bets(NamedTuple):
@@ -44,7 +45,7 @@ class Bets(NamedTuple):
 
     @staticmethod
     def of(control: int, effects: Any, n_arms: int, n_patients: int, n_lanes: int, make: Any) -> Bets:
-        """Room for trials side by side."""
+        """Workspace of trials side by side."""
         return Bets(
             float(max(control, 0)),
             effects,
@@ -156,10 +157,46 @@ def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, 
                 decisions = decisions_of(bets, chosen, view, lane)
                 scores, by_taken, effect = bets.scores[:, lane], view == COMPLIERS, bets.effects[arm, view]
                 balance = balance_point(arm, control, by_taken, LOG_THRESHOLD, decisions, n_patients, scores)
-                outcomes.estimate[run, arm, view] = in_steps(balance) if balance == balance else math.nan
+                outcomes.estimate[run, arm, view] = quantize(balance) if balance == balance else math.nan
                 if effect == effect:
                     _, _, up, down = pair_wealth(
                         arm, control, by_taken, effect, LOG_THRESHOLD, decisions, n_patients, scores
                     )
                     holds = up < LOG_THRESHOLD and down < LOG_THRESHOLD
                     outcomes.covers[run, arm, view] = 1.0 if holds else 0.0
+
+
+@generic_with_default
+def gather_evidence(
+    rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
+    evidence: Any, rng: Any,
+) -> None:  # fmt: skip
+    """Write what the rules need of the evidence; the outcomes stand there already."""
+
+
+@implements(gather_evidence, BeliefRules)
+def gather_beliefs(
+    rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
+    evidence: Any, rng: Any,
+) -> None:  # fmt: skip
+    """The probabilities of the learner inside all guards, at the next patient."""
+    point(rng, n_patients, ESTIMATE)
+    write_beliefs(rule, state, memo, work.out, rng)
+    for arm in range(rules.n_arms):
+        evidence.beliefs[arm] = work.out[arm]
+
+
+@implements(gather_evidence, WealthRules)
+def gather_wealth(
+    rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
+    evidence: Any, rng: Any,
+) -> None:  # fmt: skip
+    """The most that the bets against no effect ever had."""
+    control = int(bets.control)
+    for arm in range(rules.n_arms):
+        if arm != control:
+            decisions = decisions_of(bets, chosen, ITT, lane)
+            _, _, up, down = pair_wealth(
+                arm, control, False, 0.0, rules.log_threshold, decisions, n_patients, bets.scores[:, lane]
+            )
+            evidence.log_up[arm], evidence.log_down[arm] = up, down

@@ -6,19 +6,20 @@ from typing import Any
 
 from adhere.compilation import inline
 from adhere.compilation.gpu import GpuKernel, cuda
-from adhere.evaluation.kernels.trial import NO_FAULT, play_trials
+from adhere.evaluation.kernels.trial import play_trials
+from adhere.simulation.kernels import NO_FAULT
 
 inline(play_trials)
 
 
 def play_trials_on_gpu(
-    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
-    outcomes: Any, room: Any, bets: Any, stop: Any, fault: Any,
+    rule: Any, sizes: Any, conditions: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
+    outcomes: Any, workspace: Any, bets: Any, done: Any, stop: Any, fault: Any,
 ) -> None:  # fmt: skip
     """Play one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
     found = play_trials(
-        rule, sizes, setting, allocation, rules, initial, keys, patients, outcomes, room, bets, stop, cuda.grid(1),
-        cuda.gridsize(1),
+        rule, sizes, conditions, allocation, rules, initial, keys, patients, outcomes, workspace, bets, done,
+        stop, cuda.grid(1), cuda.gridsize(1),
     )  # fmt: skip
     if found != NO_FAULT:
         fault[0] = found

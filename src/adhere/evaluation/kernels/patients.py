@@ -1,6 +1,7 @@
 """The patients of a simulated trial: when they come, what they take and gain, and what is heard of it.
 
-All random numbers are keyed by the patient's number, so that designs meet the same patients.
+All random numbers are keyed by the patient's number, so that designs meet the same patients. Reports that are under
+way lie in a heap, of which each lane has a column, in the order in which they will come: by day, then by patient.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from adhere.compilation import inline, no_inline
-from adhere.evaluation.kernels.quantize import in_steps
-from adhere.evaluation.kernels.reports import push_report
-from adhere.randomness import DELAY, MISSING, PATIENT, step, unit, word_at
+from adhere.randomness import DELAY, MISSING, unit, word_at
+from adhere.simulation.kernels.patients import CellsInMemory, draw_patient
 
 UNKNOWN: Final = -9  # in place of what was taken, where it is never reported
 
@@ -25,6 +25,13 @@ _OUTCOME_DRAW: Final = 0
 _TAKEN_DRAW: Final = 1
 _UNIFORM: Final = 1.0
 _EXPONENTIAL: Final = 2.0
+_STEPS: Final = 2.0**20  # in 1
+
+
+@inline
+def quantize(number: float) -> float:
+    """A number that came from logarithms, which on a GPU may differ in their last bit, to the nearest 2⁻²⁰."""
+    return math.floor(number * _STEPS + 0.5) / _STEPS
 
 
 @inline
@@ -36,34 +43,34 @@ def uniform_at(rng: Any, patient: Any, purpose: Any, draw: int) -> float:
 @inline
 def waiting(u: float, mean: float) -> float:
     """An exponential number of days."""
-    return in_steps(-math.log(1.0 - u) * mean)
+    return quantize(-math.log(1.0 - u) * mean)
 
 
 @inline
-def arrival_day(setting: Any, patient: Any, day_before: float, rng: Any) -> Any:
+def arrival_day(conditions: Any, patient: Any, day_before: float, rng: Any) -> Any:
     """The day on which a patient comes."""
-    if setting.days.size > 0:
-        return setting.days[patient]
+    if conditions.days.size > 0:
+        return conditions.days[patient]
     if patient == 0:
         return 0.0
-    return day_before + waiting(uniform_at(rng, patient, DELAY, _ARRIVAL_DRAW), 1.0 / setting.per_day)
+    return day_before + waiting(uniform_at(rng, patient, DELAY, _ARRIVAL_DRAW), 1.0 / conditions.per_day)
 
 
 @inline
-def outcome_delay(setting: Any, patient: Any, chosen: int, rng: Any) -> Any:
+def outcome_delay(conditions: Any, patient: Any, chosen: int, rng: Any) -> Any:
     """After how many days the outcome is reported."""
-    mean = setting.delay[chosen]
-    if setting.distribution == _UNIFORM:
+    mean = conditions.delay[chosen]
+    if conditions.distribution == _UNIFORM:
         mean *= 2.0 * uniform_at(rng, patient, DELAY, _DELAY_DRAW)
-    elif setting.distribution == _EXPONENTIAL:
+    elif conditions.distribution == _EXPONENTIAL:
         mean = waiting(uniform_at(rng, patient, DELAY, _DELAY_DRAW), mean)
     return mean
 
 
 @inline
-def stratum_of(setting: Any, patient: Any, rng: Any) -> Any:
+def stratum_of(conditions: Any, patient: Any, rng: Any) -> Any:
     """The stratum, all equally likely; 0 where there are none."""
-    return np.int64(setting.n_strata * uniform_at(rng, patient, DELAY, _STRATUM_DRAW))
+    return np.int64(conditions.n_strata * uniform_at(rng, patient, DELAY, _STRATUM_DRAW))
 
 
 @inline
@@ -74,52 +81,79 @@ def is_missing(rates: Any, draw: int, patient: Any, stratum: Any, chosen: int, r
 
 
 @no_inline
-def draw_patient(patients: Any, row: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
+def next_patient(patients: Any, run: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
     """What a patient takes and gains, and the mean over arms of what it would gain: as `simulate` draws them."""
-    actual, reward, total, cell = np.int64(0), 0.0, 0.0, np.int64(0)
-    for arm in range(n_arms):
-        if arm < patients.bounds.shape[1]:
-            cell = _cell_of(patients.bounds, row, arm, step(word_at(rng[0], rng[1], patient, PATIENT, arm)))
-        gained = patients.reward[arm, cell]
-        total += gained
-        if arm == chosen:
-            actual, reward = np.int64(patients.actual[arm, cell]), gained
-    return actual, reward, total / n_arms
-
-
-@inline
-def _cell_of(bounds: Any, row: Any, draw: int, drawn: Any) -> Any:
-    """The cell in which a draw lands: so many boundaries lie at or below it. Cells are a power of two."""
-    cell, half = np.int64(0), np.int64(bounds.shape[2] // 2)
-    while half > 0:
-        cell += half if drawn >= bounds[row, draw, cell + half - 1] else 0
-        half //= 2
-    return cell
+    bounds = patients.bounds[run % patients.bounds.shape[0]]
+    actual, reward, baseline = draw_patient(CellsInMemory(0), n_arms, patients, bounds, patient, chosen, rng)
+    return np.int64(actual), reward, baseline
 
 
 @no_inline
 def schedule_reports(
-    setting: Any, room: Any, lane: Any, n_pending: Any, patient: Any, stratum: Any, chosen: int, actual: Any,
+    conditions: Any, workspace: Any, lane: Any, n_pending: Any, patient: Any, stratum: Any, chosen: int, actual: Any,
     reward: float, day: float, rng: Any,
 ) -> Any:  # fmt: skip
     """Send off what will be heard of a patient; returns how many reports are under way.
 
     The outcome is report 2 · patient. What is assumed to have been taken is one of its own, 2 · patient + 1, if it
-    comes after the outcome. `room.heard` keeps both what will be known of the arm taken and whether it comes later.
+    comes after the outcome. `workspace.heard` keeps what will be known of the arm taken,
+    and whether it comes later.
     """
-    due, reported, taken, comes_later = day + outcome_delay(setting, patient, chosen, rng), reward, actual, 0
-    if is_missing(setting.missing_outcome, _OUTCOME_DRAW, patient, stratum, chosen, reward, rng):
-        if math.isnan(setting.impute_reward):
+    due, reported, taken, comes_later = day + outcome_delay(conditions, patient, chosen, rng), reward, actual, 0
+    if is_missing(conditions.missing_outcome, _OUTCOME_DRAW, patient, stratum, chosen, reward, rng):
+        if math.isnan(conditions.impute_reward):
             return n_pending
-        due, reported = day + setting.impute_after, setting.impute_reward
-    if is_missing(setting.missing_taken, _TAKEN_DRAW, patient, stratum, chosen, reward, rng):
+        due, reported = day + conditions.impute_after, conditions.impute_reward
+    if is_missing(conditions.missing_taken, _TAKEN_DRAW, patient, stratum, chosen, reward, rng):
         taken = np.int64(UNKNOWN)
-        if not math.isnan(setting.impute_taken):
-            taken = np.int64(setting.impute_taken)
-            comes_later = 1 if day + setting.impute_after > due else 0
-    room.rewards[patient, lane] = reported
-    room.heard[patient, lane] = 2 * (taken - UNKNOWN) + comes_later
-    push_report(room, lane, n_pending, due, 2 * patient)
+        if not math.isnan(conditions.impute_taken):
+            taken = np.int64(conditions.impute_taken)
+            comes_later = 1 if day + conditions.impute_after > due else 0
+    workspace.rewards[patient, lane] = reported
+    workspace.heard[patient, lane] = 2 * (taken - UNKNOWN) + comes_later
+    push_report(workspace, lane, n_pending, due, 2 * patient)
     if comes_later == 1:
-        push_report(room, lane, n_pending + 1, day + setting.impute_after, 2 * patient + 1)
+        push_report(workspace, lane, n_pending + 1, day + conditions.impute_after, 2 * patient + 1)
     return n_pending + 1 + comes_later
+
+
+@no_inline
+def push_report(workspace: Any, lane: Any, n_pending: Any, day: float, report: Any) -> None:
+    """Put a report into a heap of n."""
+    place = np.int64(n_pending)
+    while place > 0 and _comes_before(day, report, workspace, (place - 1) // 2, lane):
+        above = (place - 1) // 2
+        workspace.due[place, lane], workspace.reports[place, lane] = (
+            workspace.due[above, lane],
+            workspace.reports[above, lane],
+        )
+        place = above
+    workspace.due[place, lane], workspace.reports[place, lane] = day, report
+
+
+@no_inline
+def pop_report(workspace: Any, lane: Any, n_pending: Any) -> Any:
+    """Take the first report out of a heap of n, and return it."""
+    first, last = np.int64(workspace.reports[0, lane]), np.int64(n_pending - 1)
+    day, report = workspace.due[last, lane], np.int64(workspace.reports[last, lane])
+    place, below = np.int64(0), np.int64(1)
+    while below < last:
+        if below + 1 < last:
+            other = np.int64(workspace.reports[below + 1, lane])
+            below += 1 if _comes_before(workspace.due[below + 1, lane], other, workspace, below, lane) else 0
+        if _comes_before(day, report, workspace, below, lane):
+            break
+        workspace.due[place, lane], workspace.reports[place, lane] = (
+            workspace.due[below, lane],
+            workspace.reports[below, lane],
+        )
+        place, below = below, 2 * below + 1
+    workspace.due[place, lane], workspace.reports[place, lane] = day, report
+    return first
+
+
+@inline
+def _comes_before(day: float, report: Any, workspace: Any, place: Any, lane: Any) -> Any:
+    """Whether a report comes before another in the heap."""
+    due = workspace.due[place, lane]
+    return day < due or (day == due and report < workspace.reports[place, lane])

@@ -14,6 +14,7 @@ from adhere.compilation import Kernel, inline, memo_of, no_inline, state_of
 from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words
 from adhere.evaluation.kernels.allocation import freeze_shares, next_arm
 from adhere.evaluation.kernels.bets import (
+    gather_evidence,
     keep_state,
     note_decision,
     note_reward,
@@ -21,27 +22,32 @@ from adhere.evaluation.kernels.bets import (
     note_taken,
     write_estimates,
 )
-from adhere.evaluation.kernels.evidence import gather_evidence
-from adhere.evaluation.kernels.patients import UNKNOWN, arrival_day, draw_patient, schedule_reports, stratum_of
-from adhere.evaluation.kernels.reports import pop_report
+from adhere.evaluation.kernels.patients import (
+    UNKNOWN,
+    arrival_day,
+    next_patient,
+    pop_report,
+    schedule_reports,
+    stratum_of,
+)
 from adhere.evaluation.kernels.workspace import Work
 from adhere.looks import judges as judges  # which implements `judge`: its code is compiled in
 from adhere.looks.judge import ACTIVE, GO_ON, Evidence, judge, selected_arm
 from adhere.policies.base.generic import note_allocation, update
 from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys
-
-NO_FAULT = -(2**62)
+from adhere.simulation.kernels import NO_FAULT
 
 
 def play_trials(
-    rule: Any, sizes: Any, setting: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
-    outcomes: Any, room: Any, bets: Any, stop: Any, lane: Any, n_lanes: Any,
+    rule: Any, sizes: Any, conditions: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
+    outcomes: Any, workspace: Any, bets: Any, done: Any, stop: Any, lane: Any, n_lanes: Any,
 ) -> Any:  # fmt: skip
     """Play trials in one of several lanes; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
-    There is a trial for each row of keys. A non-zero `stop[0]` ends it.
+    There is a trial for each row of keys. `done[lane]` counts the patients that trials may have; a non-zero `stop[0]`
+    ends it.
     """
-    n_arms, spare = sizes.arms.number, room.spare
+    n_arms, spare = sizes.arms.number, workspace.spare
     work = Work(
         local_floats(sizes.state, spare.state),
         local_floats(sizes.state, spare.before),
@@ -77,82 +83,82 @@ def play_trials(
         state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
         clear(work)
         note_start(bets, lane)
-        row, n_patients, n_looks = run % patients.bounds.shape[0], int(setting.n_patients), setting.look_days.size
+        n_patients, n_looks = int(conditions.n_patients), conditions.look_days.size
         t, n_pending, n_known, look, n_made, mark, n_dropped = 0, 0, 0.0, 0, 0, 0, 0
         decision, is_over, is_stale, total_reward, total_baseline = GO_ON, False, True, 0.0, 0.0
-        day, looked_on, next_day = 0.0, 0.0, arrival_day(setting, 0, 0.0, rng)
+        day, looked_on, next_day = 0.0, 0.0, arrival_day(conditions, 0, 0.0, rng)
         while True:
             if is_stale:
                 freeze_shares(allocation, rule, state, memo, t, work, rng)
                 is_stale = False
             goes_on, is_due = decision == GO_ON and not is_over, False
             coming = next_day if goes_on and t < n_patients else math.inf
-            due = room.due[0, lane] if n_pending > 0 else math.inf
-            look_day = setting.look_days[look] if goes_on else math.inf
+            due = workspace.due[0, lane] if n_pending > 0 else math.inf
+            look_day = conditions.look_days[look] if goes_on else math.inf
             if coming == math.inf and due == math.inf:
                 if not goes_on:
                     break
                 is_over, is_due, look = True, True, n_looks - 1
             elif coming <= due and coming <= look_day:
-                day, stratum = coming, stratum_of(setting, t, rng)
+                day, stratum = coming, stratum_of(conditions, t, rng)
                 keep_state(bets, sizes, work)
                 chosen, is_prescribed = next_arm(allocation, rule, state, memo, t, stratum, n_dropped, work, rng)
                 if chosen < 0 or chosen >= n_arms:
                     return chosen
                 note_allocation(rule, state, chosen, rng)
-                room.chosen[t, lane] = chosen
+                workspace.chosen[t, lane] = chosen
                 for i in range(sizes.kept):
-                    room.memos[t * sizes.kept + i, lane] = work.memo[i]
+                    workspace.memos[t * sizes.kept + i, lane] = work.memo[i]
                 note_decision(bets, rule, memo, t, is_prescribed, lane, work, rng)
-                actual, reward, baseline = draw_patient(patients, row, n_arms, t, chosen, rng)
+                actual, reward, baseline = next_patient(patients, run, n_arms, t, chosen, rng)
                 work.chosen[chosen] += 1
                 work.taken[actual] += 1
                 total_reward += reward
                 total_baseline += baseline
                 n_pending = schedule_reports(
-                    setting, room, lane, n_pending, t, stratum, chosen, actual, reward, day, rng
+                    conditions, workspace, lane, n_pending, t, stratum, chosen, actual, reward, day, rng
                 )
                 t += 1
                 if t < n_patients:
-                    next_day = arrival_day(setting, t, day, rng)
-                if mark < setting.grid.size and t == setting.grid[mark]:
+                    next_day = arrival_day(conditions, t, day, rng)
+                if mark < conditions.grid.size and t == conditions.grid[mark]:
                     for arm in range(n_arms):
                         outcomes.over_time[run, mark, arm] = work.chosen[arm]
                     mark += 1
             elif due <= look_day:
-                day, report = due, pop_report(room, lane, n_pending)
+                day, report = due, pop_report(workspace, lane, n_pending)
                 n_pending -= 1
                 patient, comes_late = report // 2, report % 2 == 1
-                arm, reward = int(room.chosen[patient, lane]), room.rewards[patient, lane]
-                heard = int(room.heard[patient, lane])
+                arm, reward = int(workspace.chosen[patient, lane]), workspace.rewards[patient, lane]
+                heard = int(workspace.heard[patient, lane])
                 taken, feedback = heard // 2 + UNKNOWN, int(n_arms)
                 if comes_late:
                     note_taken(bets, lane, patient, taken)
                     feedback = n_arms + 1 + taken if taken >= 0 else 2 * n_arms - taken
                 else:
                     n_known += 1.0
-                    is_due = goes_on and n_known == setting.look_counts[look]
+                    is_due = goes_on and n_known == conditions.look_counts[look]
                     count_outcome(work, n_arms, arm, taken, reward)
                     note_reward(bets, lane, patient, reward)
                     if heard % 2 == 0 and taken != UNKNOWN:
                         note_taken(bets, lane, patient, taken)
                         feedback = taken if taken >= 0 else taken - 1
-                if taken < 0 and setting.sees_both_arms == 0.0:  # learners that need an arm wait for good
+                if taken < 0 and conditions.sees_both_arms == 0.0:  # learners that need an arm wait for good
                     feedback = int(n_arms)
                 if goes_on and not (comes_late and feedback == n_arms):
                     for i in range(sizes.kept):
-                        work.memo[i] = room.memos[patient * sizes.kept + i, lane]
+                        work.memo[i] = workspace.memos[patient * sizes.kept + i, lane]
                     point(rng, patient, LEARN_LATE if comes_late else LEARN)
                     update(rule, state, memo, arm, feedback, reward, 1.0, rng)
             else:
                 day, is_due = look_day, True
             if is_due:
-                gather_evidence(rules, rule, state, memo, bets, room.chosen, lane, t, work, evidence, rng)
+                gather_evidence(rules, rule, state, memo, bets, workspace.chosen, lane, t, work, evidence, rng)
                 decision = judge(rules, look, evidence, work.status, work.values)
                 n_dropped = note_statuses(work, n_arms, look)
                 looked_on, n_made, look = day, n_made + 1, look + 1
                 is_stale = decision == GO_ON and t < n_patients
-        while mark < setting.grid.size:
+        while mark < conditions.grid.size:
             for arm in range(n_arms):
                 outcomes.over_time[run, mark, arm] = work.chosen[arm]
             mark += 1
@@ -160,7 +166,8 @@ def play_trials(
         outcomes.n_looks[run], outcomes.n_patients[run], outcomes.days[run] = n_made, t, looked_on
         outcomes.reward[run], outcomes.baseline[run] = total_reward, total_baseline
         write_counts(work, n_arms, run, outcomes)
-        write_estimates(bets, lane, room.chosen, t, run, outcomes)
+        write_estimates(bets, lane, workspace.chosen, t, run, outcomes)
+        done[lane] += n_patients
     return NO_FAULT
 
 

@@ -19,7 +19,7 @@ from adhere.policies.guards.permuted_blocks import BlockRule, block_lengths, blo
 _DISTRIBUTIONS = {"fixed": 0.0, "uniform": 1.0, "exponential": 2.0}  # as `patient_kernel` knows them
 
 
-class Setting(NamedTuple):
+class Conditions(NamedTuple):
     """Who comes when, what is heard of them, and when one looks. Whole numbers are floats, so as not to be static."""
 
     n_patients: float
@@ -42,13 +42,13 @@ class Setting(NamedTuple):
 class PolicyAlone(NamedTuple):
     """The policy chooses every arm. A type of its own, so that what `ByShares` needs is not compiled."""
 
-    room: int = 0
+    size: int = 0
 
 
 class FrozenShares(NamedTuple):
     """Every arm is drawn by the shares of the last look: the policy's own choice need not be compiled."""
 
-    room: int = 0
+    size: int = 0
 
 
 class ByShares(NamedTuple):
@@ -60,8 +60,8 @@ class ByShares(NamedTuple):
     blocks: BlockRule
 
 
-def setting_of(design: Design, n_patients: int, grid: Ints) -> Setting:
-    """The setting of a design's trials."""
+def conditions_of(design: Design, n_patients: int, grid: Ints) -> Conditions:
+    """The conditions of a design's trials."""
     n_looks, days = planned_looks(design), look_days(design)
     counts = np.full(n_looks, math.inf)
     if not days:
@@ -69,7 +69,7 @@ def setting_of(design: Design, n_patients: int, grid: Ints) -> Setting:
     by_day = np.full(n_looks, math.inf)
     by_day[: len(days)] = days
     impute, policy = design.impute, as_policy(design.policy)
-    return Setting(
+    return Conditions(
         n_patients=float(n_patients),
         n_strata=float(len(design.strata)),
         days=_days(design, n_patients),

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adhere.compilation.local import room_for
 from adhere.compilation.static import MAX_STATIC_ARMS
-from adhere.evaluation.kernels.trial_shape import Setting
+from adhere.evaluation.kernels.trial_shape import Conditions
 from adhere.looks.judge import N_VALUES, work_size
 from adhere.policies.base.policy import CompiledPolicy, probabilities_size
 from adhere.simulation.kernels.patients import Arms
-
-Make: TypeAlias = Callable[..., Any]  # an array of a shape and a type
 
 
 class Sizes(NamedTuple):
@@ -98,7 +96,7 @@ class Work(NamedTuple):
         )
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Arrays with a column for each lane, by patient or by report under way."""
 
     chosen: Any  # [patient, lane]
@@ -110,11 +108,11 @@ class Room(NamedTuple):
     spare: Work
 
     @staticmethod
-    def of(sizes: Sizes, setting: Setting, n_lanes: int, make: Make) -> Room:
-        """Room for trials side by side."""
-        n = int(setting.n_patients)
-        n_reports = n if np.isnan(setting.impute_taken) else 2 * n
-        return Room(
+    def of(sizes: Sizes, conditions: Conditions, n_lanes: int, make: Callable[..., Any]) -> Workspace:
+        """Workspace of trials side by side."""
+        n = int(conditions.n_patients)
+        n_reports = n if np.isnan(conditions.impute_taken) else 2 * n
+        return Workspace(
             make((n, n_lanes), np.int32),
             make((n, n_lanes), np.float64),
             make((n, n_lanes), np.int32),

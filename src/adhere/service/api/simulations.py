@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from adhere.design.design import Design
 from adhere.errors import InputError, UnknownError
-from adhere.evaluation.plan import DesignPlan, max_patients
+from adhere.evaluation.evaluation_plan import EvaluationPlan, max_patients
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.exploration import presets
 from adhere.exploration.groups import NAMES, Group, fields_of
@@ -105,7 +105,7 @@ def _read(body: NewSimulation) -> tuple[Design, Mapping[str, Any] | None, int]:
         sentence = "n_patients is needed to simulate a trial: the largest number of its patients"
         raise InputError("n_patients", None, "the largest number of patients of a trial", sentence)
     found = read_scenarios(scenarios, design)
-    total = DesignPlan((design,), found, body.n_trials, 0).total_patients
+    total = EvaluationPlan((design,), found, body.n_trials, 0).total_patients
     if total > MAX_PATIENTS_IN_ALL:
         most = MAX_PATIENTS_IN_ALL // (len(found) * max_patients(design))
         sentence = (

@@ -1,18 +1,25 @@
-"""Who runs the tasks of a plan, and the one loop that hands them out and adds up what they found."""
+"""Backends that run the tasks of a plan, and the one loop that hands tasks out and accumulates their results."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol
+from queue import SimpleQueue
+from typing import Any, Protocol
 
-from adhere.simulation.execution.cluster import n_threads_of
+import numpy as np
+
+from adhere.checks import check_integer
+from adhere.errors import InputError
+from adhere.processors import usable_processors
+from adhere.simulation.execution.accumulate import Accumulator, Key, TaskResult, Total
+from adhere.simulation.execution.cluster import explain_lost_workers, n_threads_of
+from adhere.simulation.execution.plan import Integers, Task
 from adhere.simulation.execution.progress import Announcing, Progress, Silent, progress_on
-from adhere.simulation.execution.task_plan import AnyPlan, F, F_co, T
-from adhere.simulation.plan import Integers
+from adhere.simulation.execution.task_runner import TaskRunner
 
 _POLL_SECONDS = 0.1
 _log = logging.getLogger("adhere")
@@ -20,15 +27,15 @@ _WORKERS_IF_UNKNOWN = 32
 
 
 @dataclass
-class PendingTask(Generic[T]):
+class PendingTask:
     """A task that was handed out, and how many of its patients are known to be done."""
 
-    task: T
+    task: Task
     future: Future[Any]
     done: Integers
 
 
-class Backend(Protocol[T, F_co]):
+class Backend(Protocol):
     """Runs tasks, in any order and several at once."""
 
     blocks_per_task: int
@@ -39,10 +46,10 @@ class Backend(Protocol[T, F_co]):
     def n_at_once(self) -> int:
         """How many tasks should be handed out at a time."""
 
-    def submit(self, task: T) -> PendingTask[T]:
+    def submit(self, task: Task) -> PendingTask:
         """Hand out a task."""
 
-    def result(self, pending: Sequence[PendingTask[T]], on_wait: Callable[[], None]) -> F_co:
+    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
         """Wait for the result of the first of these tasks, and look after all of them."""
 
     def stop(self) -> None:
@@ -50,29 +57,29 @@ class Backend(Protocol[T, F_co]):
 
 
 def run_plan(
-    plan: AnyPlan[T], backend: Backend[T, F], wanted: Progress | bool | None, add: Callable[[F], None], say: str = ""
-) -> None:
-    """Run all tasks, few at a time, and `add` what they found in their order; something to `say` comes first."""
-    finished = 0
-    tasks = plan.tasks(backend.blocks_per_task)
-    pending: deque[PendingTask[T]] = deque()
-    with progress_on(plan.total_patients, wanted) as progress:
+    runner: TaskRunner[Any], backend: Backend, wanted: Progress | bool | None, note: str = ""
+) -> dict[Key, Total]:
+    """Run all tasks, few at a time, and return their accumulated results; a note is announced first."""
+    finished, plan = 0, runner.plan
+    accumulator, tasks = Accumulator(plan), plan.tasks(backend.blocks_per_task)
+    pending: deque[PendingTask] = deque()
+    with explain_lost_workers(), progress_on(plan.total_patients, wanted) as progress:
 
         def show() -> None:
             progress.advance_to(finished + sum(int(one.done[0]) for one in pending))
 
         try:
-            if say:
-                _log.info(say)
+            if note:
+                _log.info(note)
                 # Whoever did not ask for silence hears it without a bar too.
-                (Announcing() if wanted is None and isinstance(progress, Silent) else progress).announce(say)
+                (Announcing() if wanted is None and isinstance(progress, Silent) else progress).announce(note)
             backend.prepare(progress.announce)
             while True:
-                room = backend.n_at_once() - len(pending)
-                pending.extend(backend.submit(task) for _, task in zip(range(room), tasks, strict=False))
+                n_more = backend.n_at_once() - len(pending)
+                pending.extend(backend.submit(task) for _, task in zip(range(n_more), tasks, strict=False))
                 if not pending:
-                    return
-                add(backend.result(pending, show))
+                    return accumulator.totals
+                accumulator.add_task(backend.result(pending, show))
                 finished += int(pending.popleft().done[0])
                 show()
         finally:
@@ -94,3 +101,81 @@ def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
     while not wait([future], timeout=_POLL_SECONDS).done and not future.done():
         on_wait()
     return future.result()
+
+
+class ThreadBackend:
+    """Threads share our memory: they count patients as they go, and stop within a thousand of them."""
+
+    def __init__(self, runner: TaskRunner[Any], pool: Executor | None, n_threads: int) -> None:
+        self._runner, self._is_ours = runner, pool is None
+        self._pool = pool or ThreadPoolExecutor(n_threads)
+        self.blocks_per_task = runner.blocks_at_once(n_workers(self._pool))
+        self._stop = np.zeros(1, np.int64)
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Compile in a thread, so that Ctrl-C is heard meanwhile; announcements are made in this one."""
+        said: SimpleQueue[str] = SimpleQueue()
+
+        def pass_on() -> None:
+            while not said.empty():
+                announce(said.get())
+
+        wait_for(self._pool.submit(self._runner.prepare, said.put), pass_on)
+        pass_on()
+
+    def n_at_once(self) -> int:
+        """Each thread finds its next task waiting."""
+        return 2 * n_workers(self._pool)
+
+    def submit(self, task: Task) -> PendingTask:
+        """Hand out a task."""
+        done = np.zeros(1, np.int64)
+        return PendingTask(task, self._pool.submit(self._runner.run, task, done, self._stop), done)
+
+    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
+        """Wait for the result of the first task."""
+        result: TaskResult = wait_for(pending[0].future, on_wait)
+        return result
+
+    def stop(self) -> None:
+        """Let the threads leave their loops. A user's own pool can be used again afterwards."""
+        self._stop[0] = 1
+        if self._is_ours:
+            self._pool.shutdown(wait=False)
+
+
+def check_workers(n_threads: int | None, device: object, executor: object) -> int:
+    """Return how many threads to use; refuse what contradicts itself, or is not there."""
+    if executor is not None:
+        if not isinstance(executor, Executor):
+            raise InputError("executor", executor, "a concurrent.futures.Executor (Dask: client.get_executor())")
+        if n_threads_of(executor) == 0:
+            expected = "one of a Dask cluster with at least one worker (dask worker ADDRESS, or cluster.scale(n))"
+            raise InputError("executor", "one of a Dask cluster without workers", expected)
+        if n_threads is not None:
+            raise InputError("n_threads", n_threads, "none together with executor, which has workers of its own")
+    check_device(device, executor)
+    return check_integer("n_threads", n_threads, 1, 1024) if n_threads is not None else usable_processors()
+
+
+def check_device(device: object, executor: object) -> None:
+    """Refuse a device that is not there, or that an executor's workers do not have."""
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
+        raise InputError("device", device, "cpu or cuda")
+    if device == "cuda":
+        if executor is not None:
+            raise InputError("device", device, "cpu together with executor, whose workers have no GPU of ours")
+        from adhere.compilation.gpu import why_no_gpu
+
+        if reason := why_no_gpu():
+            raise InputError("device", device, f"cpu, since {reason}")
+
+
+def backend_of(runner: TaskRunner[Any], executor: Executor | None, n_threads: int) -> Backend:
+    """The backend for an executor; threads of our own if there is none."""
+    # A pool derived from that of threads may run them in interpreters of their own, which share nothing.
+    if executor is None or type(executor) is ThreadPoolExecutor:
+        return ThreadBackend(runner, executor, n_threads)
+    from adhere.simulation.execution.executor import ExecutorBackend  # which digests all of adhere's sources
+
+    return ExecutorBackend(runner, executor)

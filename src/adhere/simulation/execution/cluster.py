@@ -1,11 +1,14 @@
-"""A cluster of machines, by way of Dask: `distributed` is loaded only when a cluster is asked for."""
+"""A cluster of machines, by way of Dask, and what became of lost workers.
+
+`distributed` is loaded only when a cluster is asked for.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 from functools import partial
 from threading import Thread
@@ -101,7 +104,7 @@ def n_threads_of(executor: Executor) -> int | None:
     return sum(threads.values())
 
 
-def loss_explained(error: Exception) -> str:
+def _loss_explained(error: Exception) -> str:
     """What Dask means by an error about its workers or its scheduler; empty if it is about something else."""
     dask: Any = sys.modules.get("distributed")
     if dask is None:
@@ -115,3 +118,33 @@ def loss_explained(error: Exception) -> str:
     if isinstance(error, dask.comm.CommClosedError):
         return "the connection to the cluster's scheduler is lost"
     return ""
+
+
+class WorkersLostError(ConnectionError):
+    """The workers of an executor are gone, or die again and again."""
+
+
+@contextmanager
+def explain_lost_workers() -> Iterator[None]:
+    """Say in a sentence what became of workers that are no more."""
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise WorkersLostError(
+            "a worker died in the middle of the simulation (killed, or out of memory?) and took its executor along:"
+            " make a new executor and simulate again"
+        ) from error
+    except CancelledError as error:
+        raise WorkersLostError(
+            "the executor dropped the simulation: it was shut down, or its scheduler can no longer be reached"
+        ) from error
+    except Exception as error:
+        if isinstance(error, RuntimeError) and "after shutdown" in str(error):
+            raise WorkersLostError("the executor is shut down: make a new one and simulate again") from error
+        if explained := _loss_explained(error):
+            raise WorkersLostError(explained) from error
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "adhere":
+            raise InputError(
+                "executor", f"a worker that says: {error}", "workers with the same adhere as here"
+            ) from error
+        raise

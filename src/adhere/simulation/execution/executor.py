@@ -1,32 +1,55 @@
-"""The backend of any executor whose workers do not share our memory: processes, or machines of a cluster."""
+"""The backend of any executor whose workers do not share our memory: processes, or machines of a cluster.
+
+The first part runs here; `run_task` and what follows it run in the workers.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import importlib.machinery
+import os
 import pickle
+import sys
+import tempfile
+import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future
-from typing import Generic
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import platformdirs
 
+from adhere.compilation.places import SENT
+from adhere.compilation.sources import noted_digest
+from adhere.errors import InputError
+from adhere.files import write_file
+from adhere.policies import Policy, import_policies, registry
+from adhere.simulation.execution.accumulate import TaskResult
 from adhere.simulation.execution.backend import PendingTask, n_workers, wait_for
-from adhere.simulation.execution.remote import RemoteCall, pack
-from adhere.simulation.execution.task_plan import AnyRunner, F, T
+from adhere.simulation.execution.identity import differences, identity
+from adhere.simulation.execution.plan import LOADABLE, Task
+from adhere.simulation.execution.task_runner import TaskRunner
 
 _ASK_AGAIN_SECONDS = 2.0
 _LARGE_PLAN = 1 << 16  # bytes, too many to send with every task
+_IDENTITY = identity()
+_MAX_KEPT = 4
+_runners: dict[str, TaskRunner[Any]] = {}  # by the id of their plan, in the order in which they came
+_lock = threading.Lock()
 
 
-class ExecutorBackend(Generic[T, F]):
+class ExecutorBackend:
     """Workers elsewhere: they compile for themselves, and count their patients when a task is finished.
 
     The plan is pickled once. A small one goes with every task. A large one goes only to workers that say they have
     not had it yet, and those keep it.
     """
 
-    def __init__(self, runner: AnyRunner[T, F], executor: Executor) -> None:
+    def __init__(self, runner: TaskRunner[Any], executor: Executor) -> None:
         self._plan, self._executor = runner.plan, executor
         self._id, self._packed = uuid.uuid4().hex, pack(runner)
         self._is_large = len(self._packed) > _LARGE_PLAN
@@ -46,11 +69,11 @@ class ExecutorBackend(Generic[T, F]):
                 self._announce("all workers are gone; waiting for others")
         return 2 * max(1, self._n_workers)
 
-    def submit(self, task: T) -> PendingTask[T]:
+    def submit(self, task: Task) -> PendingTask:
         """Send a task."""
         return PendingTask(task, self._send(task, with_plan=not self._is_large), np.zeros(1, np.int64))
 
-    def result(self, pending: Sequence[PendingTask[T]], on_wait: Callable[[], None]) -> F:
+    def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
         """Wait for the result of the first task."""
 
         def look() -> None:
@@ -59,13 +82,13 @@ class ExecutorBackend(Generic[T, F]):
             self.n_at_once()
             on_wait()
 
-        result: F | None = None
+        result: TaskResult | None = None
         while result is None:
             result = wait_for(pending[0].future, look)
             self._look_after(pending[0])
         return result
 
-    def _look_after(self, one: PendingTask[T]) -> None:
+    def _look_after(self, one: PendingTask) -> None:
         """Note that a task is finished; send it once more if its worker lacked the plan."""
         future = one.future
         if one.done[0] or not future.done() or future.cancelled() or future.exception() is not None:
@@ -75,9 +98,120 @@ class ExecutorBackend(Generic[T, F]):
         else:
             one.done[0] = self._plan.patients_in(one.task)
 
-    def _send(self, task: T, with_plan: bool) -> Future[F | None]:
+    def _send(self, task: Task, with_plan: bool) -> Future[TaskResult | None]:
         call = RemoteCall(self._id, self._packed if with_plan else None, task)
         return self._executor.submit(pickle.loads, pickle.dumps(call))
 
     def stop(self) -> None:
         """Workers finish the tasks they are at; nothing reaches them there."""
+
+
+def pack(runner: TaskRunner[Any]) -> bytes:
+    """All that a worker needs to know: which adhere, files that declare policies, and what to run by whom."""
+    named = [policy for policy in runner.plan.policies_to_send if isinstance(policy, Policy)]
+    # Apart, so that a worker of another adhere can say so before it fails to understand the rest.
+    return pickle.dumps((_IDENTITY, *_homes(named), pickle.dumps((type(runner), runner.plan))))
+
+
+def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[tuple[str, str | None]]]:
+    """Where policies of a user's own are declared: files that go along, and modules that workers must have."""
+    files, modules = [], []
+    for name in dict.fromkeys(type(part).__module__ for policy in policies for part in policy.parts()):
+        file = getattr(sys.modules[name], "__file__", None)
+        if name.partition(".")[0] in ("adhere", "__main__", "__mp_main__") or file is None:
+            continue
+        if "." in name or importlib.machinery.PathFinder.find_spec(name) is not None:
+            modules.append((name, noted_digest(name)))
+        else:
+            files.append((name, Path(file).name, Path(file).read_bytes()))
+    return files, modules
+
+
+class RemoteCall:
+    """A call of `run_task` that unpickling makes: an executor's worker runs it by `pickle.loads` of its bytes.
+
+    So nobody on the way needs adhere, as Dask's scheduler would, and a worker that lacks it can say so. Dask's would
+    end itself on being handed a function that it cannot import.
+    """
+
+    def __init__(self, plan_id: str, packed: bytes | None, task: Any) -> None:
+        self._arguments = (plan_id, packed, task)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes | None, Any]]:
+        return run_task, self._arguments
+
+
+def run_task(plan_id: str, packed: bytes | None, task: Any) -> Any:
+    """Run a task in a worker; None if the worker has not been sent the plan of this id yet."""
+    try:
+        with _lock:
+            runner = _runners.get(plan_id)
+            if runner is None:
+                if packed is None:
+                    return None
+                runner = unpack(packed)
+                runner.prepare(lambda message: None)
+                while len(_runners) >= _MAX_KEPT:
+                    del _runners[next(iter(_runners))]
+                _runners[plan_id] = runner
+        return runner.run(task, np.zeros(1, np.int64), np.zeros(1, np.int64))
+    except Exception as error:
+        if _travels(error):
+            raise
+        raise RuntimeError(f"{type(error).__name__}: {error}") from None
+
+
+def _travels(error: Exception) -> bool:
+    """Whether an error reaches the caller whole; one that does not would break a pool of processes."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # as above
+        return False
+    return True
+
+
+def unpack(packed: bytes) -> TaskRunner[Any]:
+    """On a worker, a runner of the plan that `pack` was given."""
+    theirs, files, modules, work = pickle.loads(packed)
+    if differing := differences(_IDENTITY, theirs):
+        raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
+    try:
+        _declare(files, modules)
+    except (ImportError, AttributeError) as error:
+        raise InputError("policies", str(error), LOADABLE) from None
+    except InputError as error:
+        if error.field == "executor":
+            raise
+        raise InputError("policies", f"a file: {error.expected}", LOADABLE) from None
+    make_runner, plan = pickle.loads(work)
+    runner: TaskRunner[Any] = make_runner(plan)
+    return runner
+
+
+def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[str, str | None]]) -> None:
+    """Make policies of a user's own known by their names here, as they are known there."""
+    homes = []
+    for name, digest in modules:
+        homes.append(importlib.import_module(name))
+        if noted_digest(name) != digest:
+            expected = "the same module on the workers as here: start them again after an edit"
+            raise InputError("executor", f"a worker with another {name}", expected)
+    for name, file, content in files:
+        homes.append(sys.modules.get(name) or import_policies(_kept(file, content)))
+    for home in homes:
+        for thing in vars(home).values():
+            if isinstance(thing, type) and issubclass(thing, Policy) and thing.__module__ == home.__name__:
+                registry[thing.name] = thing  # another plan's file may have taken the name since
+
+
+def _kept(name: str, content: bytes) -> Path:
+    """A file with this content, at the same place each time, so that what is compiled from it is found again."""
+    root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
+    file = root / SENT / hashlib.sha256(content).hexdigest()[:24] / name
+    try:
+        if not file.is_file():
+            write_file(file, content)
+    except OSError:  # nowhere to keep it: it is compiled anew each time
+        file = Path(tempfile.mkdtemp(prefix="adhere-")) / name
+        file.write_bytes(content)
+    return file

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
-from adhere.simulation.execution.notebook_progress import NotebookProgress, in_notebook
+_SECONDS_BETWEEN = 0.2
+_BAR_WIDTH = 30
 
 
 class Progress(Protocol):
@@ -36,6 +38,60 @@ class Announcing(Silent):
     def announce(self, message: str) -> None:
         """Say it."""
         print(message, file=sys.stderr, flush=True)
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    loaded: Any = sys.modules.get("IPython")
+    shell = loaded.get_ipython() if loaded is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+class NotebookProgress:
+    """What was announced, and below it a bar with rate and time left."""
+
+    def __init__(self, total: int) -> None:
+        from IPython.display import display
+
+        self._total, self._done, self._said = total, 0, list[str]()
+        self._started = self._shown = time.monotonic()
+        # IPython's own types leave out what it returns.
+        show: Any = display
+        self._place = show(self._content("simulating…"), raw=True, display_id=True)
+
+    def announce(self, message: str) -> None:
+        """Say something in passing; it stays."""
+        self._said.append(message)
+        self._show(self._bar())
+
+    def advance_to(self, n_patients: int) -> None:
+        """So many simulated patients are done."""
+        if not self._done:
+            self._started = time.monotonic()  # compiling is over
+        self._done = n_patients
+        if time.monotonic() - self._shown >= _SECONDS_BETWEEN:
+            self._show(self._bar())
+
+    def finish(self) -> None:
+        """Say what was done, in the place of the bar."""
+        seconds = time.monotonic() - self._started
+        self._show(f"simulated {self._done / 1e6:,.1f} M patients in {seconds:,.1f} s")
+
+    def _bar(self) -> str:
+        share, seconds = self._done / self._total, time.monotonic() - self._started
+        bar = ("█" * round(_BAR_WIDTH * share)).ljust(_BAR_WIDTH, "░")
+        if not self._done or not seconds:
+            return f"simulating {bar} {share:4.0%}"
+        rate = self._done / seconds
+        left = (self._total - self._done) / rate
+        return f"simulating {bar} {share:4.0%}  {rate / 1e6:,.1f} M patients/s  {left:,.0f} s left"
+
+    def _show(self, last: str) -> None:
+        self._shown = time.monotonic()
+        self._place.update(self._content(last), raw=True)
+
+    def _content(self, last: str) -> dict[str, str]:
+        return {"text/plain": "\n".join([*self._said, last])}
 
 
 @contextmanager

@@ -1,119 +1,121 @@
-"""Run tasks of a plan: every policy over some blocks of runs, and what was measured in them."""
+"""Tasks of a plan: every policy or design plays blocks of runs, which are measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
+from threading import BoundedSemaphore
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from adhere.errors import InputError
-from adhere.policies import Policy
-from adhere.populations import Population
-from adhere.simulation.execution.compile_progress import prepare_all
-from adhere.simulation.kernels.compiled_runner import CompiledRunner
-from adhere.simulation.kernels.kernel import Tallies
-from adhere.simulation.kernels.policy_runner import PolicyRunner
-from adhere.simulation.kernels.python_runner import PythonRunner
-from adhere.simulation.measures.accumulate import TaskResult, add_blocks
-from adhere.simulation.measures.measure import Columns, Floats, pooled_rows, rows_of_policies
-from adhere.simulation.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
+from adhere.populations import PatientTables
+from adhere.simulation.execution.accumulate import TaskResult
+from adhere.simulation.execution.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
 
-_PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 26
+P = TypeVar("P", bound=Plan)
+# A GPU is given many trials at a time, and works in much memory for each launch: while one runs, the next is begun.
+_LAUNCHES = 2
 
 
-class TaskRunner:
-    """A plan with every policy made ready for every population."""
+class Runner(Protocol):
+    """Plays trials of one policy or design in one scenario."""
 
-    def __init__(self, plan: Plan) -> None:
+    def to_compile(self) -> object:
+        """What is left to compile, the same for all that share it; None if nothing is."""
+
+    def load_tables(self, announce: Callable[[str], None]) -> None:
+        """Load or compute lookup tables."""
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        """Compile, or load what was compiled before."""
+
+    def start(
+        self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
+    ) -> Callable[[], Any]:
+        """Start some runs; what is returned waits until they are through, and returns their outcomes.
+
+        `done[0]` counts patients; a non-zero `stop[0]` ends it.
+        """
+
+
+class Played(NamedTuple):
+    """The outcomes of runs in one scenario, of each policy or design, and the patients' tables."""
+
+    outcomes: list[Any]
+    tables: PatientTables
+
+
+class TaskRunner(ABC, Generic[P]):
+    """A plan with every policy or design made ready for every scenario: `runners[scenario][policy or design]`."""
+
+    start_all_at_once: ClassVar[bool]  # whether a GPU has the memory to play all policies or designs at once
+
+    def __init__(self, plan: P) -> None:
         self.plan = plan
-        self.policy_runners = [
-            [_named_runner(plan, policy, population) for policy in plan.policies] for population in plan.populations
-        ]
+        self.runners: Sequence[Sequence[Runner]] = ()
+        self._launching = BoundedSemaphore(_LAUNCHES) if plan.device == "cuda" else nullcontext()
 
+    @abstractmethod
     def blocks_at_once(self, n_threads: int) -> int:
-        """A thread is given a single block; a GPU as many as its many threads need, if their tallies fit."""
-        plan = self.plan
-        if plan.device != "cuda":
-            return 1
-        numbers = sum(
-            (len(plan.grid) + 1) * (plan.populations[index].n_arms + 2) + len(runner.deciders)
-            for index in next(plan.blocks()).populations
-            for runner in self.policy_runners[index]
-        )
-        runs = min(_BYTES_PER_LAUNCH // (8 * numbers), _PATIENTS_PER_LAUNCH // plan.n_patients)
-        return max(1, runs // plan.block_size)
+        """How many blocks one of so many threads of this process is given at a time, or the GPU."""
+
+    @abstractmethod
+    def measure(self, played: dict[int, Played], runs: slice, result: TaskResult) -> None:
+        """Add the measurements of some of the runs of each scenario."""
 
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Load tables, compile what is not compiled yet, and say of each how many there are."""
-        prepare_all([runner for runners in self.policy_runners for runner in runners], announce)
+        every = [runner for runners in self.runners for runner in runners]
+        for runner in every:
+            runner.load_tables(announce)
+        said: list[str] = []
+        n_in_all = 0
+
+        def number(message: str) -> None:
+            nonlocal n_in_all
+            if not said:  # looked up only now: where all is compiled, a start should cost nothing
+                n_in_all = len({runner.to_compile() for runner in every} - {None})
+            said.append(message)
+            announce(f"{message} ({len(said)} of {max(n_in_all, len(said))}, then kept on disk)…")
+
+        for runner in every:
+            runner.prepare(number)
 
     def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
-        """Run every policy over some blocks of runs; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
+        """Run a task; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
         result: TaskResult = {}
         block_size = self.plan.block_size
-        for populations, blocks in groupby(task, key=attrgetter("populations")):
+        for scenarios, blocks in groupby(task, key=attrgetter("scenarios")):
             every_run = [block.runs for block in blocks]
             runs = range(every_run[0].start, every_run[-1].stop)
-            tallied = self._tally(populations, runs, done, stop)
+            with self._launching:
+                played = self._play(scenarios, runs, done, stop)
+            if stop[0]:  # not all trials were played, and nobody waits for them
+                return result
             # Not all at once: what is measured of some thousand runs at a time stays near the core.
             size = block_size * max(1, MAX_BLOCK_SIZE // block_size)
             for first in range(0, len(runs), size):
-                rows = self._measure(tallied, slice(first, first + size))
-                add_blocks(result, rows, self.plan, self._kept)
+                self.measure(played, slice(first, first + size), result)
         return result
 
-    def _kept(self, population: int) -> list[int]:
-        """What is kept of each run on a population; what is pooled has no arms."""
-        plan = self.plan
-        n_arms = plan.populations[population].n_arms if population < len(plan.populations) else 0
-        columns = Columns(len(plan.grid), n_arms)
-        return plan.keep_runs * columns.final() + plan.keep_grid * columns.allocations()
+    def _play(self, scenarios: range, runs: range, done: Integers, stop: Integers) -> dict[int, Played]:
+        started = {}
+        for index in scenarios:
+            tables, waits = self.tables(index, runs), []
+            for runner in self.runners[index]:
+                waits.append(runner.start(self.plan.seed, runs, tables, done, stop))
+                if not self.start_all_at_once:
+                    waits[-1] = partial(_same, waits[-1]())
+            started[index] = waits, tables
+        return {index: Played([wait() for wait in waits], tables) for index, (waits, tables) in started.items()}
 
-    def _tally(
-        self, populations: range, runs: range, done: Integers, stop: Integers
-    ) -> dict[int, tuple[list[Tallies], Floats]]:
-        """By population: what each policy left behind in some runs, and the mean reward of each arm."""
-        plan, started = self.plan, {}
-        for index in populations:
-            tables = plan.populations[index].tables(plan.seed, runs.start, len(runs))
-            waits = [runner.start(plan.seed, runs, tables, done, stop) for runner in self.policy_runners[index]]
-            started[index] = waits, tables.means
-        return {index: ([wait() for wait in waits], means) for index, (waits, means) in started.items()}
-
-    def _measure(self, tallied: dict[int, tuple[list[Tallies], Floats]], runs: slice) -> dict[int, list[Floats]]:
-        """What is measured in some of the runs, by population and policy; the pooled one comes last."""
-        plan = self.plan
-        rows = {
-            index: rows_of_policies(
-                [own.of_runs(runs) for own in tallies],
-                means if len(means) == 1 else means[runs],
-                plan.grid.astype(float),
-                plan.reference,
-            )
-            for index, (tallies, means) in tallied.items()
-        }
-        if plan.pooled:
-            by_policy = zip(*rows.values(), strict=True)
-            rows[len(plan.populations)] = [
-                pooled_rows(matrices, len(plan.grid), plan.n_patients) for matrices in by_policy
-            ]
-        return rows
+    @abstractmethod
+    def tables(self, scenario: int, runs: range) -> PatientTables:
+        """The tables from which the patients of some runs in a scenario are drawn."""
 
 
-def _named_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:
-    """A runner; if there are several populations, an error names the population."""
-    try:
-        return _policy_runner(plan, policy, population)
-    except InputError as error:
-        raise error.within(population.name) if len(plan.populations) > 1 else error from None
-
-
-def _policy_runner(plan: Plan, policy: object, population: Population) -> PolicyRunner:
-    arguments = (population, plan.n_patients, plan.grid)
-    if not isinstance(policy, Policy):
-        return PythonRunner(policy, *arguments)
-    if plan.device == "cuda":
-        from adhere.simulation.kernels.gpu_runner import GpuRunner  # needs the extra `gpu`
-
-        return GpuRunner(policy, *arguments)
-    return CompiledRunner(policy, *arguments)
+def _same(value: Any) -> Any:
+    return value

@@ -5,53 +5,30 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adhere.compilation import Kernel, memo_of, state_of
 from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words, room_for
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.base.generic import choose, decider, note_allocation, remember, update
-from adhere.randomness import CHOOSE, LEARN, STREAM_SIZE, point, point_with, set_keys
-from adhere.simulation.kernels.cell_search import fill_guide
+from adhere.randomness import LEARN, STREAM_SIZE, point, set_keys
+from adhere.simulation.kernels import NO_FAULT
 from adhere.simulation.kernels.patients import (
     BATCH_SIZE,
     Arms,
     Batch,
     BatchOfManyArms,
+    OneByOne,
     Patients,
+    bounds_of_run,
+    complete_counts,
+    count_one,
     draw_patients,
     patient_at,
+    point_to_choice,
 )
 
-NO_FAULT = -(2**62)
 
-
-class Tallies(NamedTuple):
-    """What a block of runs leaves behind, by run and, where it says so, by point of the grid."""
-
-    pulls: NDArray[np.int64]  # [run, grid, arm] recommendations so far
-    rewards: NDArray[np.float64]  # [run, grid] rewards so far
-    baselines: NDArray[np.float64]  # [run, grid] mean over arms of the same patients' rewards so far
-    decisions: NDArray[np.int64]  # [run, decider]
-    last_pulls: NDArray[np.int64]  # [run, arm] recommendations among the last patients
-
-    @staticmethod
-    def zeros(n_runs: int, n_grid: int, n_arms: int, n_deciders: int) -> Tallies:
-        """Tallies to be filled."""
-        return Tallies(
-            np.zeros((n_runs, n_grid, n_arms), np.int64),
-            np.zeros((n_runs, n_grid)),
-            np.zeros((n_runs, n_grid)),
-            np.zeros((n_runs, n_deciders), np.int64),
-            np.zeros((n_runs, n_arms), np.int64),
-        )
-
-    def of_runs(self, runs: slice) -> Tallies:
-        """Those of some runs."""
-        return Tallies._make(one[runs] for one in self)
-
-
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """What the loop works in: the batch of patients, and arrays that are too large to be its own."""
 
     batch: Any
@@ -59,18 +36,26 @@ class Room(NamedTuple):
     memo: Any
     pulls: Any
     decisions: Any
+    bounds: Any
 
     @staticmethod
-    def of(sizes: Sizes, patients: Patients) -> Room:
-        """Room for one thread."""
+    def of(sizes: Sizes, patients: Patients) -> Workspace:
+        """Workspace of one thread; a GPU's threads have a batch of no patients."""
         n_arms = sizes.arms.number
         many_arms = n_arms > MAX_STATIC_ARMS
-        return Room(
-            (BatchOfManyArms if many_arms else Batch).of(n_arms, patients.bounds),
+        batch = (BatchOfManyArms if many_arms else Batch).of(n_arms, patients.bounds)
+        return Workspace.with_batch(batch, sizes, many_arms)
+
+    @staticmethod
+    def with_batch(batch: Batch | BatchOfManyArms | OneByOne, sizes: Sizes, many_arms: bool = False) -> Workspace:
+        """Workspace around a batch."""
+        return Workspace(
+            batch,
             room_for(sizes.state, np.float64, many_arms),
             room_for(sizes.memo, np.float64, many_arms),
-            room_for(n_arms, np.int64, many_arms),
+            room_for(sizes.arms.number, np.int64, many_arms),
             room_for(sizes.deciders, np.int64, many_arms),
+            room_for(sizes.bounds, np.float64, many_arms),
         )
 
 
@@ -80,33 +65,34 @@ class Sizes(NamedTuple):
     state: int
     memo: int
     deciders: int
+    bounds: int  # of cells, where a thread of a GPU keeps them
     arms: Arms
 
 
 def run_block(
     rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
-    tallies: Any, room: Any, done: Any, stop: Any,
+    tallies: Any, workspace: Any, done: Any, stop: Any, lane: Any, n_lanes: Any,
 ) -> int:  # fmt: skip
-    """Run one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+    """Run trials in one of several lanes; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
 
-    `done[0]` counts patients; a non-zero `stop[0]` ends it.
+    There is a trial for each row of keys. `done[lane]` counts patients; a non-zero `stop[0]` ends it.
     """
-    n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, room.batch
-    floats, memo_floats = local_floats(sizes.state, room.state), local_floats(sizes.memo, room.memo)
+    n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, workspace.batch
+    floats, memo_floats = local_floats(sizes.state, workspace.state), local_floats(sizes.memo, workspace.memo)
     state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     rng = local_words(STREAM_SIZE, keys[0])
-    pulls, decisions = local_integers(sizes.arms.number, room.pulls), local_integers(sizes.deciders, room.decisions)
-    for run in range(keys.shape[0]):
+    pulls = local_integers(sizes.arms.number, workspace.pulls)
+    decisions = local_integers(sizes.deciders, workspace.decisions)
+    own_bounds = local_floats(sizes.bounds, workspace.bounds)
+    for run in range(lane, keys.shape[0], n_lanes):
         copy_into(floats, initial, sizes.state)
         clear_floats(memo_floats, sizes.memo)
         for arm in range(n_arms):
-            pulls[arm] = 0
+            pulls[arm], tallies.last_pulls[run, arm] = 0, 0
         for part in range(sizes.deciders):
             decisions[part] = 0
         set_keys(rng, keys[run, 0], keys[run, 1])
-        bounds = patients.bounds[run if patients.bounds.shape[0] > 1 else 0]
-        if run == 0 or patients.bounds.shape[0] > 1:
-            fill_guide(bounds, batch.guide)
+        bounds = bounds_of_run(batch, patients, run, own_bounds).steps
         total_reward, total_baseline, mark, t = 0.0, 0.0, 0, 0
         for first in range(0, n_patients, BATCH_SIZE):
             end = n_patients if n_patients - first < BATCH_SIZE else first + BATCH_SIZE
@@ -119,20 +105,21 @@ def run_block(
                 until = before_last if t < before_last < until else until
                 while t < until:
                     i = np.uint64(t - first)  # unsigned: a signed index might count from the end
-                    point_with(rng, t, CHOOSE, batch.words[i])
+                    point_to_choice(batch, rng, t, i)
                     remember(rule, state, memo)
                     chosen = choose(rule, state, memo, 1.0, rng)
                     if chosen < 0 or chosen >= n_arms:
                         return chosen
                     note_allocation(rule, state, chosen, rng)
-                    actual, reward = patient_at(batch, patients, i, chosen)
+                    actual, reward, baseline = patient_at(batch, sizes.arms, patients, bounds, t, i, chosen, rng)
                     point(rng, t, LEARN)
                     update(rule, state, memo, chosen, actual, reward, 1.0, rng)
-                    pulls[chosen] += 1
-                    decisions[decider(rule, memo)] += 1
+                    count_one(batch, pulls, n_arms, chosen)
+                    count_one(batch, decisions, sizes.deciders, decider(rule, memo))
                     total_reward += reward
-                    total_baseline += batch.baseline[i]
+                    total_baseline += baseline
                     t += 1
+                complete_counts(batch, pulls, n_arms, t)
                 if t == before_last:
                     for arm in range(n_arms):
                         tallies.last_pulls[run, arm] = -pulls[arm]
@@ -142,9 +129,10 @@ def run_block(
                     tallies.rewards[run, mark] = total_reward
                     tallies.baselines[run, mark] = total_baseline
                     mark += 1
-            done[0] += end - first
+            done[lane] += end - first
         for arm in range(n_arms):
             tallies.last_pulls[run, arm] += pulls[arm]
+        complete_counts(batch, decisions, sizes.deciders, n_patients)
         for part in range(sizes.deciders):
             tallies.decisions[run, part] = decisions[part]
     return NO_FAULT

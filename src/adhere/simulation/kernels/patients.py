@@ -1,4 +1,7 @@
-"""Patients, drawn many at a time: one loop for each step, so that the compiler takes eight in one instruction."""
+"""Patients, drawn one by one or many at a time: a loop for each step, so that one instruction serves eight of them.
+
+A patient takes and gains what belongs to the cell of the population's table in which its draw lands.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adhere.compilation import generic, implements, inline
+from adhere.compilation import generic, generic_with_default, implements, inline, no_inline
 from adhere.compilation.hints import in_wide_vectors
 from adhere.populations import PatientTables
-from adhere.randomness import CHOOSE, PATIENT, step, steps_to, word_at
-from adhere.simulation.kernels.cell_search import (
-    FEW_CELLS,
-    find_among_few,
-    find_among_many,
-    guide_for,
-    look_up,
-    look_up_among_few,
-)
+from adhere.randomness import CHOOSE, PATIENT, point, point_with, step, steps_to, word_at
 
 # How many patients are drawn together, and pass between two looks at whether to stop. All of it stays near the core.
 BATCH_SIZE = 512
+# Up to how many cells a draw is compared with every boundary; among more a guide says where to begin.
+FEW_CELLS = 32
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_ALL_STEPS = 1 << 53
+_LOW_BITS, _HIGH_BITS = np.uint64(21), np.uint64(32)  # of the 53 of a step
 
 
 class Arms(NamedTuple):
@@ -43,7 +43,7 @@ class Patients(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Room for patients drawn together, and for the first random word of each decision about them."""
+    """Workspace of patients drawn together, and of the first random word of each decision about them."""
 
     words: Any
     steps: Any
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
 
     @staticmethod
     def of(n_arms: int, bounds: Any) -> Batch:
-        """Room for one thread."""
+        """Workspace of one thread."""
         return Batch(
             np.zeros(BATCH_SIZE, np.uint64),
             np.zeros(BATCH_SIZE, np.int64),
@@ -78,7 +78,7 @@ class BatchOfManyArms(NamedTuple):
 
     @staticmethod
     def of(n_arms: int, bounds: Any) -> BatchOfManyArms:
-        """Room for one thread."""
+        """Workspace of one thread."""
         return BatchOfManyArms(
             np.zeros(BATCH_SIZE, np.uint64),
             np.zeros(BATCH_SIZE, np.int64),
@@ -88,14 +88,60 @@ class BatchOfManyArms(NamedTuple):
         )
 
 
+class OneByOne(NamedTuple):
+    """No batch: a thread of a GPU draws each patient when its arm is chosen; bounds of cells are in registers."""
+
+    draws: int  # of a patient
+    cells: int  # of a draw
+
+
+class CellsInMemory(NamedTuple):
+    """No batch either: the cells of a draw, which are a power of two, are searched in the tables."""
+
+    size: int = 0
+
+
+class Bounds(NamedTuple):
+    """The bounds of the cells of a run's patients. A tuple, since loops without run-time memory return no arrays."""
+
+    steps: Any  # [draw, cell], or flat
+
+
+@generic_with_default
+def bounds_of_run(batch: Any, patients: Any, run: Any, local: Any) -> Any:
+    """The bounds of the cells of a run's patients, after making a guide to them ready."""
+    has_own = patients.bounds.shape[0] > 1
+    bounds = patients.bounds[run if has_own else 0]
+    if run == 0 or has_own:
+        fill_guide(bounds, batch.guide)
+    return Bounds(bounds)
+
+
+@generic_with_default
+def point_to_choice(batch: Any, rng: Any, t: Any, i: Any) -> None:
+    """Begin the random numbers of a choice, the first of which was drawn with the batch."""
+    point_with(rng, t, CHOOSE, batch.words[i])
+
+
+@generic_with_default
+def count_one(batch: Any, counts: Any, n: int, index: Any) -> None:
+    """Add one to one of n counts."""
+    counts[index] += 1
+
+
+@generic_with_default
+def complete_counts(batch: Any, counts: Any, n: int, total: Any) -> None:
+    """Fill in counts that `count_one` left to the end."""
+
+
 @generic
 def draw_patients(batch: Any, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
     """Fill a batch with the next n patients."""
 
 
 @generic
-def patient_at(batch: Any, patients: Any, i: Any, chosen: int) -> Any:
-    """What the ith patient of a batch takes and gains if an arm is chosen."""
+def patient_at(batch: Any, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any) -> Any:
+    """Return what patient t, the ith of a batch, takes and gains if an arm is chosen, and its mean gain over arms."""
 
 
 @implements(draw_patients, Batch, inlined=False)
@@ -122,9 +168,11 @@ def draw_for_few_arms(batch: Batch, arms: Any, patients: Any, bounds: Any, first
 
 
 @implements(patient_at, Batch)
-def patient_of_few_arms(batch: Batch, patients: Any, i: Any, chosen: int) -> Any:
+def patient_of_few_arms(
+    batch: Batch, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any
+) -> Any:
     """As drawn."""
-    return batch.actual[chosen, i], batch.reward[chosen, i]
+    return batch.actual[chosen, i], batch.reward[chosen, i], batch.baseline[i]
 
 
 @implements(draw_patients, BatchOfManyArms)
@@ -151,10 +199,12 @@ def draw_for_many_arms(
 
 
 @implements(patient_at, BatchOfManyArms)
-def patient_of_many_arms(batch: BatchOfManyArms, patients: Any, i: Any, chosen: int) -> Any:
+def patient_of_many_arms(
+    batch: BatchOfManyArms, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any
+) -> Any:
     """What belongs to the cell."""
-    cell = batch.cells[chosen if patients.bounds.shape[1] > 1 else 0, i]
-    return patients.actual[chosen, cell], patients.reward[chosen, cell]
+    cell = batch.cells[chosen if bounds.shape[0] > 1 else 0, i]
+    return patients.actual[chosen, cell], patients.reward[chosen, cell], batch.baseline[i]
 
 
 @inline
@@ -172,3 +222,188 @@ def draw_steps(rng: Any, first: int, n: int, draw: int, steps: Any) -> None:
     outer, middle = rng[0], rng[1]
     for i in range(n):
         steps[i] = step(word_at(outer, middle, first + i, PATIENT, draw))
+
+
+@inline
+def draw_patient(search: Any, n_arms: int, patients: Any, bounds: Any, t: Any, chosen: int, rng: Any) -> Any:
+    """What one patient takes and gains, and the mean over arms of what it would gain."""
+    actual, reward, total, cell = np.uint32(0), 0.0, 0.0, np.uint32(0)
+    for arm in range(n_arms):
+        if arm < n_draws(search, bounds):
+            cell = cell_of(search, bounds, arm, step(word_at(rng[0], rng[1], t, PATIENT, arm)))
+        gained = patients.reward[arm, cell]
+        total += gained
+        actual, reward = (patients.actual[arm, cell], gained) if arm == chosen else (actual, reward)
+    return actual, reward, total / n_arms
+
+
+@generic
+def n_draws(search: Any, bounds: Any) -> Any:
+    """How many draws a patient takes."""
+
+
+@generic
+def cell_of(search: Any, bounds: Any, draw: int, drawn: Any) -> Any:
+    """The cell in which a draw lands: so many boundaries lie at or below it."""
+
+
+@implements(n_draws, CellsInMemory)
+def n_draws_in_memory(search: CellsInMemory, bounds: Any) -> Any:
+    """As many as the tables have."""
+    return bounds.shape[0]
+
+
+@implements(cell_of, CellsInMemory)
+def cell_in_memory(search: CellsInMemory, bounds: Any, draw: int, drawn: Any) -> Any:
+    """By bisection."""
+    cell, half = np.uint32(0), np.uint32(bounds.shape[1] // 2)
+    while half > 0:
+        cell += half if drawn >= bounds[draw, cell + half - 1] else np.uint32(0)
+        half //= np.uint32(2)
+    return cell
+
+
+@implements(n_draws, OneByOne)
+def n_draws_one_by_one(search: OneByOne, bounds: Any) -> Any:
+    """As many as are compiled in."""
+    return search.draws
+
+
+@implements(cell_of, OneByOne)
+def cell_in_registers(search: OneByOne, bounds: Any, draw: int, drawn: Any) -> Any:
+    """By comparison with every boundary."""
+    cell, number = np.uint32(0), float(drawn)
+    for boundary in range(search.cells - 1):
+        cell += np.uint32(number >= bounds[draw * search.cells + boundary])
+    return cell
+
+
+@implements(bounds_of_run, OneByOne)
+def bounds_in_registers(batch: OneByOne, patients: Any, run: Any, local: Any) -> Any:
+    """A copy, as floats: a GPU has more time for them."""
+    for draw in range(batch.draws):
+        for cell in range(batch.cells):
+            local[draw * batch.cells + cell] = patients.bounds[run % patients.bounds.shape[0], draw, cell]
+    return Bounds(local)
+
+
+@implements(point_to_choice, OneByOne)
+def point_one_by_one(batch: OneByOne, rng: Any, t: Any, i: Any) -> None:
+    """Nothing was drawn before."""
+    point(rng, t, CHOOSE)
+
+
+@implements(count_one, OneByOne)
+def count_in_registers(batch: OneByOne, counts: Any, n: int, index: Any) -> None:
+    """Without an index that is known at run time only; what is left belongs to the first."""
+    for one in range(1, n):
+        counts[one] += 1 if one == index else 0
+
+
+@implements(complete_counts, OneByOne)
+def complete_first_count(batch: OneByOne, counts: Any, n: int, total: Any) -> None:
+    """The first is the rest."""
+    counts[0] = total
+    for one in range(1, n):
+        counts[0] -= counts[one]
+
+
+@implements(draw_patients, OneByOne)
+def draw_nobody_ahead(batch: OneByOne, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
+    """Wait for the choice."""
+
+
+@implements(patient_at, OneByOne)
+def patient_one_by_one(
+    batch: OneByOne, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any
+) -> Any:
+    """Drawn now."""
+    return draw_patient(batch, arms.number, patients, bounds, t, chosen, rng)
+
+
+@no_inline
+def look_up_among_few(bounds: Any, actuals: Any, rewards: Any, n: int, steps: Any, actual: Any, reward: Any) -> None:
+    """What each of n patients takes and gains: what belongs to the cell in which its draw lands.
+
+    Three boundaries in one pass: two arms and two rewards make four cells.
+    """
+    in_wide_vectors()
+    last = bounds.size - 1
+    for i in range(n):
+        actual[i], reward[i] = actuals[0], rewards[0]
+    for cell in range(0, last, 3):
+        # Beyond the last cell there is a boundary that no draw reaches.
+        next_1, next_2, next_3 = cell + 1, cell + 2, cell + 3
+        next_2 = next_2 if next_2 < last else last
+        next_3 = next_3 if next_3 < last else last
+        bound_1, bound_2, bound_3 = bounds[cell], bounds[next_1], bounds[next_2]
+        actual_1, actual_2, actual_3 = actuals[next_1], actuals[next_2], actuals[next_3]
+        reward_1, reward_2, reward_3 = rewards[next_1], rewards[next_2], rewards[next_3]
+        for i in range(n):
+            its_actual, its_reward, draw = actual[i], reward[i], steps[i]
+            its_actual, its_reward = (actual_1, reward_1) if draw >= bound_1 else (its_actual, its_reward)
+            its_actual, its_reward = (actual_2, reward_2) if draw >= bound_2 else (its_actual, its_reward)
+            its_actual, its_reward = (actual_3, reward_3) if draw >= bound_3 else (its_actual, its_reward)
+            actual[i], reward[i] = its_actual, its_reward
+
+
+@inline
+def look_up(actuals: Any, rewards: Any, n: int, cells: Any, actual: Any, reward: Any) -> None:
+    """What each of n patients takes and gains, from its cell."""
+    for i in range(n):
+        actual[i], reward[i] = actuals[cells[i]], rewards[cells[i]]
+
+
+@inline
+def find_among_few(bounds: Any, n: int, steps: Any, cells: Any) -> None:
+    """The cell in which each of n draws lands: so many boundaries lie at or below it. Three in one pass, as above."""
+    last = bounds.size - 1
+    for i in range(n):
+        cells[i] = 0
+    for cell in range(0, last, 3):
+        next_1 = cell + 1 if cell + 1 < last else last
+        next_2 = cell + 2 if cell + 2 < last else last
+        bound_1, bound_2, bound_3 = bounds[cell], bounds[next_1], bounds[next_2]
+        for i in range(n):
+            draw = steps[i]
+            cells[i] += np.uint32(draw >= bound_1) + np.uint32(draw >= bound_2) + np.uint32(draw >= bound_3)
+
+
+def guide_for(bounds: Any) -> Any:
+    """Room for the guide to each draw's cells, where there are many: four entries for each cell."""
+    n_draws, n_cells = bounds.shape[-2:]
+    n_entries = 4 << int(n_cells - 1).bit_length() if n_cells > FEW_CELLS else 0
+    return np.zeros((n_draws, n_entries), np.uint32)
+
+
+@no_inline
+def fill_guide(bounds: Any, guide: Any) -> None:
+    """Say of each of equal parts of the range of a draw in which cell it begins."""
+    if guide.shape[1] > 0:
+        width = _ALL_STEPS // guide.shape[1]
+        for draw in range(guide.shape[0]):
+            cell = _ZERO
+            for entry in range(guide.shape[1]):
+                cell = _cell_from(cell, bounds[draw], entry * width)
+                guide[draw, entry] = cell
+
+
+@no_inline
+def find_among_many(bounds: Any, guide: Any, n: int, steps: Any, cells: Any) -> None:
+    """The same with a guide. A part of the range has a quarter of a boundary on average: little is left to search.
+
+    One draw after the other: for so little, vectors do not pay.
+    """
+    n_entries = np.uint64(guide.size)
+    for i in range(n):
+        entry = ((np.uint64(steps[i]) >> _LOW_BITS) * n_entries) >> _HIGH_BITS
+        cells[i] = _cell_from(np.uint64(guide[entry]), bounds, steps[i])
+
+
+@inline
+def _cell_from(cell: Any, bounds: Any, step: Any) -> Any:
+    """The cell in which a draw lands, which is this one or one after it."""
+    last = np.uint64(bounds.size - 1)
+    while step >= bounds[cell] and cell < last:
+        cell += _ONE
+    return cell

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,34 @@ from adhere.checks import is_integer
 from adhere.compilation.places import traceback_place
 from adhere.compilation.policy_failures import policy_error
 from adhere.errors import InputError
+from adhere.policies import Policy
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
-from adhere.simulation.kernels.kernel import Tallies
-from adhere.simulation.kernels.policy_runner import PolicyRunner, Started
-from adhere.simulation.plan import Integers
-from adhere.simulation.policy_name import name_of
+from adhere.simulation.execution.plan import Integers
+from adhere.simulation.measures.measure import Tallies, n_last
 
 
-class PythonRunner(PolicyRunner):
+class PlainPolicy(Protocol):
+    """A plain Python object that can be simulated: `choose` gives the number of an arm, `update` hears of a patient.
+
+    `choose` gets a NumPy generator, or nothing; `update` gets the arm chosen, the arm taken and the reward.
+    """
+
+    @property
+    def choose(self) -> Callable[..., Any]:
+        """Pick an arm."""
+
+    @property
+    def update(self) -> Callable[[int, int, float], Any]:
+        """Learn from a patient."""
+
+
+def name_of(policy: object) -> str:
+    """The name of a policy in results, whether it is compiled or a plain object."""
+    return str(policy) if isinstance(policy, Policy) else str(getattr(policy, "name", type(policy).__name__))
+
+
+class PythonRunner:
     """Runs a plain object with `choose` and `update`, copied afresh for each run.
 
     `choose()` or `choose(rng)` returns an arm number; `update(chosen, actual, reward)` learns. `rng` is a NumPy
@@ -30,7 +49,7 @@ class PythonRunner(PolicyRunner):
     """
 
     def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers) -> None:
-        super().__init__(population, n_patients, grid)
+        self._population, self._n_patients, self._grid = population, n_patients, grid
         for method in ("choose", "update"):
             if not callable(getattr(policy, method, None)):
                 expected = "a policy, its text, or an object with the methods choose and update"
@@ -39,12 +58,20 @@ class PythonRunner(PolicyRunner):
         self.deciders = (self.resolved,)
         self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
 
+    def to_compile(self) -> None:
+        """Nothing is compiled."""
+
+    def load_tables(self, announce: Callable[[str], None]) -> None:
+        """Nothing is looked up."""
+
     def prepare(self, announce: Callable[[str], None]) -> None:
         """Nothing is compiled."""
 
-    def start(self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers) -> Started:
+    def start(
+        self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
+    ) -> Callable[[], Tallies]:
         """Play every run, patient by patient, with the patients every other policy meets."""
-        tallies = self._blank_tallies(len(runs))
+        tallies = Tallies.zeros(len(runs), len(self._grid), self._population.n_arms, 1)
         for row, run in enumerate(runs):
             patients = self._population.patients(seed, run, self._n_patients)
             own = copy.deepcopy(self._policy)
@@ -86,4 +113,4 @@ class PythonRunner(PolicyRunner):
         tallies.rewards[row] = rewards[pulled].cumsum()[upto]
         tallies.baselines[row] = rewards.mean(axis=1).cumsum()[upto]
         tallies.decisions[row] = self._n_patients
-        tallies.last_pulls[row] = pulled[self._n_patients - self._n_last :].sum(axis=0)
+        tallies.last_pulls[row] = pulled[self._n_patients - n_last(self._n_patients) :].sum(axis=0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adhere.errors import InputError
-from adhere.simulation.kernels.kernel import Tallies
 
 Floats = NDArray[np.float64]
 MEASURES = ("surplus", "realised_surplus", "reward", "regret")
@@ -18,6 +18,27 @@ LARGEST_LAST_PART = 100
 _ORDER_MATTERS = 8
 _ROUNDING = 1e-12  # of a reward, for each patient: a surplus this small is none
 SURPLUSES = slice(2)  # of the measures
+
+
+class Tallies(NamedTuple):
+    """What a block of runs leaves behind, by run and, where it says so, by point of the grid."""
+
+    pulls: NDArray[np.int64]  # [run, grid, arm] recommendations so far
+    rewards: NDArray[np.float64]  # [run, grid] rewards so far
+    baselines: NDArray[np.float64]  # [run, grid] mean over arms of the same patients' rewards so far
+    decisions: NDArray[np.int64]  # [run, decider]
+    last_pulls: NDArray[np.int64]  # [run, arm] recommendations among the last patients
+
+    @staticmethod
+    def zeros(n_runs: int, n_grid: int, n_arms: int, n_deciders: int) -> Tallies:
+        """Tallies to be filled."""
+        return Tallies(
+            np.zeros((n_runs, n_grid, n_arms), np.int64),
+            np.zeros((n_runs, n_grid)),
+            np.zeros((n_runs, n_grid)),
+            np.zeros((n_runs, n_deciders), np.int64),
+            np.zeros((n_runs, n_arms), np.int64),
+        )
 
 
 def n_last(n_patients: int) -> int:

@@ -17,6 +17,7 @@ _RATIO = (1.0 + ACCURACY) / (1.0 - ACCURACY)
 _SMALLEST, _LARGEST = 1e-6, 1e9
 _BUCKETS = math.ceil(math.log(_LARGEST / _SMALLEST) / math.log(_RATIO))
 N_BUCKETS = 2 * _BUCKETS + 1
+MAX_VALUES = 1000  # that a `Spread` keeps
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,3 +77,44 @@ class QuantileSketch(EqualArrays):
         middle = 2.0 * _SMALLEST * _RATIO ** abs(bucket) / (1.0 + _RATIO)
         value = math.copysign(middle, bucket) if bucket else 0.0
         return min(max(value, self.lowest), self.highest)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(EqualArrays):
+    """How often each value occurs; where more than `MAX_VALUES` do, none is kept, and the sketch knows them to 0.5%.
+
+    Those of separate trials add up, in any order.
+
+    >>> spread = Spread.of(np.array([84.0, 24.0])).merge(Spread.of(np.array([84.0])))
+    >>> spread.values.tolist(), spread.counts.tolist()
+    ([24.0, 84.0], [1, 2])
+    """
+
+    values: NDArray[np.float64]  # in increasing order
+    counts: NDArray[np.int64]
+    sketch: QuantileSketch
+
+    @staticmethod
+    def of(values: NDArray[np.float64]) -> Spread:
+        """That of some trials."""
+        return _few(*np.unique(values, return_counts=True), QuantileSketch.of(values))
+
+    def merge(self, other: Spread) -> Spread:
+        """That of both."""
+        sketch = self.sketch.merge(other.sketch)
+        if not (self.is_exact and other.is_exact):
+            return Spread(np.zeros(0), np.zeros(0, np.int64), sketch)
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        counts = np.zeros(len(values), np.int64)
+        np.add.at(counts, places, np.concatenate([self.counts, other.counts]))
+        return _few(values, counts, sketch)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every value was kept."""
+        return len(self.values) > 0
+
+
+def _few(values: NDArray[np.float64], counts: NDArray[np.int64], sketch: QuantileSketch) -> Spread:
+    kept = slice(len(values) if len(values) <= MAX_VALUES else 0)
+    return Spread(values[kept], counts[kept], sketch)

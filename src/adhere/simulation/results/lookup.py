@@ -1,47 +1,67 @@
-"""Which of a simulation's outcomes a user means."""
+"""Lookup of one result among many, and what lists of results have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from adhere.checks import is_integer
 from adhere.errors import InputError, nearest
-from adhere.policies import Policy, parse_policy
-from adhere.populations import Population
-from adhere.simulation.results.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+T = TypeVar("T")
+_MAX_LINES, _LINE_WIDTH = 10, 100  # of `repr`
 
 
-def find_outcome(outcomes: Sequence[Outcome], key: object) -> Outcome:
-    """The outcome at a place, or of a (population, policy): values, any texts that mean them, the policy's place."""
-    if is_integer(key):
-        return _at(outcomes, key)
-    if not isinstance(key, tuple) or len(key) != 2:
-        raise InputError("outcome", key, "a number or a pair: result[population, policy]")
-    wanted, policy = key
-    population = wanted.name if isinstance(wanted, Population) else str(wanted)
-    alike = [one for one in outcomes if one.population == population]
-    alike = alike or [one for one in outcomes if one.population == population.strip().lower()]
-    if not alike:
-        known = dict.fromkeys(one.population for one in outcomes)
-        raise InputError("population", population, nearest(population, known))
-    if is_integer(policy):
-        return _at(alike, policy)
-    texts = (str(policy), _canonical(policy))
-    for one in alike:
-        if one.policy in texts or one.resolved in texts:
-            return one
-    raise InputError("policy", str(policy), nearest(str(policy), [one.policy for one in alike]))
+def index_of(field: str, wanted: object, spellings: Sequence[str], names: Sequence[Sequence[str]]) -> int:
+    """The index of what a user means: given as an index, or as text, by any of the names of each.
+
+    `spellings` are the texts that `wanted` may be known by, the plainest first.
+    """
+    if is_integer(wanted):
+        if not -len(names) <= wanted < len(names):
+            raise IndexError(f"{field}: got {wanted}, expected a place from 0 to {len(names) - 1}")
+        return range(len(names))[wanted]
+    for text in spellings:
+        for index, own in enumerate(names):
+            if text in own:
+                return index
+    raise InputError(field, spellings[0], nearest(spellings[0], [own[0] for own in names]))
 
 
-def _at(outcomes: Sequence[Outcome], place: int) -> Outcome:
-    if not -len(outcomes) <= place < len(outcomes):
-        raise IndexError(f"outcome: got {place}, expected a place from 0 to {len(outcomes) - 1}")
-    return outcomes[place]
+class ResultList(Generic[T]):
+    """Results in a fixed order, with frames of polars and of pandas."""
+
+    def _results(self) -> Sequence[T]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._results())
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._results())
+
+    def _in_short(self, title: str, lines: Sequence[str], more: str) -> str:
+        """A `repr` of a title and a line for each result, if they are few."""
+        n_shown = len(lines) if len(lines) < _MAX_LINES else _MAX_LINES - 2
+        shown = [f"{type(self).__name__}: {title}", *(f"  {line}" for line in lines[:n_shown])]
+        if n_shown < len(lines):
+            shown.append(f"  and {len(lines) - n_shown} more: see {more}")
+        return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in shown)
 
 
-def _canonical(policy: object) -> str:
-    """The text that a policy is known by; a name that is no policy's, as that of a plain object, is left as it is."""
-    try:
-        return str(policy if isinstance(policy, Policy) else parse_policy(str(policy)))
-    except InputError:
-        return str(policy)
+class HasFrame:
+    """Something with a frame of polars, and therefore of pandas."""
+
+    def to_polars(self) -> polars.DataFrame:
+        """A frame of polars."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        from adhere.frames import as_pandas
+
+        return as_pandas(self.to_polars())

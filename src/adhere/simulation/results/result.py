@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adhere.checks import is_integer
 from adhere.errors import InputError
-from adhere.simulation.config import Config
-from adhere.simulation.results.lookup import find_outcome
-from adhere.simulation.results.outcome import Outcome
+from adhere.policies import Policy, parse_policy
+from adhere.populations import Population
+from adhere.simulation.results.lookup import ResultList, index_of
+from adhere.simulation.results.outcome import Config, Outcome
 from adhere.simulation.results.runs import Runs
 
 if TYPE_CHECKING:
@@ -18,11 +20,9 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
-_MOST_LINES, _LINE_WIDTH = 10, 100  # of `repr`
 
-
-@dataclass(frozen=True)
-class SimulationResult:
+@dataclass(frozen=True, repr=False)
+class SimulationResult(ResultList[Outcome]):
     """What `simulate` found: one outcome for each population and policy, in the order given."""
 
     config: Config
@@ -39,20 +39,24 @@ class SimulationResult:
 
     def __getitem__(self, key: object) -> Outcome:
         """The outcome at a place, or `result[population, policy]`: values, any texts that mean them, or a place."""
-        return find_outcome(self.outcomes, key)
-
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    def __iter__(self) -> Iterator[Outcome]:
-        return iter(self.outcomes)
+        if is_integer(key):
+            return self.outcomes[index_of("outcome", key, (), [()] * len(self))]
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise InputError("outcome", key, "a number or a pair: result[population, policy]")
+        population, policy = key
+        text = population.name if isinstance(population, Population) else str(population)
+        names = list(dict.fromkeys(one.population for one in self.outcomes))
+        name = names[index_of("population", text, (text, text.strip().lower()), [(one,) for one in names])]
+        alike = [one for one in self.outcomes if one.population == name]
+        spellings, known = (str(policy), _canonical(policy)), [(one.policy, one.resolved) for one in alike]
+        return alike[index_of("policy", policy, spellings, known)]
 
     def __repr__(self) -> str:
-        n_shown = len(self) if len(self) < _MOST_LINES else _MOST_LINES - 2
-        lines = [f"SimulationResult: {self.config.size}", *(f"  {one.in_short()}" for one in self.outcomes[:n_shown])]
-        if n_shown < len(self):
-            lines.append(f"  and {len(self) - n_shown} more: see .summary(), .to_polars(), .plot()")
-        return "\n".join(line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 1]}…" for line in lines)
+        lines = [one.in_short() for one in self.outcomes]
+        return self._in_short(self.config.size, lines, ".summary(), .to_polars(), .plot()")
+
+    def _results(self) -> Sequence[Outcome]:
+        return self.outcomes
 
     def _repr_html_(self) -> str:
         from adhere.simulation.results.result_table import html_table
@@ -116,3 +120,11 @@ class SimulationResult:
         outcomes = tuple(Outcome(**outcome) for outcome in described)
         runs = None if table is None else Runs.from_polars(table, outcomes, config["n_runs"])
         return SimulationResult(Config(**config), outcomes, runs)
+
+
+def _canonical(policy: object) -> str:
+    """The text that a policy is known by; a name that is no policy's, as that of a plain object, is left as it is."""
+    try:
+        return str(policy if isinstance(policy, Policy) else parse_policy(str(policy)))
+    except InputError:
+        return str(policy)

@@ -1,19 +1,16 @@
-"""What a simulation found, as data frames."""
+"""Results of simulations as data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import polars
 
 from adhere.intervals import Estimate
 from adhere.simulation.measures.measure import MEASURES, SHARES
 from adhere.simulation.results.outcome import Outcome
-
-if TYPE_CHECKING:
-    pass
 
 
 def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
@@ -45,3 +42,15 @@ def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
 
 def _columns(name: str, one: Estimate) -> dict[str, float | None]:
     return {name: one.mean, f"{name}_se": one.se, f"{name}_low": one.low, f"{name}_high": one.high}
+
+
+def labelled(
+    names: Sequence[str], labels: Sequence[tuple[str, ...]], columns: Sequence[Mapping[str, Any] | Sequence[Any]]
+) -> polars.DataFrame:
+    """A frame of several tables, one below the other, with labels in their first columns; columns may differ."""
+    kinds = [polars.Enum(list(dict.fromkeys(own))) for own in zip(*labels, strict=True)]
+    frames = []
+    for own, table in zip(labels, columns, strict=True):
+        first = [polars.lit(label, kind).alias(name) for name, label, kind in zip(names, own, kinds, strict=True)]
+        frames.append(polars.DataFrame(table).select(*first, polars.all()))
+    return polars.concat(frames, how="diagonal")

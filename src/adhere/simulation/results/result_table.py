@@ -9,8 +9,7 @@ from adhere.errors import quoted
 from adhere.intervals import Estimate
 from adhere.report.numbers import digits_of, estimate_texts
 from adhere.report.text_table import fits, paragraph, policy_lines, text_tables
-from adhere.simulation.config import Config
-from adhere.simulation.results.outcome import Outcome
+from adhere.simulation.results.outcome import Config, Outcome
 
 _MOST_ARMS = 10
 BEST = "always the best arm"  # the line that policies are to come near to

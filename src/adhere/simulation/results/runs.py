@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adhere.errors import InputError
-from adhere.memory import available_memory, bytes_text
+from adhere.memory import bytes_text
 from adhere.simulation.measures.measure import MEASURES, Floats
 from adhere.simulation.measures.moments import EqualArrays
-from adhere.simulation.plan import Plan
+from adhere.simulation.results.lookup import HasFrame
 from adhere.simulation.results.outcome import Outcome
 
 if TYPE_CHECKING:
-    import pandas
     import polars
 
 
@@ -37,7 +35,7 @@ class OutcomeRuns(EqualArrays):
 
 
 @dataclass(frozen=True, repr=False)
-class Runs:
+class Runs(HasFrame):
     """Each run's final surplus, realised surplus, reward, regret and allocation, of every policy and population."""
 
     by_outcome: tuple[OutcomeRuns, ...]
@@ -57,24 +55,11 @@ class Runs:
 
     def to_polars(self) -> polars.DataFrame:
         """A row for each population, policy and run: population, policy, run, measures, `allocation_ARM` by arm."""
-        import polars
+        from adhere.simulation.results.result_frames import labelled
 
-        kinds = {
-            name: polars.Enum(list(dict.fromkeys(getattr(one, name) for one in self.by_outcome)))
-            for name in ("population", "policy")
-        }
-        frames = []
-        for one in self.by_outcome:
-            who = [polars.lit(getattr(one, name), kind).alias(name) for name, kind in kinds.items()]
-            numbers = {"run": np.arange(one.numbers.shape[1]), **one.columns}
-            frames.append(polars.DataFrame(numbers).select(*who, polars.all()))
-        return polars.concat(frames, how="diagonal")
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
-        from adhere.frames import as_pandas
-
-        return as_pandas(self.to_polars())
+        whose = [(one.population, one.policy) for one in self.by_outcome]
+        columns = [{"run": np.arange(one.numbers.shape[1]), **one.columns} for one in self.by_outcome]
+        return labelled(("population", "policy"), whose, columns)
 
     @staticmethod
     def from_polars(table: polars.DataFrame, outcomes: Sequence[Outcome], n_runs: int) -> Runs:
@@ -86,25 +71,3 @@ class Runs:
             numbers = np.stack([rows[name].to_numpy() for name in names])
             found.append(OutcomeRuns(one.population, one.policy, one.arms, numbers))
         return Runs(tuple(found))
-
-
-def memory_for(plan: Plan) -> int:
-    """How many bytes it takes to keep every run of a plan."""
-    shares = [population.n_arms for population in plan.populations] + [0] * plan.pooled
-    return 8 * plan.n_runs * len(plan.policies) * sum(len(MEASURES) + n_arms for n_arms in shares)
-
-
-def memory_said(plan: Plan) -> str:
-    """What to tell a user about that."""
-    return f"keeping every run takes {bytes_text(memory_for(plan))} of memory, a table of them as much again"
-
-
-def check_memory(plan: Plan) -> None:
-    """Refuse to keep more runs than there is memory for."""
-    needed, available = memory_for(plan), available_memory()
-    if available is not None and needed > available:
-        sentence = (
-            f"keep_runs: {plan.n_runs:,} runs take {bytes_text(needed)} of memory, and {bytes_text(available)} are"
-            " available: keep fewer runs, or none"
-        )
-        raise InputError("keep_runs", True, "fewer runs", sentence)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adhere.report.lines import Level, lines
 from adhere.report.style import SETTINGS, figure_file
-from adhere.simulation.config import Config
-from adhere.simulation.results.outcome import Outcome
+from adhere.simulation.results.outcome import Config, Outcome
 from adhere.simulation.results.result_table import by_population
 
 if TYPE_CHECKING:

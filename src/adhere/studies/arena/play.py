@@ -8,7 +8,6 @@ import json
 import time
 import zlib
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +18,10 @@ from adhere.policies import Policy
 from adhere.populations import Population
 from adhere.populations.population import Floats
 from adhere.processors import usable_processors
-from adhere.simulation.execution.backend import run_plan
+from adhere.simulation.execution.backend import ThreadBackend, run_plan
+from adhere.simulation.execution.plan import Integers
 from adhere.simulation.execution.progress import Progress
-from adhere.simulation.execution.task_runner import TaskRunner
-from adhere.simulation.execution.threads import ThreadBackend
-from adhere.simulation.measures.accumulate import Accumulator, add_task
-from adhere.simulation.plan import Integers, Plan, grid_points
+from adhere.simulation.simulation_plan import SimulationPlan, SimulationRunner, grid_points
 from adhere.studies.arena.cells import Cell, MeanRewards
 from adhere.studies.arena.families import Family
 
@@ -88,14 +85,14 @@ def play(
     grid = grid_points(arena_grid(n_patients), n_patients)
     n_runs = truth.n_units * runs_per_unit
     threads = n_threads or usable_processors()
-    plan = Plan((policy,), (population,), 0, n_patients, n_runs, seed, grid, False, device, keep_grid=True)
+    runner = SimulationRunner(
+        SimulationPlan((policy,), (population,), 0, n_patients, n_runs, seed, grid, False, device, keep_grid=True)
+    )
     began = time.perf_counter()
-    backend = ThreadBackend(TaskRunner(plan), None, threads)
+    backend = ThreadBackend(runner, None, threads)
     backend.prepare(progress.announce)
     compiled = time.perf_counter()
-    found: Accumulator = {}
-    run_plan(plan, backend, progress, partial(add_task, found, n_runs))
-    allocations = found[0, 0][2]
+    allocations = run_plan(runner, backend, progress)[0, 0].kept[0].T
     took = time.perf_counter() - compiled
     return fold(allocations, truth, grid, took, compiled - began, 1 if device == "cuda" else threads)
 

@@ -20,7 +20,7 @@ from adhere.report.lines import Guide
 from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share
 from adhere.report.section import verdict_on
 from adhere.simulation import Outcome, SimulationResult
-from adhere.simulation.config import Config
+from adhere.simulation.results.outcome import Config
 from adhere.studies.framework.study import Experiment, Study, Tables
 from adhere.studies.framework.words import TYPES_HEADER, Cells, Charts, listed, section_of, type_rows
 from adhere.studies.lineup import growth_chart

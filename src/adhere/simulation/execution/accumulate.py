@@ -1,0 +1,90 @@
+"""Accumulation of what tasks measured, in their order and in memory that does not grow with the number of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from adhere.simulation.execution.plan import Plan
+from adhere.simulation.measures.moments import Moments
+
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+class Measured(NamedTuple):
+    """Measurements of consecutive whole blocks of runs of one policy or design in one scenario.
+
+    `differences` are those from the reference design, if they are measured apart. `distribution` has a `merge`.
+    `kept` are arrays by run, of no runs unless each is to be kept.
+    """
+
+    blocks: list[Moments]
+    differences: list[Moments]
+    distribution: Any
+    kept: tuple[Any, ...]
+
+
+Key: TypeAlias = tuple[int, int]  # the indices of scenario and of policy or design
+# A task may measure in several steps. It keeps the moments of each block: merged in another order they would differ
+# in their last bits.
+TaskResult: TypeAlias = dict[Key, list[Measured]]
+
+
+@dataclass
+class Total:
+    """All that is known so far of one policy or design in one scenario."""
+
+    distribution: Any
+    kept: tuple[Any, ...]
+    blocks: list[Moments] = field(default_factory=list)
+    differences: list[Moments] = field(default_factory=list)
+
+
+class Accumulator:
+    """All that is known so far, by the indices of scenario and of policy or design."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._max_blocks, self._n_kept_runs = plan.max_blocks, plan.n_kept_runs
+        self.totals: dict[Key, Total] = {}
+
+    def add_task(self, result: TaskResult) -> None:
+        """Add the result of the next task: tasks are added in their order."""
+        for key, steps in result.items():
+            for step in steps:
+                self.add(key, step)
+
+    def add(self, key: Key, measured: Measured) -> None:
+        """Add the next measurements of one policy or design in one scenario."""
+        if key in self.totals:
+            total = self.totals[key]
+            total.distribution = total.distribution.merge(measured.distribution)
+        else:
+            blank = [np.empty((self._n_kept_runs, *one.shape[1:]), one.dtype) for one in measured.kept]
+            total = self.totals[key] = Total(measured.distribution, tuple(blank))
+        first = sum(block.n for block in total.blocks)
+        for kept, new in zip(total.kept, measured.kept, strict=True):
+            kept[first : first + len(new)] = new
+        add_blocks(total.blocks, measured.blocks, self._max_blocks)
+        add_blocks(total.differences, measured.differences, self._max_blocks)
+
+
+def add_blocks(kept: list[Moments], later: Iterable[Moments], max_blocks: int) -> None:
+    """Keep the next blocks. When there are too many, neighbours become one, and so do those to come.
+
+    `max_blocks` is 1 or an even number.
+    """
+    for block in later:
+        if kept and (max_blocks == 1 or kept[-1].n < kept[0].n):
+            kept[-1] = kept[-1].merge(block)
+            continue
+        if len(kept) == max_blocks:
+            kept[:] = [one.merge(other) for one, other in zip(kept[::2], kept[1::2], strict=True)]
+        kept.append(block)
+
+
+def some_runs(arrays: Arrays, runs: slice) -> Arrays:
+    """The same named tuple of arrays, of some runs."""
+    return type(arrays)(*(one[runs] for one in arrays))
