@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -138,27 +137,6 @@ def test_results_are_kept_until_the_log_grows() -> None:
     assert now() is first
     send(processor, Recommend(trial="t", request_id="one more", subject="S-9"))
     assert now() is None
-
-
-def test_memory_does_not_grow_with_the_trial() -> None:
-    processor = CommandProcessor(open_store())
-    processor.create(make_design("t", "uniform", ARMS))
-
-    def peak() -> int:
-        tracemalloc.start()
-        results(processor)
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        return most
-
-    def grow(first: int, last: int) -> None:
-        processor.execute([Recommend(trial="t", request_id=f"q{n}", subject=f"S-{n}") for n in range(first, last)])
-
-    grow(0, 2000)
-    peak()
-    few = peak()
-    grow(2000, 8000)
-    assert peak() < 1.3 * few
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 50), (17, 40), (40, 40)])

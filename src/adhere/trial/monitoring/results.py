@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import msgspec
 
-from adhere.analysis.fixed_sample.means import ArmMean, View, arm_means
-from adhere.design.arms import TOOK_NOTHING, TOOK_OTHER
+from adhere.analysis.cells import cells_of
+from adhere.analysis.estimates import Quantity
+from adhere.analysis.fixed_sample.means import View, arm_means
+from adhere.analysis.flow import ArmFlow, flow
 from adhere.design.design import Design
-from adhere.intervals import RewardSums, wilson
+from adhere.intervals import RewardSums
 from adhere.store import ReadTransaction
 from adhere.trial.domain.due_looks import next_probabilities
-from adhere.trial.domain.events import decode
-from adhere.trial.domain.history import History, history_of
+from adhere.trial.log.records import RecordRows, read_histories, records_of_rows
 from adhere.trial.policy.engine import Engine
 from adhere.trial.writing.projection import read_state
 
@@ -23,8 +24,6 @@ NOTE = (
     "is tried less and cannot recover. Intervals are those of fixed allocation; 'adhere analyse' has some that hold."
 )
 _IMPUTED = " Values that the trial's rule for missing reports assumes are included (see imputed_parts)."
-ANALYSIS_SETS = (View.INTENTION_TO_TREAT, View.AS_TREATED, View.PER_PROTOCOL)
-_BATCH = 1000
 _MAX_CACHED = 32
 
 
@@ -78,100 +77,54 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     lower_is_better: bool = False
 
 
-@dataclass
-class _Tally:
-    """Everything counted in one pass; its size depends on the number of arms alone."""
-
-    arms: tuple[str, ...]
-    complete: int = 0
-    waiting: int = 0
-    lost: int = 0
-    in_error: int = 0
-    imputed: int = 0
-    fallbacks: int = 0
-    refused: int = 0
-    views: dict[View, list[RewardSums]] = field(init=False)
-    taken: list[dict[int | None, int]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.views = {view: [RewardSums() for _ in self.arms] for view in ANALYSIS_SETS}
-        self.taken = [{} for _ in self.arms]
-
-    def add(self, history: History) -> None:
-        if history.in_error:
-            self.in_error += 1
-            return
-        self.lost += history.withdrawn
-        self.waiting += history.is_open
-        self.complete += not history.withdrawn and not history.is_open
-        self.imputed += sum(part is not None and part.imputed for part in (history.actual, history.reward))
-        self.fallbacks += bool(history.fallback)
-        self.refused += len(history.refused)
-        actual = None if history.actual is None else int(history.actual.value)
-        row = self.taken[history.chosen]
-        row[actual] = row.get(actual, 0) + 1
-        if history.reward is None:
-            return
-        self.views[View.INTENTION_TO_TREAT][history.chosen].add(history.reward.value)
-        if actual is not None and actual >= 0:
-            self.views[View.AS_TREATED][actual].add(history.reward.value)
-        if actual == history.chosen:
-            self.views[View.PER_PROTOCOL][history.chosen].add(history.reward.value)
-
-    def estimates(self, view: View) -> list[ArmEstimate]:
-        return [_estimate(one) for one in arm_means(view, self.arms, self.views[view])]
-
-    def compliance(self, chosen: int) -> Compliance:
-        row = self.taken[chosen]
-        known = sum(count for actual, count in row.items() if actual is not None)
-        agreed = row.get(chosen, 0)
-        low, high = wilson(agreed, known) if known else (0.0, 1.0)
-        return Compliance(
-            self.arms[chosen],
-            {arm: row.get(number, 0) for number, arm in enumerate(self.arms)},
-            row.get(TOOK_NOTHING, 0),
-            row.get(TOOK_OTHER, 0),
-            row.get(None, 0),
-            agreed / known if known else None,
-            low,
-            high,
-        )
-
-
-def _estimate(one: ArmMean) -> ArmEstimate:
-    low, high = (one.mean.sets[0].low, one.mean.sets[0].high) if one.mean.sets else (0.0, 1.0)
-    return ArmEstimate(one.arm, one.mean.n, one.mean.value, low, high)
-
-
 def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
-    """Count all recommendations, some at a time."""
+    """The results at the head of the log, from the same records as the monitor's numbers."""
     head, state = view.head(trial), read_state(view, trial, design, engine)
-    tally = _Tally(design.arms)
-    for first in range(0, state.n_recommendations, _BATCH):
-        ids = range(first, min(first + _BATCH, state.n_recommendations))
-        for bodies in view.histories(trial, ids).values():
-            tally.add(history_of(map(decode, bodies)))
+    rows, n_fallbacks, n_refused = RecordRows(), 0, 0
+    for made, history in read_histories(view, trial, 0):
+        rows.add(made, history)
+        n_fallbacks += bool(history.fallback) and not history.in_error
+        n_refused += 0 if history.in_error else len(history.refused)
+    records = records_of_rows(design, rows)
+    cells, patients = cells_of(records), flow(records)
+    pending, lost = state.counts.waiting, sum(rows.lost)
+    n_imputed = sum(rows.imputed_actual) + sum(rows.imputed_reward)
     return Results(
         trial=design.name,
         head=head.hash.hex(),
         records=head.position,
         recommendations=state.n_recommendations,
-        complete=tally.complete,
-        waiting=tally.waiting,
-        lost_to_follow_up=tally.lost,
-        entered_in_error=tally.in_error,
-        imputed_parts=tally.imputed,
-        fallbacks=tally.fallbacks,
-        refused_updates=tally.refused,
-        intention_to_treat=tally.estimates(View.INTENTION_TO_TREAT),
-        as_treated=tally.estimates(View.AS_TREATED),
-        per_protocol=tally.estimates(View.PER_PROTOCOL),
-        compliance=[tally.compliance(chosen) for chosen in range(len(design.arms))],
+        complete=len(rows) - pending - lost,
+        waiting=pending,
+        lost_to_follow_up=lost,
+        entered_in_error=rows.n_in_error,
+        imputed_parts=n_imputed,
+        fallbacks=n_fallbacks,
+        refused_updates=n_refused,
+        intention_to_treat=_estimates(View.INTENTION_TO_TREAT, design.arms, cells.by_chosen()),
+        as_treated=_estimates(View.AS_TREATED, design.arms, cells.by_actual()),
+        per_protocol=_estimates(View.PER_PROTOCOL, design.arms, cells.as_assigned()),
+        compliance=[_compliance(arm, design.arms) for arm in patients.arms],
         probabilities=dict(zip(design.arms, next_probabilities(state), strict=True)),
         rehearsal=design.rehearsal,
         lower_is_better=design.lower_is_better,
-        note=NOTE + _IMPUTED * bool(tally.imputed),
+        note=NOTE + _IMPUTED * bool(n_imputed),
     )
+
+
+def _estimates(view: View, arms: Sequence[str], sums: Sequence[RewardSums]) -> list[ArmEstimate]:
+    return [ArmEstimate(one.arm, one.mean.n, one.mean.value, *_ends(one.mean)) for one in arm_means(view, arms, sums)]
+
+
+def _compliance(flow: ArmFlow, arms: Sequence[str]) -> Compliance:
+    took = {arm: flow.took_it if arm == flow.arm else flow.took_others[arm] for arm in arms}
+    unknown = flow.not_reported + flow.lost
+    share = flow.compliance
+    return Compliance(flow.arm, took, flow.took_nothing, flow.took_other, unknown, share.value, *_ends(share))
+
+
+def _ends(quantity: Quantity) -> tuple[float, float]:
+    return (quantity.sets[0].low, quantity.sets[0].high) if quantity.sets else (0.0, 1.0)
 
 
 class ResultsCache:
