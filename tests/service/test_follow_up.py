@@ -78,7 +78,7 @@ def test_the_counts_are_those_of_the_histories(service: Service, trial: str) -> 
         bodies = view.histories(number, range(10))
         follow_up.catch_up(view, number)
     histories = {one: history_of(map(decode, own)) for one, own in bodies.items()}
-    assert follow_up.waiting() == [one for one, history in histories.items() if history.is_open]
+    assert follow_up.pending() == [one for one, history in histories.items() if history.is_open]
     assert [follow_up.at(one) for one in range(10)] == [history.at for history in histories.values()]
     assert [follow_up.site(one) for one in range(10)] == [history.site for history in histories.values()]
 

@@ -52,7 +52,7 @@ def counted(view: ReadTransaction, live: Live) -> Counts:
 
 def test_counts_are_those_of_all_recommendations(live: Live) -> None:
     with live.store.reading() as view:
-        assert counts_of(view, 1) == counted(view, live) == Counts(waiting=5, known=4, followed=1, in_error=1)
+        assert counts_of(view, 1) == counted(view, live) == Counts(pending=5, known=4, followed=1, in_error=1)
     live.clock.pass_days(15)
     live.impute_missing()
     live.report(8, actual="aspirin", reward=1.0)

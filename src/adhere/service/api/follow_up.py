@@ -29,7 +29,7 @@ from adhere.trial.log.follow_up import (
     FollowUp,
     SiteCounts,
     is_complete,
-    is_waiting,
+    is_pending,
     missing,
 )
 from adhere.trial.verbs.context import unknown_recommendation
@@ -70,7 +70,7 @@ def _following(
 def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> TrialEnrolment:
     """Show the enrolment of all sites by day, and what is still to be reported."""
     oldest: dict[str, int] = {}
-    for number in follow_up.waiting():
+    for number in follow_up.pending():
         oldest.setdefault(follow_up.site(number), number)
     named = sorted(zip(follow_up.sites, follow_up.counts, strict=True), key=lambda one: one[0])
     zones = context.service.follow_ups.zones
@@ -97,7 +97,7 @@ def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None
         site=name,
         recommendations=sum(known.values()),
         complete=sum(n for what, n in known.items() if is_complete(what)),
-        waiting=sum(n for what, n in known.items() if is_waiting(what)),
+        waiting=sum(n for what, n in known.items() if is_pending(what)),
         nothing_reported=known[0],
         only_taken_reported=known[TAKEN],
         only_outcome_reported=known[OUTCOME],
@@ -115,7 +115,7 @@ def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial
     own = context.holder.site if context.holder.role == SITE else None
     after = query_value(context.query, "after", "", "the ID of a recommendation")
     index = _index(view, live.number, after) if after else -1
-    everything = follow_up.waiting(own)
+    everything = follow_up.pending(own)
     rest = [number for number in everything if number > index]
     shown = rest[:_PAGE]
     lines = _lines(context, view, live, follow_up, shown)
@@ -204,7 +204,7 @@ def _state(known: int) -> str:
         return "entered in error"
     if known & LOST:
         return "lost to follow-up"
-    return "waiting" if is_waiting(known) else "complete"
+    return "waiting" if is_pending(known) else "complete"
 
 
 @reading

@@ -78,7 +78,7 @@ def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine
     if role == SITE:
         return line
     counts = counts_of(view, number)
-    line = replace(line, recommendations=n_recommendations, waiting=counts.waiting, entered_in_error=counts.in_error)
+    line = replace(line, recommendations=n_recommendations, waiting=counts.pending, entered_in_error=counts.in_error)
     if role in BLIND_ROLES:
         return line
     stop = stop_to_confirm(view, number)
@@ -168,7 +168,7 @@ def _check_none_open(context: RequestContext) -> None:
         number = view.trials().get(name)
         if number is None or summary_of(view, number).status == "closed":  # which the command itself is told
             return
-        n_open = counts_of(view, number).waiting
+        n_open = counts_of(view, number).pending
     if n_open:
         many = f"{n_open} recommendation{'s' * (n_open > 1)}"
         sentence = (

@@ -62,7 +62,7 @@ class FollowUp:
         self._site_of, self._at = array("i"), array("d")
         self._stratum, self._keys = array("i"), bytearray()
         self._known = bytearray()
-        self._waiting: dict[int, None] = {}
+        self._pending: dict[int, None] = {}
 
     def catch_up(self, view: ReadTransaction, trial: int) -> None:
         """Take in the records since; all of them if the log is another than before, as after a restore."""
@@ -93,10 +93,10 @@ class FollowUp:
             self._known[number] = after
             site.known[before] -= 1
             site.known[after] += 1
-            if is_waiting(after):
-                self._waiting[number] = None
+            if is_pending(after):
+                self._pending[number] = None
             else:
-                self._waiting.pop(number, None)
+                self._pending.pop(number, None)
 
     def _enrol(self, said: _Said) -> None:
         if said.site not in self.sites:
@@ -109,7 +109,7 @@ class FollowUp:
         self._stratum.append(-1 if said.stratum is None else said.stratum)
         self._keys += bytes.fromhex(said.subject[: 2 * _KEY])
         self._known.append(0)
-        self._waiting[number] = None
+        self._pending[number] = None
         counts = self.counts[index]
         counts.days[self._zones.day(said.site, said.at).isoformat()] += 1
         counts.known[0] += 1
@@ -119,12 +119,12 @@ class FollowUp:
         """How many were made."""
         return len(self._known)
 
-    def waiting(self, site: str | None = None) -> list[int]:
+    def pending(self, site: str | None = None) -> list[int]:
         """The recommendations that await a report, of one site or of all, oldest first."""
         if site is None:
-            return sorted(self._waiting)
+            return sorted(self._pending)
         index = self.sites.index(site) if site in self.sites else -1
-        return sorted(number for number in self._waiting if self._site_of[number] == index)
+        return sorted(number for number in self._pending if self._site_of[number] == index)
 
     def known(self, number: int) -> int:
         """What is known of a recommendation."""
@@ -150,7 +150,7 @@ class FollowUp:
                 yield at // _KEY
 
 
-def is_waiting(known: int) -> bool:
+def is_pending(known: int) -> bool:
     """Whether a report is still expected."""
     return not known & _ENDED and known & _COMPLETE != _COMPLETE
 
@@ -163,7 +163,7 @@ def is_complete(known: int) -> bool:
 def missing(known: int) -> tuple[str, ...]:
     """What is not reported yet, in words."""
     parts = ((TAKEN, "what was taken"), (OUTCOME, "the outcome"))
-    return tuple(words for part, words in parts if is_waiting(known) and not known & part)
+    return tuple(words for part, words in parts if is_pending(known) and not known & part)
 
 
 def _known_after(known: int, said: _Said) -> int:

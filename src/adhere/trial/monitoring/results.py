@@ -87,7 +87,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
         n_refused += 0 if history.in_error else len(history.refused)
     records = records_of_rows(design, rows)
     cells, patients = cells_of(records), flow(records)
-    pending, lost = state.counts.waiting, sum(rows.lost)
+    pending, lost = state.counts.pending, sum(rows.lost)
     n_imputed = sum(rows.imputed_actual) + sum(rows.imputed_reward)
     return Results(
         trial=design.name,

@@ -82,7 +82,7 @@ class RunningMonitor:
             level=LEVEL,
             recommendations=len(records),
             outcomes=total.outcome_known,
-            waiting=_waiting(records),
+            waiting=_pending(records),
             lost_to_follow_up=0 if records.lost is None else int(records.lost.sum()),
             compliance=quantity_view(total.compliance),
             arms=assigned_rows(analysis),
@@ -140,7 +140,7 @@ def _others(records: Records) -> list[int]:
     return [arm for arm in range(records.n_arms) if arm != records.control]
 
 
-def _waiting(records: Records) -> int:
+def _pending(records: Records) -> int:
     """Recommendations for which a report, or a part of it, is still expected; an imputed part is none."""
     no_reward = ~records.has_reward | _flags(records.imputed_reward)
     no_actual = (records.actual == NOT_KNOWN) | _flags(records.imputed_actual)

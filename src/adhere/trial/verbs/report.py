@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from adhere.checks import check_text
@@ -61,11 +60,19 @@ def reported_arm(state: TrialState, command: Report | Correct, kits: Kits) -> tu
     return arm_taken(design.arms, command.actual, command.took_nothing, command.took_other), None
 
 
-def check_not_contradicted(history: History, arms: Sequence[str], taken: int | None, reward: float | None) -> None:
+def _check_consistent(
+    state: TrialState, history: History, site: str | None, taken: int | None, kit: int | None, reward: float | None
+) -> None:
     """Refuse a report that contradicts an earlier one; an imputed value may be replaced."""
-    known = history.actual
-    if taken is not None and known is not None and not known.imputed and taken != known.value:
-        raise _contradiction(history, "actual", describe_taken(arms, taken), describe_taken(arms, int(known.value)))
+    arms, known = state.design.arms, history.actual
+    if taken is not None and known is not None and not known.imputed:
+        # Another kit with the same arm must look like one with another arm, or kits could be sorted by trying.
+        if state.design.blinded and site is not None and (kit, taken) != (known.kit, known.value):
+            sentence = f"actual: conflicts with an earlier report; {_CORRECT}"
+            raise ConflictError("actual", "another", "what was reported before, or a correction", sentence)
+        if taken != known.value:
+            before = describe_taken(arms, int(known.value))
+            raise _contradiction(history, "actual", describe_taken(arms, taken), before)
     known = history.reward
     if reward is not None and known is not None and not known.imputed and reward != known.value:
         raise _contradiction(history, "reward", _exact(reward), _exact(known.value))
@@ -76,25 +83,11 @@ def _exact(reward: float) -> str:
     return repr(reward).removesuffix(".0")
 
 
-def _contradiction(history: History, field: str, now: str, before: str) -> InputError:
+def _contradiction(history: History, field: str, now: str, before: str) -> ConflictError:
     number = history.recommendation_id
     sentence = f"{field}: conflicts with an earlier report for recommendation {number}: got {now}, before {before}"
-    return InputError(field, now, f"{before}, as reported before for recommendation {number}", sentence)
-
-
-def _check_consistent(
-    state: TrialState, history: History, site: str | None, taken: int | None, kit: int | None, reward: float | None
-) -> None:
-    known = history.actual if history.actual is not None and not history.actual.imputed else None
-    blind = state.design.blinded and site is not None
-    # Another kit with the same arm must look like one with another arm, or kits could be sorted by trying.
-    if blind and taken is not None and known is not None and (kit, taken) != (known.kit, known.value):
-        sentence = f"actual: conflicts with an earlier report; {_CORRECT}"
-        raise ConflictError("actual", "another", "what was reported before, or a correction", sentence)
-    try:
-        check_not_contradicted(history, state.design.arms, taken, reward)
-    except InputError as error:
-        raise ConflictError(error.field, error.value, error.expected, f"{error.sentence}; {_CORRECT}") from None
+    expected = f"{before}, as reported before for recommendation {number}"
+    return ConflictError(field, now, expected, f"{sentence}; {_CORRECT}")
 
 
 def _check_same_text(history: History, text: str | None, context: Context) -> None:

@@ -46,6 +46,7 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 from adhere.trial.writing.creation import WHY_NO_SEED
 from adhere.trial.writing.transaction import TrialTransaction
 
+_ABOUT_ENTRIES = (Recommend, Correct)  # as a tuple: `isinstance` would make a union type anew at each command
 CommandKind = TypeVar("CommandKind", bound=Command)
 new_salt = partial(random_bytes, 16)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
@@ -240,7 +241,7 @@ def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int |
 
 def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:
     """Load the recommendations of a subject that decide on another round; return the index of the latest one."""
-    if not isinstance(command, Recommend | Correct):
+    if not isinstance(command, _ABOUT_ENTRIES):
         return None
     latest = None if subject is None else subject.latest
     if isinstance(command, Correct) and command.retract and not transaction.state.design.repeats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import msgspec
@@ -41,22 +42,14 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     has_sites: bool = False
 
 
+_KEPT = Snapshot.__struct_fields__[3:]  # the fields that a state has under the same names
+_kept = attrgetter(*_KEPT)
+
+
 def snapshot_of(state: TrialState, n_updates: int = 0) -> Snapshot:
     """What is to be stored of a state."""
-    return Snapshot(
-        state.policy_state.tobytes(),
-        state.engine.algorithm_version,
-        n_updates,
-        state.n_recommendations,
-        state.status,
-        state.n_examined,
-        state.looks,
-        state.counts,
-        state.commitments,
-        state.is_revealed,
-        state.reopened,
-        state.has_sites,
-    )
+    version = state.engine.algorithm_version
+    return Snapshot(state.policy_state.tobytes(), version, n_updates, *_kept(state))
 
 
 def encode_snapshot(state: TrialState, n_updates: int = 0) -> bytes:
@@ -82,22 +75,9 @@ def usable_snapshot(engine: Engine, head: Head) -> Snapshot | None:
 
 def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position: int) -> TrialState:
     """The state that was stored at a position."""
-    return TrialState(
-        design,
-        engine,
-        floats_from(snapshot.policy_state),
-        position,
-        snapshot.status,
-        snapshot.n_recommendations,
-        snapshot.n_examined,
-        looker=None if snapshot.looks is None else looker_of(design, engine),
-        looks=snapshot.looks,
-        counts=snapshot.counts,
-        commitments=snapshot.commitments,
-        is_revealed=snapshot.is_revealed,
-        reopened=snapshot.reopened,
-        has_sites=snapshot.has_sites,
-    )
+    looker = None if snapshot.looks is None else looker_of(design, engine)
+    kept = dict(zip(_KEPT, _kept(snapshot), strict=True))
+    return TrialState(design, engine, floats_from(snapshot.policy_state), position, looker=looker, **kept)
 
 
 def floats_from(data: bytes) -> Floats:
