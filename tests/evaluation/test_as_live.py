@@ -14,6 +14,7 @@ import pytest
 from adhere.design.make_design import make_design
 from adhere.design.parts import Delay, Enrolment, Imputation, Looks, Missing, Rate, Stopping
 from adhere.looks.judge import GO_ON, NAMES
+from slow import slow
 
 from .live_trials import play_live
 from .trials import compliers, play
@@ -71,9 +72,10 @@ DESIGNS: dict[str, dict[str, Any]] = {
         "missing": Missing(outcome=Rate(by_stratum={"old": 0.3})), **CONTROLLED,
     },
 }  # fmt: skip
+COMPILED_HERE_ALONE = ("burn-in, an arm dropped in it",)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", [slow(name) if name in COMPILED_HERE_ALONE else name for name in DESIGNS])
 def test_a_live_trial_is_the_simulated_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fields = {"policy": "thompson", "n_patients": 32, "population": TWO, **DESIGNS[name]}
     population = fields.pop("population")

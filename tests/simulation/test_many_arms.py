@@ -53,6 +53,7 @@ def found(population: Population, policy: str) -> str:
     return digest([measured, [outcome.allocation_trajectory(arm).mean.tolist() for arm in population.arms]])
 
 
+@pytest.mark.slow
 def test_many_arms_compile_once_and_give_what_a_kernel_for_each_number_gave(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(run_block, static=True)
     monkeypatch.setattr(CompiledRunner, "loop", kernel)

@@ -221,7 +221,7 @@ def test_find_many(store: Store) -> None:
     assert [len(part) for part in found] == [count] * 3
 
 
-def test_cases_until_a_position(store: Store) -> None:
+def test_histories_until_a_position(store: Store) -> None:
     trial = make_trial(store)
     fill(store, trial, record(1, None, 1), record(2, None, 2), record(3, None, 1), record(4, None, 3))
     with store.reading() as view:
@@ -285,7 +285,7 @@ def test_a_pseudonym_is_enrolled_once(store: Store) -> None:
         assert [subject.key for subject in view.subjects(trial)] == ["k"]
 
 
-def test_kept_states(store: Store) -> None:
+def test_the_state_before_a_position(store: Store) -> None:
     trial, other = make_trial(store), make_trial(store, "other")
     with store.writing() as transaction:
         transaction.save_states(other, [(5, b"other")])
