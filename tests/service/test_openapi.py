@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from adhere.service.api.openapi import document
+from adhere.service.api.routes import GROUPS
 from adhere.service.http.problems import KINDS
 from adhere.service.pages.routes import ROUTES
 from adhere.service.settings import ServiceSettings
@@ -63,7 +64,18 @@ def test_the_document_has_every_route_of_the_table(service: Service) -> None:
         statuses = {str(route.status), *(str(KINDS[kind][0]) for kind in route.kinds)}
         assert set(operation["responses"]) == statuses
         assert bool(operation["security"]) == bool(route.roles)
+        assert (operation["operationId"], operation["tags"]) == (route.name, [route.group])
     assert sum(len(methods) for methods in DOCUMENT["paths"].values()) == len(ROUTES)
+
+
+def test_the_page_of_the_api_has_every_operation_under_its_group(service: Service) -> None:
+    page = service.send("GET", "/docs", role=None, headers={"Accept": "text/html"}).body.decode()
+    sections = {part.partition("</h2>")[0]: part for part in page.split("<section><h2>")[1:]}
+    assert list(sections) == [*GROUPS, "Objects"]
+    for route in ROUTES:
+        assert f'<details id="{route.name}">' in sections[route.group]
+    assert 'id="monitor"' in sections["Results"]
+    assert 'id="enrolment"' in sections["Trials"]
 
 
 def test_the_document_is_valid() -> None:

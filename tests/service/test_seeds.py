@@ -105,7 +105,7 @@ def test_the_document_says_so_and_no_other_number_may_be_that_large(service: Ser
     kinds = schemas["NewTrial"]["properties"]["seed"]["anyOf"]
     assert [{name: kind.get(name) for name in whole} for kind in kinds if kind["type"] == "integer"] == [whole]
     assert [kind["type"] for kind in kinds] == ["integer", "string", "null"]
-    assert all("seed" not in schemas[name]["properties"] for name in ("DesignView", "TrialView", "TrialCreated"))
+    assert all("seed" not in schemas[name]["properties"] for name in ("Design", "TrialDetails", "CreatedTrial"))
 
 
 def test_the_client_sends_any_seed(service: Service) -> None:

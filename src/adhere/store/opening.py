@@ -51,7 +51,8 @@ def _postgres() -> ModuleType:
         from adhere.store import postgres
     except ImportError:
         raise StoreError(
-            "PostgreSQL needs a driver: pip install 'adhere[service]' (in a checkout: '.[service]')"
+            "PostgreSQL needs a driver: pip install 'adhere[service]' "
+            "(in a checkout: ./packages/adhere-client '.[service]')"
         ) from None
     return postgres
 
