@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from adhere.errors import UnknownError as UnknownError
     from adhere.evaluation.evaluate import evaluate as evaluate
     from adhere.evaluation.evaluation import Evaluation as Evaluation
-    from adhere.evaluation.search.calibrate import calibrate as calibrate
     from adhere.evaluation.search.calibration import Calibration as Calibration
+    from adhere.evaluation.search.calibration import calibrate as calibrate
     from adhere.evaluation.search.sample_size import SampleSize as SampleSize
     from adhere.evaluation.search.sample_size import sample_size as sample_size
     from adhere.policies import Always as Always
@@ -78,8 +78,7 @@ _PUBLIC = {
     "adhere.contract": "check_policies",
     "adhere.evaluation.evaluate": "evaluate",
     "adhere.evaluation.evaluation": "Evaluation",
-    "adhere.evaluation.search.calibrate": "calibrate",
-    "adhere.evaluation.search.calibration": "Calibration",
+    "adhere.evaluation.search.calibration": "Calibration calibrate",
     "adhere.evaluation.search.sample_size": "SampleSize sample_size",
     "adhere.errors": "ConflictError InputError PolicyError UnknownError",
     "adhere.policies": "Always BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adhere.design.look_thresholds import LookNames
+from adhere.design.look_rules import LookNames
 from adhere.design.make_design import make_design
 from adhere.design.parts import Looks, Stopping
 

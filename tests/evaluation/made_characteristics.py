@@ -9,12 +9,11 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.design.parts import Stopping
 from adhere.evaluation.characteristics.characteristics import Characteristics
-from adhere.evaluation.characteristics.columns import Columns
 from adhere.evaluation.characteristics.measure import Distributions, measure_rows
+from adhere.evaluation.characteristics.outcomes import Columns
 from adhere.evaluation.evaluation import Evaluation
-from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.scenarios.scenario import Scenario, truth_of
 from adhere.evaluation.scenarios.scenarios import read_scenarios
-from adhere.evaluation.scenarios.truth import truth_of
 from adhere.simulation.measures.moments import Moments
 from evaluation.made_trials import MadeTrial, as_outcomes, made_trial
 

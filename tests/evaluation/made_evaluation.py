@@ -12,8 +12,8 @@ from adhere.evaluation.characteristics.measure import measure_rows
 from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.evaluation import Evaluation
 from adhere.evaluation.evaluation_plan import EvaluationPlan, measured
+from adhere.evaluation.scenarios.scenario import Truth, truth_of
 from adhere.evaluation.scenarios.scenarios import read_scenarios
-from adhere.evaluation.scenarios.truth import Truth, truth_of
 from adhere.looks.judge import ACTIVE, GO_ON, INFERIOR, SUPERIOR
 from adhere.simulation.execution.accumulate import Accumulator
 

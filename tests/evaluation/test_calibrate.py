@@ -17,7 +17,7 @@ from adhere.design.design import Design
 from adhere.design.parts import MIRRORED, Looks, Stopping
 from adhere.errors import InputError
 from adhere.evaluation.scenarios.scenarios import read_scenarios
-from adhere.evaluation.search.calibrate import calibrate
+from adhere.evaluation.search.calibration import calibrate
 from adhere.evaluation.search.confirmed_number import SettledNumber, Tried
 from adhere.evaluation.search.named_number import with_number
 from adhere.evaluation.search.sample_size import SampleSize, sample_size

@@ -12,7 +12,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.evaluation.characteristics.characteristics import Characteristic
-from adhere.evaluation.characteristics.meanings import MEANINGS
+from adhere.evaluation.characteristics.quantities import MEANINGS
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.looks.judge import EQUIVALENT, FUTILE, GO_ON, INFERIOR, SUPERIOR
 from adhere.populations import Counts, uniform_any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from adhere.evaluation.search.confirmation import clopper_pearson
+from adhere.evaluation.search.confirmed_number import clopper_pearson
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from adhere.errors import InputError
-from adhere.evaluation.characteristics.meanings import MEANINGS
+from adhere.evaluation.characteristics.quantities import MEANINGS
 from evaluation.made_characteristics import made_evaluation, without_nan
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from adhere import InputError, import_policies, load_design
-from adhere.evaluation.characteristics.notes import notes_on
 from adhere.evaluation.characteristics.quantities import quantities
+from adhere.evaluation.evaluate import notes_on
 from adhere.evaluation.evaluation_plan import EvaluationPlan, EvaluationRunner
 from adhere.evaluation.kernels.bets import Bets, NoBets
 from adhere.evaluation.kernels.trial_runner import TrialRunner

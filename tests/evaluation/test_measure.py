@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from adhere.design.design import Design
-from adhere.evaluation.characteristics.claims import claims
-from adhere.evaluation.characteristics.columns import Columns
-from adhere.evaluation.characteristics.measure import measure_rows, most_cut
+from adhere.evaluation.characteristics.measure import claims, measure_rows, most_cut
 from adhere.evaluation.characteristics.naive_estimates import _student
-from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
-from adhere.evaluation.scenarios.truth import Truth
+from adhere.evaluation.characteristics.outcomes import Columns, Floats, TrialOutcomes
+from adhere.evaluation.scenarios.scenario import Truth
 from adhere.intervals import student_quantile
 from adhere.looks.judge import ACTIVE, EQUIVALENT, INFERIOR, SUPERIOR
 from adhere.simulation.execution.accumulate import some_runs

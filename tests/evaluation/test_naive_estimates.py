@@ -9,8 +9,8 @@ import pytest
 
 from adhere.evaluation.characteristics import naive_estimates
 from adhere.evaluation.characteristics.outcomes import TrialOutcomes
+from adhere.evaluation.scenarios.scenario import truth_of
 from adhere.evaluation.scenarios.scenario_grid import ScenarioGrid
-from adhere.evaluation.scenarios.truth import truth_of
 
 N_TRIALS, PER_ARM = 4000, 200
 

@@ -7,9 +7,8 @@ import pytest
 from adhere.design.design import Design
 from adhere.design.parts import MIRRORED, Delay, Enrolment, Looks, Stopping
 from adhere.errors import InputError
-from adhere.evaluation.search.named_number import number_names, number_of, with_number
-from adhere.evaluation.search.resized import resized, smallest_size
-from adhere.evaluation.search.searched_number import range_to_search, usual_number
+from adhere.evaluation.search.named_number import number_names, number_of, range_to_search, usual_number, with_number
+from adhere.evaluation.search.sample_size import resized, smallest_size
 
 DESIGN = Design(
     "headache",

@@ -12,10 +12,9 @@ import pytest
 from adhere.design.design import Design
 from adhere.design.make_design import make_design
 from adhere.errors import InputError
-from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.scenarios.scenario import Scenario, truth_of
 from adhere.evaluation.scenarios.scenario_grid import ScenarioGrid
 from adhere.evaluation.scenarios.scenarios import note_on_nulls, read_scenarios
-from adhere.evaluation.scenarios.truth import truth_of
 from adhere.populations import ComplianceTypes, Count, Counts, corrective, rich_and_poor, uniform_any
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from adhere.exploration.groups import NAMES, Group
+from adhere.exploration.presets import NAMES, Group
 
 Row = tuple[float, float, float]
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from adhere.exploration.beliefs import PROTOCOLS, Pair, belief_of, credited, truth_of
-from adhere.exploration.groups import Group, population_of
-from adhere.exploration.presets import PRESETS, preset_groups
+from adhere.exploration.presets import PRESETS, Group, population_of, preset_groups
 from adhere.populations import rich_and_poor, stroke_aspirin
 
 from .people import any_groups, groups

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
-from adhere.exploration.groups import Group
-from adhere.exploration.presets import preset_groups
+from adhere.exploration.presets import Group, preset_groups
 from adhere.exploration.sentences import headline, with_sentences
 
 from .people import any_groups, groups

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import adhere
-from adhere.exploration.groups import Group, population_of
+from adhere.exploration.presets import Group, Settings, population_of
 from adhere.exploration.results import Exploration
-from adhere.exploration.settings import Settings
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.exploring import Explorer
 from service.both_clients import BOTH, MakeClient

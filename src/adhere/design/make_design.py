@@ -11,8 +11,7 @@ from adhere.checks import MAX_NAME_LENGTH, check_reward, check_text, is_number
 from adhere.decoding import misfit
 from adhere.design.arms import arm_taken, check_arm_names
 from adhere.design.checks import check
-from adhere.design.design import Design
-from adhere.design.design_text import plain
+from adhere.design.design import Design, plain
 from adhere.design.parts import (
     Delay,
     Enrolment,

@@ -1,4 +1,4 @@
-"""How trials of designs would behave: many trials of each in every scenario, on all cores."""
+"""Evaluation of designs: many trials of each in every scenario, on all cores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from importlib.metadata import version
 from typing import Any
 
 from adhere.checks import check_integer
+from adhere.design.checks import check
 from adhere.design.design import Design
 from adhere.design.design_file import DesignLike, load_design
+from adhere.design.stopping_checks import why_not_exact
 from adhere.errors import InputError
 from adhere.evaluation.characteristics.characteristics import Characteristics
-from adhere.evaluation.characteristics.notes import notes_on
 from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.evaluation import Evaluation
 from adhere.evaluation.evaluation_plan import EvaluationPlan, EvaluationRunner
@@ -26,10 +27,37 @@ from adhere.evaluation.scenarios.scenarios import (
     read_scenarios,
     usual_grid,
 )
+from adhere.looks.judge import GO_ON
 from adhere.randomness import check_seed
 from adhere.simulation.execution.backend import backend_of, check_workers, run_plan
 from adhere.simulation.execution.plan import memory_note
 from adhere.simulation.execution.progress import Progress
+
+
+def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
+    """Sentences on one design: what its check warns of, whether looks were in vain, and what is left out."""
+    design = results[0].design
+    warnings = check(design)
+    if not any(one.startswith("stopping") for one in warnings):  # which says why
+        warnings += _looks_in_vain(results)
+    if design.estimands and (reason := why_not_exact(design)):
+        warnings += (f"any-time valid estimates are left out: {reason}",)
+    return tuple(f"{design.name}: {one}" for one in warnings)
+
+
+def _looks_in_vain(results: Sequence[Characteristics]) -> tuple[str, ...]:
+    """Whether trials always stopped at the first look, or never before the last."""
+    n_before = results[0].columns.n_looks - 1
+    if not n_before:
+        return ()
+    shares = [
+        [one.moments.mean[one.columns.where("stopped", look, GO_ON)] for look in (0, n_before - 1)] for one in results
+    ]
+    if all(first == 0.0 for first, _ in shares):
+        return ("every trial stopped at its first look, in every scenario",)
+    if all(last == 1.0 for _, last in shares):
+        return ("no trial stopped before its end, in any scenario",)
+    return ()
 
 
 def evaluate(

@@ -1,4 +1,4 @@
-"""What `adhere.evaluate` found."""
+"""The result of `adhere.evaluate`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Evaluation(HasFrame, ResultList[Characteristics]):
         return self._in_short(size, [one.in_short() for one in self.results], ".summary(), .to_polars(), .to_html()")
 
     def _repr_html_(self) -> str:
-        from adhere.evaluation.output.notebook import notebook_table
+        from adhere.evaluation.output.summary import notebook_table
 
         return notebook_table(self)
 

@@ -1,4 +1,4 @@
-"""What every trial of an evaluation left behind, and the lookup of a scenario and a design."""
+"""Kept trials of an evaluation, and the lookup of a scenario and a design."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adhere.design.design import Design
-from adhere.evaluation.characteristics.claims import selected_arms
+from adhere.evaluation.characteristics.measure import selected_arms
 from adhere.evaluation.characteristics.outcomes import VIEWS, Ints, TrialOutcomes
 from adhere.evaluation.characteristics.quantities import INCONCLUSIVE
 from adhere.evaluation.scenarios.scenario import Scenario

@@ -1,4 +1,4 @@
-"""What is true of the two arms, and what each protocol comes to believe, exactly."""
+"""The truth about two arms, and what each protocol comes to believe, exactly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from adhere.exploration.groups import Group
+from adhere.exploration.presets import Group
 from adhere.protocols import NONE, as_protocol
 
 PROTOCOLS: Final = {"chosen": "intention-to-treat", "actual": "as-treated", "comply": "per-protocol"}

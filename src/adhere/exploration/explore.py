@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
-from adhere.exploration.groups import population_of
 from adhere.exploration.policies import TITLES
+from adhere.exploration.presets import Settings, population_of
 from adhere.exploration.results import Exploration
 from adhere.exploration.sentences import headline, with_sentences
-from adhere.exploration.settings import Settings
 from adhere.intervals import Estimate
 from adhere.simulation import simulate
 from adhere.simulation.results.outcome import Outcome

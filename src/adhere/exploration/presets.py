@@ -1,14 +1,19 @@
-"""Where to start from: the paper's examples and the stroke trial, as shares and rewards of four compliance types."""
+"""Settings to explore: compliance types, and presets from the paper's examples and the stroke trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+from msgspec import Meta, Struct
+
+from adhere.checks import check_integer, check_sums_to_one, check_unit_number
 from adhere.errors import InputError, nearest
-from adhere.exploration.groups import ALWAYS, COMPLIERS, DEFIERS, NAMES, NEVER, Group
+from adhere.exploration import policies as choices
+from adhere.exploration import presets
 from adhere.populations import (
+    ComplianceType,
     ComplianceTypes,
     Counts,
     corrective,
@@ -17,6 +22,62 @@ from adhere.populations import (
     rich_and_poor,
     stroke_aspirin,
 )
+from adhere.populations.compliance_types import BEHAVIOURS
+from adhere.populations.examples import ARMS
+from adhere.randomness import check_seed
+
+CONTROL, TREATMENT = 0, 1
+NAMES: Final = {f"{name}s": takes for name, takes in BEHAVIOURS.items()}  # "never-takers": (0, 0), …
+NEVER, ALWAYS, COMPLIERS, DEFIERS = NAMES
+
+UnitNumber = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Group(Struct, frozen=True):
+    """A compliance type: its share of the patients, and its mean reward if it takes the control or the treatment."""
+
+    name: Annotated[str, Meta(description="never-takers, always-takers, compliers or defiers")]
+    share: UnitNumber
+    control: UnitNumber
+    treatment: UnitNumber
+
+    @property
+    def takes(self) -> tuple[int, ...]:
+        """The arm taken for each arm that is recommended."""
+        return NAMES[self.name]
+
+    @property
+    def rewards(self) -> tuple[float, float]:
+        """The mean reward for each arm taken."""
+        return self.control, self.treatment
+
+
+def check_groups(groups: Sequence[Group]) -> None:
+    """Refuse shares and rewards that are not from 0 to 1, and shares that do not add up to 1."""
+    if [group.name for group in groups] != list(NAMES):
+        raise InputError("groups", [group.name for group in groups], f"{', '.join(NAMES)}, in this order")
+    for group in groups:
+        for field, value in zip(fields_of(group.name), (group.share, *group.rewards), strict=True):
+            check_unit_number(field, value)
+    shares = [group.share for group in groups]
+    try:
+        check_sums_to_one("shares", shares)
+    except InputError:
+        sentence = f"the shares of {', '.join(NAMES)} add up to {sum(shares):.6g}; they must add up to 1"
+        raise InputError(NEVER.replace("-", "_"), f"{sum(shares):.6g}", "shares that add up to 1", sentence) from None
+
+
+def fields_of(name: str) -> tuple[str, str, str]:
+    """What a compliance type's share and its two mean rewards are called in an address."""
+    word = name.replace("-", "_")
+    return word, f"{word}_control", f"{word}_treatment"
+
+
+def population_of(groups: Sequence[Group]) -> ComplianceTypes:
+    """The groups as a population, which `adhere.simulate` takes."""
+    types = [ComplianceType(group.name, group.share, group.takes, group.rewards) for group in groups]
+    return ComplianceTypes("explored", ARMS, types)
+
 
 _DECIMALS = 2  # of the rewards that an empty compliance type starts with
 
@@ -113,3 +174,37 @@ def preset_groups(name: str) -> tuple[Group, ...]:
         if preset.name == name:
             return preset.make()
     raise InputError("preset", name, nearest(name, [preset.name for preset in PRESETS]))
+
+
+MAX_PATIENTS: Final = 10_000
+MAX_RUNS: Final = 2_000
+MAX_PATIENTS_IN_ALL: Final = 2_000_000  # of one policy: a few tenths of a second
+MAX_SEED: Final = 10**15 - 1
+
+
+class Settings(Struct, frozen=True):
+    """Everything that decides what an exploration shows.
+
+    >>> Settings(n_runs=1, n_patients=20).policies[1]
+    'thompson/actual'
+    """
+
+    groups: tuple[Group, ...] = presets.preset_groups(presets.DEFAULT)
+    policies: tuple[str, ...] = choices.DEFAULT
+    n_patients: int = 1_000
+    n_runs: int = 1_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_groups(self.groups)
+        choices.check_policies(self.policies)
+        check_integer("patients", self.n_patients, 10, MAX_PATIENTS)
+        check_integer("runs", self.n_runs, 1, MAX_RUNS)
+        check_integer("seed", check_seed(self.seed), 0, MAX_SEED)
+        if self.n_runs * self.n_patients > MAX_PATIENTS_IN_ALL:
+            sentence = (
+                f"{self.n_runs:,} runs of {self.n_patients:,} patients are too many to show at once: at most"
+                f" {MAX_PATIENTS_IN_ALL:,} patients in all (`adhere simulate` takes any number)"
+            )
+            expected = f"at most {MAX_PATIENTS_IN_ALL // self.n_patients:,} with so many patients"
+            raise InputError("runs", self.n_runs, expected, sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from adhere.exploration.beliefs import Belief, Truth
-from adhere.exploration.settings import Settings
+from adhere.exploration.presets import Settings
 from adhere_client.responses.simulations import ExploredPolicy
 
 

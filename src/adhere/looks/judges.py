@@ -7,6 +7,7 @@ from typing import Any
 
 from adhere.compilation import generic, implements, no_inline
 from adhere.looks.best_arm import compare_two, judge_posteriors, pick_best, share_beliefs, write
+from adhere.looks.group_sequential import z_statistic
 from adhere.looks.judge import (
     ACTIVE,
     BY_EQUIVALENCE,
@@ -28,7 +29,6 @@ from adhere.looks.judge import (
     judge,
 )
 from adhere.looks.posterior import RESULT
-from adhere.looks.z_statistic import z_statistic
 
 
 @implements(judge, NoRules)

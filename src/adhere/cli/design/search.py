@@ -92,7 +92,7 @@ def calibrate(
     import_all(imports)
     design = read_design(file)
     from adhere.evaluation.scenarios.scenarios import given_or_own
-    from adhere.evaluation.search.calibrate import calibrate as find
+    from adhere.evaluation.search.calibration import calibrate as find
 
     with machines(threads, device, cluster) as where:
         found = find(

@@ -104,8 +104,8 @@ def verify(
     are missing, so keep a head where those who keep the log cannot change it. The exit status is 0 if all is well,
     else 1.
     """
+    from adhere.design.design import difference
     from adhere.design.design_file import load_design
-    from adhere.design.design_text import difference
     from adhere.trial.domain.events import created_event
     from adhere.trial.log import verify as verifying
 

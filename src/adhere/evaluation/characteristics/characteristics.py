@@ -12,12 +12,10 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.evaluation.characteristics import monte_carlo
-from adhere.evaluation.characteristics.columns import Columns
-from adhere.evaluation.characteristics.meanings import MEANINGS
 from adhere.evaluation.characteristics.measure import Distributions
-from adhere.evaluation.characteristics.quantities import Kind, Quantity, quantities
-from adhere.evaluation.scenarios.scenario import Scenario
-from adhere.evaluation.scenarios.truth import Truth
+from adhere.evaluation.characteristics.outcomes import Columns
+from adhere.evaluation.characteristics.quantities import MEANINGS, Kind, Quantity, quantities
+from adhere.evaluation.scenarios.scenario import Scenario, Truth
 from adhere.intervals import Estimate
 from adhere.looks.judge import ACTIVE, NAMES
 from adhere.simulation.measures.moments import Moments

@@ -1,4 +1,4 @@
-"""Estimates that take a trial as if its size and allocation had been fixed, for many simulated trials at once."""
+"""Naive estimates of many simulated trials: as if size and allocation had been fixed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
-from adhere.evaluation.scenarios.truth import Bools
+from adhere.evaluation.scenarios.scenario import Bools
 from adhere.intervals import Z95, student_quantile
 
 _ROUNDING = 1e-12  # a variance this small is none

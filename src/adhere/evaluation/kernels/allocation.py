@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adhere.compilation import generic, generic_with_default, implements, inline, no_inline, state_of, strip
-from adhere.evaluation.kernels.trial_shape import ByShares, FrozenShares, PolicyAlone
+from adhere.evaluation.kernels.workspace import ByShares, FrozenShares, PolicyAlone
 from adhere.policies.base.generic import choose, remember
 from adhere.policies.guards.dropped_arms import shares_left
 from adhere.policies.guards.permuted_blocks import take_place, write_block_shares

@@ -13,8 +13,7 @@ from adhere.errors import InputError
 from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.kernels.bets import Bets, NoBets
 from adhere.evaluation.kernels.trial import PLAY_TRIALS, play_trials
-from adhere.evaluation.kernels.trial_shape import allocation_of, blocks_size, conditions_of
-from adhere.evaluation.kernels.workspace import Sizes, Workspace
+from adhere.evaluation.kernels.workspace import Sizes, Workspace, allocation_of, blocks_size, conditions_of
 from adhere.looks.judge import needs_wealth
 from adhere.policies import as_policy
 from adhere.policies.base.policy import TrialShape

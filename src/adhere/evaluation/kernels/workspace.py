@@ -1,18 +1,156 @@
-"""What simulated trials work in."""
+"""Conditions and workspace of simulated trials, as the numbers and arrays that compiled code reads and writes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adhere.compilation import layout_of
 from adhere.compilation.local import room_for
 from adhere.compilation.static import MAX_STATIC_ARMS
-from adhere.evaluation.kernels.trial_shape import Conditions
+from adhere.design.arms import arm_taken
+from adhere.design.design import Design
+from adhere.design.parts import Delay, Rate
+from adhere.design.planned_looks import burn_in_of, look_counts, look_days, planned_looks
+from adhere.evaluation.characteristics.outcomes import Floats, Ints
 from adhere.looks.judge import N_VALUES, work_size
+from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.base.policy import CompiledPolicy, probabilities_size
+from adhere.policies.guards.permuted_blocks import BlockRule, block_lengths, block_rule
 from adhere.simulation.kernels.patients import Arms
+
+_DISTRIBUTIONS = {"fixed": 0.0, "uniform": 1.0, "exponential": 2.0}  # as `patient_kernel` knows them
+
+
+class Conditions(NamedTuple):
+    """Who comes when, what is heard of them, and when one looks. Whole numbers are floats, so as not to be static."""
+
+    n_patients: float
+    n_strata: float  # 0 without
+    days: Floats  # [patient] on which they come; empty where they come at random
+    per_day: float
+    delay: Floats  # [arm] in days, on average
+    distribution: float
+    missing_outcome: Floats  # [stratum, arm chosen, 0 after a failure or 1 after a success]
+    missing_taken: Floats  # the same
+    impute_after: float  # days
+    impute_reward: float  # NaN where none is assumed
+    impute_taken: float  # an arm, TOOK_NOTHING, or NaN where nothing is assumed
+    sees_both_arms: float  # 1 where the policy learns of patients who took none of the arms
+    look_counts: Floats  # [look] outcomes known at it; infinite for looks by day and for the end
+    look_days: Floats  # [look]; infinite for looks by number and for the end
+    grid: Ints  # numbers of patients at which allocation is noted
+
+
+class PolicyAlone(NamedTuple):
+    """The policy chooses every arm. A type of its own, so that what `ByShares` needs is not compiled."""
+
+    size: int = 0
+
+
+class FrozenShares(NamedTuple):
+    """Every arm is drawn by the shares of the last look: the policy's own choice need not be compiled."""
+
+    size: int = 0
+
+
+class ByShares(NamedTuple):
+    """Shares may be prescribed: within strata, until the next look, or after an arm was dropped."""
+
+    is_frozen: float  # 1 where allocation is updated at looks only
+    burn_in: float  # patients
+    n_strata: float  # with blocks of their own in the burn-in; 0 without strata
+    blocks: BlockRule
+
+
+def conditions_of(design: Design, n_patients: int, grid: Ints) -> Conditions:
+    """The conditions of a design's trials."""
+    n_looks, days = planned_looks(design), look_days(design)
+    counts = np.full(n_looks, math.inf)
+    if not days:
+        counts[:-1] = look_counts(design)[:-1]
+    by_day = np.full(n_looks, math.inf)
+    by_day[: len(days)] = days
+    impute, policy = design.impute, as_policy(design.policy)
+    return Conditions(
+        n_patients=float(n_patients),
+        n_strata=float(len(design.strata)),
+        days=_days(design, n_patients),
+        per_day=float(design.enrolment.per_day),
+        delay=_delays(design.delay, design.arms),
+        distribution=_DISTRIBUTIONS[design.delay.distribution],
+        missing_outcome=_rates(design.missing.outcome, design),
+        missing_taken=_rates(design.missing.taken, design),
+        impute_after=math.nan if impute is None else float(impute.after_days),
+        impute_reward=_imputed_reward(design),
+        impute_taken=_imputed_taken(design),
+        sees_both_arms=float(any(isinstance(one, ComplianceAwareLearner) for one in policy.learners())),
+        look_counts=counts,
+        look_days=by_day,
+        grid=np.array(grid, np.int64),
+    )
+
+
+def allocation_of(design: Design) -> PolicyAlone | FrozenShares | ByShares:
+    """How arms are drawn."""
+    is_frozen, n_arms = design.update == "at looks", len(design.arms)
+    may_drop = design.stopping is not None and n_arms > 2  # of two arms, when one is dropped the trial stops
+    if not (is_frozen or may_drop or design.strata):
+        return PolicyAlone()
+    burn_in = burn_in_of(design)
+    if is_frozen and burn_in.patients == 0:
+        return FrozenShares()
+    blocks = block_rule(n_arms, burn_in.lengths or block_lengths(n_arms))
+    return ByShares(float(is_frozen), float(burn_in.patients), float(len(design.strata)), blocks)
+
+
+def blocks_size(allocation: PolicyAlone | FrozenShares | ByShares) -> int:
+    """Return how many floats the blocks of all strata take."""
+    if not isinstance(allocation, ByShares):
+        return 0
+    return int(allocation.n_strata) * int(layout_of("State", allocation.blocks).size(allocation.blocks))
+
+
+def _days(design: Design, n_patients: int) -> Floats:
+    enrolment = design.enrolment
+    if enrolment.days:
+        return np.array(enrolment.days[:n_patients]) - enrolment.days[0]
+    return np.zeros(0) if enrolment.random else np.arange(n_patients) / enrolment.per_day
+
+
+def _delays(delay: Delay, arms: tuple[str, ...]) -> Floats:
+    return np.array([float(delay.by_arm.get(arm, delay.days)) for arm in arms])
+
+
+def _rates(rate: Rate, design: Design) -> Floats:
+    """One of the ways in which a rate may differ, as a table of all of them."""
+    strata = design.strata or ("",)
+    table = np.full((len(strata), len(design.arms), 2), float(rate.rate))
+    for place, arm in enumerate(design.arms):
+        table[:, place] = rate.by_arm.get(arm, rate.rate)
+    for place, stratum in enumerate(strata):
+        if stratum in rate.by_stratum:
+            table[place] = rate.by_stratum[stratum]
+    for outcome, own in enumerate((rate.after_failure, rate.after_success)):
+        if own is not None:
+            table[:, :, outcome] = own
+    return table
+
+
+def _imputed_reward(design: Design) -> float:
+    impute = design.impute
+    if impute is None or impute.reward is None:
+        return math.nan
+    return 1.0 - float(impute.reward) if design.lower_is_better else float(impute.reward)
+
+
+def _imputed_taken(design: Design) -> float:
+    impute = design.impute
+    taken = None if impute is None else arm_taken(design.arms, impute.actual, impute.took_nothing)
+    return math.nan if taken is None else float(taken)
 
 
 class Sizes(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.evaluation.output.rows import Row, rows_of
-from adhere.evaluation.output.texts import is_known, percent, short_percent
+from adhere.evaluation.output.rows import Row, is_known, percent, rows_of, short_percent
 from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:

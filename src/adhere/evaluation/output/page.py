@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 from adhere.analysis.texts import sentence
 from adhere.design.words import in_words
 from adhere.evaluation.output import sentences, tables
-from adhere.evaluation.output.estimate_figures import estimates_figures
-from adhere.evaluation.output.figures import allocation_figure, convergence_figure, size_figure, status_figure
+from adhere.evaluation.output.figures import (
+    allocation_figure,
+    convergence_figure,
+    estimates_figures,
+    size_figure,
+    status_figure,
+)
 from adhere.evaluation.output.grid_figures import errors_figure, power_figure
 from adhere.evaluation.output.rows import rows_of_design
-from adhere.evaluation.output.scenario_tables import people_table, scenarios_table
 from adhere.evaluation.output.side_by_side import designs_table, differences_figure, differences_table
+from adhere.evaluation.output.tables import people_table, scenarios_table
 from adhere.evaluation.output.words import WORDS, design_fields, methods, simulation_details
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section

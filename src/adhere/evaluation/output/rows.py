@@ -1,11 +1,11 @@
-"""What an evaluation holds, in the order in which it is shown: scenario by scenario, in each design by design."""
+"""Rows of an evaluation in the order in which it is shown, and their numbers as text."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from adhere.evaluation.output.texts import short_percent
 from adhere.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -13,6 +13,93 @@ if TYPE_CHECKING:
     from adhere.evaluation.characteristics.characteristics import Characteristics
     from adhere.evaluation.evaluation import Evaluation
     from adhere.evaluation.scenarios.scenario import Scenario
+
+UNKNOWN = "–"  # where there is no number
+ERRORS = "in brackets: Monte Carlo standard error"
+_MOST_DIGITS = 4
+_MOST_OF_PERCENT = 2
+_ROUNDING = 1e-9  # errors below that share of a number are those of floats
+
+
+def is_known(one: Estimate | None) -> bool:
+    """Whether there is a number."""
+    return one is not None and math.isfinite(one.mean)
+
+
+def column(
+    estimates: Sequence[Estimate | None],
+    *,
+    percent: bool = False,
+    sign: bool = False,
+    errors: bool = True,
+    unit: bool = True,
+) -> list[str]:
+    """Numbers that stand below each other, all to the same decimals: as many as their errors deserve.
+
+    With a `sign` they are differences, and those of shares in percentage points; these, and what has no `unit`, are
+    without the sign of percents.
+
+    >>> column([Estimate(0.0483, 0.0021, 0.0441, 0.0524), None], percent=True)
+    ['4.8% (0.2)', '–']
+    >>> column([Estimate(1749.6, 11.8, 1726.0, 1773.0)])
+    ['1,750 (12)']
+    >>> column([Estimate(527.33333, 1e-13, 527.3, 527.4)], errors=False)
+    ['527']
+    >>> column([Estimate(60.0, 0.0, 60.0, 60.0)])
+    ['60 (0)']
+    >>> column([Estimate(0.50002, 1e-6, 0.5, 0.50004)], percent=True, errors=False)
+    ['50.00%']
+    >>> column([Estimate(-0.0123, 0.0004, -0.013, -0.011), Estimate(0.05, 0.0008, 0.04, 0.06)], sign=True)
+    ['-0.0123 (0.0004)', '+0.0500 (0.0008)']
+    """
+    factor, ending = 100.0 if percent else 1.0, "%" if percent and unit and not sign else ""
+    known = [one for one in estimates if one is not None and math.isfinite(one.mean)]
+    digits = _digits(known, factor)
+    return [UNKNOWN if one not in known else _text(one, digits, factor, ending, sign, errors) for one in estimates]
+
+
+def percent(one: Estimate | None, sign: bool = False) -> str:
+    """A probability with its 95% interval.
+
+    >>> percent(Estimate(0.0483, 0.0021, 0.0441, 0.0524))
+    '4.8% [4.4, 5.2]'
+    """
+    if one is None or not math.isfinite(one.mean):
+        return UNKNOWN
+    digits, plus = _digits([one], 100.0), "+" if sign else ""
+    ends = [] if one.low is None or one.high is None else [100 * one.low, 100 * one.high]
+    interval = f" [{', '.join(_number(end, digits, plus) for end in ends)}]" if ends else ""
+    return f"{_number(100 * one.mean, digits, plus)}%{interval}"
+
+
+def short_percent(share: float) -> str:
+    """A share that is exact.
+
+    >>> short_percent(0.7), short_percent(0.125)
+    ('70%', '12.5%')
+    """
+    return f"{100 * share:.4g}%"
+
+
+def _digits(known: Sequence[Estimate], factor: float) -> int:
+    """One figure of the largest error, or two where it is below 3; at least one decimal of a percentage."""
+    largest = max((factor * one.se for one in known if one.se and one.se > _ROUNDING * abs(one.mean)), default=0.0)
+    if largest <= 0.0:
+        is_plain = all(abs(one.mean) >= 100 or abs(one.mean - round(one.mean)) < _ROUNDING for one in known)
+        return 1 if factor > 1 else 0 if is_plain else 3
+    exponent = math.floor(math.log10(largest))
+    return max(1, min(_MOST_OF_PERCENT, -exponent)) if factor > 1 else max(0, min(_MOST_DIGITS, -exponent))
+
+
+def _text(one: Estimate | None, digits: int, factor: float, unit: str, sign: bool, errors: bool) -> str:
+    assert one is not None
+    text = f"{_number(factor * one.mean, digits, '+' if sign else '')}{unit}"
+    return text if one.se is None or not errors else f"{text} ({_number(factor * one.se, digits, '')})"
+
+
+def _number(value: float, digits: int, sign: str) -> str:
+    return f"{round(value, digits) + 0.0:{sign},.{digits}f}"  # + 0.0 turns -0.0 into 0.0
+
 
 STATUSES = ("superior", "inferior", "equivalent", "futile")
 INCONCLUSIVE = "inconclusive"

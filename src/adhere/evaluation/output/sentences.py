@@ -1,15 +1,14 @@
-"""What a report on designs says in words: of errors and power, of sizes, of patients' benefit, of estimates."""
+"""Sentences of a report on designs: errors and power, sizes, patients' benefit, estimates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adhere.design.assignment_words import as_assigned, randomises
 from adhere.design.planned_looks import planned_looks
+from adhere.design.words import as_assigned, randomises
 from adhere.evaluation.output.grid_figures import CLAIMS, worst_error
-from adhere.evaluation.output.rows import Row, rows_of
-from adhere.evaluation.output.texts import is_known, percent
+from adhere.evaluation.output.rows import Row, is_known, percent, rows_of
 from adhere.report.numbers import counted
 
 if TYPE_CHECKING:
@@ -163,8 +162,7 @@ def benefit_result(evaluation: Evaluation) -> str:
 
 def estimates_result(evaluation: Evaluation) -> str:
     """The lowest coverage of each method."""
-    from adhere.evaluation.characteristics.columns import METHODS
-    from adhere.evaluation.characteristics.outcomes import VIEWS
+    from adhere.evaluation.characteristics.outcomes import METHODS, VIEWS
 
     said = []
     for method in METHODS:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adhere.design.planned_looks import planned_looks
 from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
-from adhere.evaluation.output.rows import rows_of, some_of
+from adhere.evaluation.output.rows import ERRORS, UNKNOWN, column, is_known, rows_of, some_of
 from adhere.evaluation.output.sentences import decided_by
-from adhere.evaluation.output.texts import ERRORS, UNKNOWN, column, is_known
 from adhere.report.section import Listing, ReportFigure
 
 if TYPE_CHECKING:

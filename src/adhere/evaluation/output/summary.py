@@ -1,17 +1,27 @@
-"""An evaluation for a terminal: tables and sentences within 100 columns."""
+"""An evaluation for a terminal, within 100 columns, and for a notebook."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 from adhere.evaluation.output import sentences
 from adhere.evaluation.output.grid_figures import claim_of
-from adhere.evaluation.output.rows import INCONCLUSIVE, STATUSES, Row, rows_of, rows_of_design, scenario_columns
+from adhere.evaluation.output.rows import (
+    INCONCLUSIVE,
+    STATUSES,
+    UNKNOWN,
+    Row,
+    column,
+    rows_of,
+    rows_of_design,
+    scenario_columns,
+)
+from adhere.evaluation.output.sentences import in_its_words
 from adhere.evaluation.output.side_by_side import COMPARED
-from adhere.evaluation.output.texts import UNKNOWN, column
 from adhere.report.numbers import counted
 from adhere.report.text_table import paragraph, text_table
 
@@ -171,3 +181,30 @@ def _item(text: str, width: int) -> str:
     lines = textwrap.wrap(glued, width - 4, break_on_hyphens=False)
     first, *others = [line.replace(_GLUE, " ") for line in lines]
     return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])
+
+
+_MAX_HTML_ROWS = 40
+_LONGER = {"false": "false claims", "wrong": "wrong direction"}  # headings, where there is room
+
+
+def notebook_table(evaluation: Evaluation) -> str:
+    """The headline, and a row for each scenario and design."""
+    rows = rows_of(evaluation)
+    columns = {
+        "scenario": [row.scenario.name for row in rows],
+        "design": [row.label for row in rows],
+        **{_LONGER.get(heading, heading): cells for heading, cells in claims_columns(rows).items()},
+    }
+    lines = list(zip(*columns.values(), strict=True))
+    body = "".join(_row("td", line) for line in lines[:_MAX_HTML_ROWS])
+    more = f"<p>and {len(lines) - _MAX_HTML_ROWS} more: .to_polars()</p>" if len(lines) > _MAX_ROWS else ""
+    table = f"<table><thead>{_row('th', tuple(columns))}</thead><tbody>{body}</tbody></table>"
+    return in_its_words(evaluation, f"<div><p>{escape(headline(evaluation))}</p>{table}{more}</div>")
+
+
+def _row(tag: str, cells: tuple[str, ...]) -> str:
+    inside = ""
+    for number, cell in enumerate(cells):
+        align = "left" if number < 2 else "right"
+        inside += f'<{tag} style="text-align: {align}; padding: 0.2em 0.6em">{escape(cell)}</{tag}>'
+    return f"<tr>{inside}</tr>"

@@ -1,10 +1,10 @@
-"""What the report on a design explains: how things are defined and simulated, its fields, and its words."""
+"""Explanations of a report on designs: definitions, methods, fields and words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adhere.design.design_text import plain
+from adhere.design.design import plain
 from adhere.report.numbers import counted
 from adhere.report.page import GLOSSARY
 

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from adhere.checks import check_unit_number, is_number
 from adhere.decoding import not_supported
 from adhere.errors import InputError, nearest
-from adhere.evaluation.scenarios.scenario import Null, Scenario
-from adhere.evaluation.scenarios.truth import null_of
+from adhere.evaluation.scenarios.scenario import Null, Scenario, null_of
 from adhere.populations import ComplianceType, ComplianceTypes
 
 # Of the treatment, or of each arm named.

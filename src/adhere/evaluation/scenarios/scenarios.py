@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 from adhere.decoding import read_json
 from adhere.design.design import Design
 from adhere.errors import InputError
-from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.scenarios.scenario import Scenario, null_of
 from adhere.evaluation.scenarios.scenario_grid import LOWERING_GRID, USUAL_GRID, ScenarioGrid, usual_average
-from adhere.evaluation.scenarios.truth import null_of
 from adhere.populations import Population, PopulationLike, as_population
 from adhere.records.table import is_table
 

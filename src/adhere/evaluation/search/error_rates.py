@@ -1,4 +1,4 @@
-"""How often trials of a design err in each of some scenarios, and nothing else: as fast as it can be found."""
+"""Rates of error of a design in some scenarios, and nothing else: as fast as they can be found."""
 
 from __future__ import annotations
 

@@ -20,10 +20,9 @@ from adhere.errors import InputError, UnknownError
 from adhere.evaluation.evaluation_plan import EvaluationPlan, max_patients
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.exploration import presets
-from adhere.exploration.groups import NAMES, Group, fields_of
 from adhere.exploration.policies import CHOICES, DEFAULT, check_policies
+from adhere.exploration.presets import MAX_PATIENTS, MAX_RUNS, MAX_SEED, NAMES, Group, Settings, fields_of
 from adhere.exploration.results import Exploration
-from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, MAX_SEED, Settings
 from adhere.service.api.designs import read_design
 from adhere.service.api.queries import Number, Text, query_value
 from adhere.service.api.requests import NewSimulation, ScenarioTable, seed_of

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Final
 
 from adhere.errors import UnavailableError
+from adhere.exploration.presets import Settings
 from adhere.exploration.results import Exploration
-from adhere.exploration.settings import Settings
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.child_process import ChildProcess, JobProcessError
 from adhere.service.threads import Threads

@@ -10,9 +10,8 @@ from urllib.parse import parse_qs, urlencode
 from starlette.responses import Response
 
 from adhere.exploration import policies, presets
-from adhere.exploration.groups import fields_of
+from adhere.exploration.presets import MAX_PATIENTS, MAX_RUNS, Settings, fields_of
 from adhere.exploration.results import Exploration
-from adhere.exploration.settings import MAX_PATIENTS, MAX_RUNS, Settings
 from adhere.service.api.simulations import EXPLORATION_QUERY, settings_of
 from adhere.service.pages.explore.charts import ARMS, ExploreChart, beliefs, curves, population
 from adhere.service.pages.page_request import PageRequest
