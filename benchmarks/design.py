@@ -18,8 +18,8 @@ import numpy as np
 
 from adhere.design.design import Design
 from adhere.design.parts import Delay, Looks, Stopping
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.kernels.trial_runner import TrialRunner
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.processors import usable_processors
 

@@ -12,9 +12,9 @@ from typing import Any
 import polars
 
 from adhere import simulate
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.characteristics.quantities import MEANINGS
 from adhere.evaluation.kept_trials import KeptTrials
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.populations import records_json, records_of
 from adhere.service.api.openapi import document
 from adhere.service.pages.routes import ROUTES

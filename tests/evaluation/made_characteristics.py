@@ -10,8 +10,8 @@ from adhere.design.design import Design
 from adhere.design.parts import Stopping
 from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.characteristics.measure import Distributions, measure_rows
-from adhere.evaluation.characteristics.outcomes import Columns
 from adhere.evaluation.evaluation import Evaluation
+from adhere.evaluation.outcomes import Columns
 from adhere.evaluation.scenarios.scenario import Scenario, truth_of
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.simulation.measures.moments import Moments

@@ -9,9 +9,9 @@ from adhere.design.parts import Evidence, Looks, Stopping
 from adhere.design.planned_looks import planned_looks
 from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.characteristics.measure import measure_rows
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.evaluation import Evaluation
 from adhere.evaluation.evaluation_plan import EvaluationPlan, measured
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Truth, truth_of
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.looks.judge import ACTIVE, GO_ON, INFERIOR, SUPERIOR

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.looks.judge import ACTIVE, EQUIVALENT, FUTILE, GO_ON, INFERIOR, SUPERIOR
 
 

@@ -15,8 +15,8 @@ import pytest
 from adhere import as_population
 from adhere.design.design import Design
 from adhere.design.parts import Delay, Enrolment, Imputation, Looks, Missing, Rate, Stopping
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.kernels.bets import LOG_THRESHOLD
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.populations import Population
 from oracle.confidence_sequence import log_wealth
 from oracle.design_trial import PlainTrial

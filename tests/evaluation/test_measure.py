@@ -10,7 +10,7 @@ import pytest
 from adhere.design.design import Design
 from adhere.evaluation.characteristics.measure import claims, measure_rows, most_cut
 from adhere.evaluation.characteristics.naive_estimates import _student
-from adhere.evaluation.characteristics.outcomes import Columns, Floats, TrialOutcomes
+from adhere.evaluation.outcomes import Columns, Floats, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Truth
 from adhere.intervals import student_quantile
 from adhere.looks.judge import ACTIVE, EQUIVALENT, INFERIOR, SUPERIOR

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adhere.evaluation.characteristics import monte_carlo
-from adhere.evaluation.characteristics.outcomes import Floats
+from adhere.evaluation.outcomes import Floats
 from adhere.intervals import Estimate
 from adhere.simulation.measures.moments import Moments
 from adhere.simulation.measures.quantiles import MAX_VALUES, QuantileSketch, Spread

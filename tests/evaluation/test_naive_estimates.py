@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adhere.evaluation.characteristics import naive_estimates
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.evaluation.scenarios.scenario import truth_of
 from adhere.evaluation.scenarios.scenario_grid import ScenarioGrid
 

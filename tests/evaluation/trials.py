@@ -6,8 +6,8 @@ import numpy as np
 
 from adhere import ComplianceType, ComplianceTypes, Population
 from adhere.design.design import Design
-from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.kernels.trial_runner import TrialRunner
+from adhere.evaluation.outcomes import Floats, TrialOutcomes
 
 
 def compliers(*means: float) -> ComplianceTypes:

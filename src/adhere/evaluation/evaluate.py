@@ -14,10 +14,10 @@ from adhere.design.design_file import DesignLike, load_design
 from adhere.design.stopping_checks import why_not_exact
 from adhere.errors import InputError
 from adhere.evaluation.characteristics.characteristics import Characteristics
-from adhere.evaluation.characteristics.outcomes import TrialOutcomes
 from adhere.evaluation.evaluation import Evaluation
 from adhere.evaluation.evaluation_plan import EvaluationPlan, EvaluationRunner
 from adhere.evaluation.kept_trials import KeptTrials
+from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.evaluation.scenarios.scenarios import (
     ScenariosLike,
     given_or_own,

@@ -13,8 +13,8 @@ from adhere.design.planned_looks import planned_looks
 from adhere.design.stopping_checks import why_not_exact
 from adhere.errors import InputError
 from adhere.evaluation.characteristics.measure import Distributions, measure_rows, most_cut
-from adhere.evaluation.characteristics.outcomes import VIEWS, Columns, Floats, TrialOutcomes
 from adhere.evaluation.kernels.trial_runner import TrialRunner, as_benefit
+from adhere.evaluation.outcomes import VIEWS, Columns, Floats, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Scenario, Truth, truth_of
 from adhere.policies import Policy, as_policy
 from adhere.populations import PatientTables

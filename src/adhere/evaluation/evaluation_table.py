@@ -10,8 +10,8 @@ import polars
 
 from adhere.design.design import Design
 from adhere.evaluation.characteristics.characteristics import Characteristics
-from adhere.evaluation.characteristics.outcomes import Floats
 from adhere.evaluation.characteristics.quantities import MEANINGS
+from adhere.evaluation.outcomes import Floats
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.intervals import Estimate
 from adhere.simulation.results.outcome import Trajectory

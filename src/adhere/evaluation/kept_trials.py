@@ -10,8 +10,8 @@ import numpy as np
 
 from adhere.design.design import Design
 from adhere.evaluation.characteristics.measure import selected_arms
-from adhere.evaluation.characteristics.outcomes import VIEWS, Ints, TrialOutcomes
 from adhere.evaluation.characteristics.quantities import INCONCLUSIVE
+from adhere.evaluation.outcomes import VIEWS, Ints, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.looks.judge import ACTIVE, NAMES
 from adhere.report.numbers import counted

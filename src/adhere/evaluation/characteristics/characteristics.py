@@ -13,8 +13,8 @@ from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.evaluation.characteristics import monte_carlo
 from adhere.evaluation.characteristics.measure import Distributions
-from adhere.evaluation.characteristics.outcomes import Columns
 from adhere.evaluation.characteristics.quantities import MEANINGS, Kind, Quantity, quantities
+from adhere.evaluation.outcomes import Columns
 from adhere.evaluation.scenarios.scenario import Scenario, Truth
 from adhere.intervals import Estimate
 from adhere.looks.judge import ACTIVE, NAMES

@@ -12,7 +12,7 @@ from adhere.design.design import Design
 from adhere.design.planned_looks import burn_in_of
 from adhere.evaluation.characteristics import naive_estimates
 from adhere.evaluation.characteristics.naive_estimates import Estimates
-from adhere.evaluation.characteristics.outcomes import Columns, Floats, Ints, TrialOutcomes
+from adhere.evaluation.outcomes import Columns, Floats, Ints, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import SAME, Bools, Truth, best_arms
 from adhere.looks.judge import ACTIVE, EQUIVALENT, GO_ON, INFERIOR, NAMES, SUPERIOR
 from adhere.simulation.measures.moments import EqualArrays

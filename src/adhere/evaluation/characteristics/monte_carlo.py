@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adhere.evaluation.characteristics.outcomes import Ints
+from adhere.evaluation.outcomes import Ints
 from adhere.intervals import Z95, Estimate, wilson
 from adhere.simulation.measures.moments import Moments
 from adhere.simulation.measures.quantiles import ACCURACY, Spread

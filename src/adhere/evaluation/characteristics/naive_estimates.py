@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
+from adhere.evaluation.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Bools
 from adhere.intervals import Z95, student_quantile
 

@@ -1,4 +1,4 @@
-"""Operating characteristics of a design: their meanings, the columns they come from, and why a scenario lacks some."""
+"""Operating characteristics of a design: meanings, the columns they come from, and why a scenario lacks some."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.design.stopping_checks import why_not_exact
 from adhere.evaluation.characteristics.measure import differences
-from adhere.evaluation.characteristics.outcomes import (
+from adhere.evaluation.outcomes import (
     COVERS,
     ERROR,
     HAS_ESTIMATE,

@@ -10,10 +10,10 @@ import numpy as np
 from adhere.design.design import Design
 from adhere.design.look_rules import look_rules
 from adhere.errors import InputError
-from adhere.evaluation.characteristics.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.kernels.bets import Bets, NoBets
 from adhere.evaluation.kernels.trial import PLAY_TRIALS, play_trials
 from adhere.evaluation.kernels.workspace import Sizes, Workspace, allocation_of, blocks_size, conditions_of
+from adhere.evaluation.outcomes import Floats, TrialOutcomes
 from adhere.looks.judge import needs_wealth
 from adhere.policies import as_policy
 from adhere.policies.base.policy import TrialShape

@@ -15,7 +15,7 @@ from adhere.design.arms import arm_taken
 from adhere.design.design import Design
 from adhere.design.parts import Delay, Rate
 from adhere.design.planned_looks import burn_in_of, look_counts, look_days, planned_looks
-from adhere.evaluation.characteristics.outcomes import Floats, Ints
+from adhere.evaluation.outcomes import Floats, Ints
 from adhere.looks.judge import N_VALUES, work_size
 from adhere.policies import ComplianceAwareLearner, as_policy
 from adhere.policies.base.policy import CompiledPolicy, probabilities_size

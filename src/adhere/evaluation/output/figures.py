@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adhere.design.planned_looks import look_counts, look_days
 from adhere.design.stopping_checks import may_drop_arms
 from adhere.design.words import randomises
-from adhere.evaluation.characteristics.outcomes import METHODS, VIEWS
+from adhere.evaluation.outcomes import METHODS, VIEWS
 from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
 from adhere.evaluation.output.rows import STATUSES, Row, is_known, percent, some_of
 from adhere.intervals import wilson

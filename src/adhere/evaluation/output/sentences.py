@@ -162,7 +162,7 @@ def benefit_result(evaluation: Evaluation) -> str:
 
 def estimates_result(evaluation: Evaluation) -> str:
     """The lowest coverage of each method."""
-    from adhere.evaluation.characteristics.outcomes import METHODS, VIEWS
+    from adhere.evaluation.outcomes import METHODS, VIEWS
 
     said = []
     for method in METHODS:

@@ -166,7 +166,7 @@ def benefit_table(evaluation: Evaluation) -> Listing:
 
 def estimates_table(evaluation: Evaluation) -> Listing:
     """Bias, root mean squared error and coverage of every estimand by every method."""
-    from adhere.evaluation.characteristics.outcomes import METHODS, VIEWS
+    from adhere.evaluation.outcomes import METHODS, VIEWS
 
     lines: list[tuple[Row, str, str, str]] = [
         (row, arm, estimand, method)
@@ -203,7 +203,7 @@ def estimates_table(evaluation: Evaluation) -> Listing:
 
 
 def _true_effect(row: Row, arm: str, estimand: str) -> float:
-    from adhere.evaluation.characteristics.outcomes import VIEWS
+    from adhere.evaluation.outcomes import VIEWS
 
     return float(row.found.truth.effects[row.design.arms.index(arm), VIEWS.index(estimand)])
 

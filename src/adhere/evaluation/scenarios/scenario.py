@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.evaluation.characteristics.outcomes import VIEWS, Floats
+from adhere.evaluation.outcomes import VIEWS, Floats
 from adhere.populations import ComplianceTypes, Population
 
 Null: TypeAlias = Literal["sharp", "average"]
