@@ -19,7 +19,7 @@ from adhere.studies.coverage import coverage as module
 from adhere.studies.coverage.adaptive_trials import DELAY, AdaptiveTrials
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
 from adhere.studies.coverage.bound_reports import BoundReports, true_cells
-from adhere.studies.coverage.cells import ALL_POLICIES, FULL, AdaptiveCell, FixedCell, RedrawnCell
+from adhere.studies.coverage.cells import ALL_POLICIES, FULL, Cell
 from adhere.studies.coverage.fixed_trials import FixedTrials
 from adhere.studies.coverage.judgements import judge, markdown, summary
 from adhere.studies.coverage.page import Facts, coverage_sections
@@ -31,7 +31,7 @@ from report.html_reader import Reader
 from studies.sections import check_texts_are_whole
 
 TABLES = ("intervals", "tests", "populations")
-SMALL = FixedCell("two-sided, confounded", 200, 40)
+SMALL = Cell("two-sided, confounded", 400, 40)
 
 
 def named(name: str, among: tuple[People, ...] = FIXED) -> People:
@@ -44,29 +44,29 @@ def test_what_is_true_follows_from_what_is_observed(who: People) -> None:
     cells = true_cells(who).reshape(2, 2, 2)  # chosen, taken, outcome
     np.testing.assert_allclose(cells.sum(axis=(1, 2)), 1.0)
     success = cells[:, :, 1].sum(axis=1)
-    np.testing.assert_allclose(who.truth.chosen, success)
+    np.testing.assert_allclose(who.chosen, success)
     taking = cells[:, 1].sum(axis=1)
-    assert sum(who.truth.shares.values()) == pytest.approx(1.0)
-    if who.truth.is_monotone:  # Wald's ratio is then the effect on compliers, and the shares can be observed
-        assert who.truth.complier_effect == pytest.approx((success[1] - success[0]) / (taking[1] - taking[0]))
-        shares = who.truth.shares
+    assert sum(who.shares.values()) == pytest.approx(1.0)
+    if who.is_monotone:  # Wald's ratio is then the effect on compliers, and the shares can be observed
+        assert who.complier_effect == pytest.approx((success[1] - success[0]) / (taking[1] - taking[0]))
+        shares = who.shares
         assert (shares["always-takers"], shares["never-takers"]) == pytest.approx((taking[0], 1 - taking[1]))
     with np.errstate(invalid="ignore"):
         given_both = cells[:, :, 1] / cells.sum(axis=2)
     differ = np.nanmax(np.abs(given_both[0] - given_both[1]), initial=0.0) > 1e-9
-    assert who.truth.is_mediated == (not differ)
+    assert who.is_mediated == (not differ)
 
 
 def test_the_study_has_what_the_issue_asks_for() -> None:
-    fixed = [cell for cell in FULL if isinstance(cell, FixedCell)]
-    assert all(cell.n_trials == 10_000 and cell.n_per_arm >= 200 for cell in fixed)
-    assert {cell.people for cell in fixed if cell.n_per_arm == 200} == {who.name for who in FIXED}
-    adaptive = [cell for cell in FULL if isinstance(cell, AdaptiveCell)]
+    fixed = [cell for cell in FULL if cell.is_fixed]
+    assert all(cell.n_trials == 10_000 and cell.n_patients >= 400 for cell in fixed)
+    assert {cell.people for cell in fixed if cell.n_patients == 400} == {who.name for who in FIXED}
+    adaptive = [cell for cell in FULL if not cell.is_fixed and not cell.n_redraws]
     assert all(cell.n_trials == 2000 for cell in adaptive)
     assert {(cell.people, cell.policy) for cell in adaptive} == {
         (who.name, policy) for who in ADAPTIVE for policy in ALL_POLICIES
     }
-    assert named("weak instrument").truth.shares["compliers"] == pytest.approx(0.03)
+    assert named("weak instrument").shares["compliers"] == pytest.approx(0.03)
     # Exact methods refuse probabilities that were estimated.
     assert not any(as_policy(policy).resolved(2, 600).estimates_probabilities for policy in ALL_POLICIES)
 
@@ -78,7 +78,7 @@ def test_fixed_trials_are_permuted_and_drawn_from_the_population() -> None:
     for records, _ in trials:
         assert np.bincount(records.chosen, records.patients).tolist() == [200, 200]
     lost = sum(times * records.patients[np.isnan(records.reward)].sum() for records, times in trials) / 300
-    success = who.truth.chosen
+    success = who.chosen
     expected = sum(
         200 * half * (0.04 * mean + 0.1 * (1 - mean)) for mean, half in zip(success, (0.5, 1.0), strict=True)
     )
@@ -103,7 +103,7 @@ def test_adaptive_trials_learn_late_and_lose_some() -> None:
     reward = np.concatenate([one.reward for one in records])
     chosen = np.concatenate([one.chosen for one in records])
     for arm in (0, 1):
-        assert np.nanmean(reward[chosen == arm]) == pytest.approx(who.truth.chosen[arm], abs=0.05)
+        assert np.nanmean(reward[chosen == arm]) == pytest.approx(who.chosen[arm], abs=0.05)
 
 
 def small_tables(cells: tuple[Any, ...]) -> dict[str, polars.DataFrame]:
@@ -192,11 +192,11 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     null = ADAPTIVE[0].name
     cells = (
         SMALL,
-        FixedCell("weak instrument", 200, 20),
-        FixedCell("outcomes missing", 200, 20),
-        AdaptiveCell(null, "thompson", 80, 6),
-        AdaptiveCell("confounded, effect", "thompson", 80, 6),
-        RedrawnCell(null, "thompson", 80, 4, 19),
+        Cell("weak instrument", 400, 20),
+        Cell("outcomes missing", 400, 20),
+        Cell(null, 80, 6, "thompson"),
+        Cell("confounded, effect", 80, 6, "thompson"),
+        Cell(null, 80, 4, "thompson", 19),
     )
     monkeypatch.setattr(module, "QUICK", cells)
     shown = in_this_process(capsys, "coverage", "--quick", "--out", "here", "--processes", "1")

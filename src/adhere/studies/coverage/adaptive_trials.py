@@ -103,25 +103,23 @@ AS_LOGGED = "arms were drawn as logged"
 def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
     """Confidence sequences, which hold at every time if they do at the end, and what stands beside them."""
     for sequence in confidence_sequences(records):
-        truth = comparison_truths(sequence.view, who.truth)[DIFFERENCE]
+        truth = comparison_truths(sequence.view, who)[DIFFERENCE]
         assert truth is not None
         named = Interval(sequence.view.value, DIFFERENCE, SEQUENCE, sequence.final.validity.value, True)
         yield Reported(named, truth, sequence.final)
         if sequence.view is View.INTENTION_TO_TREAT:
-            yield Alarm(
-                Test(f"{SEQUENCE}, at any time", NO_EFFECT, who.truth.is_null, True), sequence.p_value <= ALPHA
-            )
+            yield Alarm(Test(f"{SEQUENCE}, at any time", NO_EFFECT, who.is_null, True), sequence.p_value <= ALPHA)
     for estimate in aipw(records):
-        truth = comparison_truths(estimate.view, who.truth)[DIFFERENCE]
+        truth = comparison_truths(estimate.view, who)[DIFFERENCE]
         assert truth is not None
         yield from of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False)
     for compared in effects(records).comparisons:
-        truth = comparison_truths(compared.view, who.truth)[DIFFERENCE]
+        truth = comparison_truths(compared.view, who)[DIFFERENCE]
         assert truth is not None
         for one in of_quantity(compared.view.value, DIFFERENCE, compared.difference, truth, False):
             yield _renamed(one, f"{NAIVE}, {one.interval.method}")
         if compared.view is View.INTENTION_TO_TREAT and compared.p_value is not None:
-            yield Alarm(Test(f"{NAIVE} test", NO_EFFECT, who.truth.is_null, False), compared.p_value <= ALPHA)
+            yield Alarm(Test(f"{NAIVE} test", NO_EFFECT, who.is_null, False), compared.p_value <= ALPHA)
     yield from trust_reports(records, who, adaptive=True)
     check = allocation_check(records)
     yield Alarm(Test("allocation check", AS_LOGGED, True, True), check.rejected if check else None)
@@ -135,5 +133,5 @@ def _renamed(one: Reported, method: str) -> Reported:
 def redrawn_reports(logged: LoggedAllocation, who: People, n_redraws: int, seed: int) -> Iterator[Alarm]:
     """Whether the test rejects that no outcome depends on the arm recommended."""
     (found,) = randomisation_tests(logged, n_redraws=n_redraws, seed=seed)
-    test = Test("randomisation test by replay", NO_EFFECT, who.truth.is_null, True)
+    test = Test("randomisation test by replay", NO_EFFECT, who.is_null, True)
     yield Alarm(test, None if found.p_value is None else found.p_value <= ALPHA)

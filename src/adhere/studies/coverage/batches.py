@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from adhere.studies.coverage.adaptive_trials import AdaptiveTrials, adaptive_reports, redrawn_reports
 from adhere.studies.coverage.bound_reports import BoundReports
-from adhere.studies.coverage.cells import AdaptiveCell, Cell, FixedCell
+from adhere.studies.coverage.cells import Cell
 from adhere.studies.coverage.fixed_trials import FixedTrials, fixed_reports
 from adhere.studies.coverage.people import ADAPTIVE, FIXED
-from adhere.studies.coverage.tally import Alarm, AlarmTally, Interval, Reported, Tally, Test
+from adhere.studies.coverage.tally import Alarm, Interval, Reported, Tally, Test
 
 _MAX_TRIALS = 2**20  # of a batch
 
@@ -22,13 +22,13 @@ class Counted:
 
     n_trials: int = 0
     intervals: dict[Interval, Tally] = field(default_factory=dict)
-    alarms: dict[Test, AlarmTally] = field(default_factory=dict)
+    alarms: dict[Test, Tally] = field(default_factory=dict)
 
     def add(self, reported: Iterable[Reported | Alarm], times: int = 1) -> None:
         """Count what the analysis of a trial, or of several alike, reported."""
         for one in reported:
             if isinstance(one, Alarm):
-                self.alarms.setdefault(one.test, AlarmTally()).add(one.raised, times)
+                self.alarms.setdefault(one.test, Tally()).add(one.raised, times)
             else:
                 self.intervals.setdefault(one.interval, Tally(one.truth)).add(one.given, times)
 
@@ -38,7 +38,7 @@ class Counted:
         for interval, tally in other.intervals.items():
             self.intervals.setdefault(interval, Tally(tally.truth)).join(tally)
         for test, alarms in other.alarms.items():
-            self.alarms.setdefault(test, AlarmTally()).join(alarms)
+            self.alarms.setdefault(test, Tally()).join(alarms)
 
 
 class Batch(NamedTuple):
@@ -53,16 +53,16 @@ class Batch(NamedTuple):
 def run_batch(batch: Batch) -> Counted:
     """Draw its trials, analyse them, count."""
     counted, cell = Counted(batch.n_trials), batch.cell
-    (who,) = (one for one in (FIXED if isinstance(cell, FixedCell) else ADAPTIVE) if one.name == cell.people)
+    (who,) = (one for one in (FIXED if cell.is_fixed else ADAPTIVE) if one.name == cell.people)
     drawing = batch.seed, batch.number, batch.n_trials
-    bounded = BoundReports(who, adaptive=not isinstance(cell, FixedCell))
-    if isinstance(cell, FixedCell):
-        for records, times in FixedTrials(who, cell.n_per_arm).drawn(*drawing):
+    bounded = BoundReports(who, adaptive=not cell.is_fixed)
+    if cell.is_fixed:
+        for records, times in FixedTrials(who, cell.n_patients // 2).drawn(*drawing):
             counted.add(fixed_reports(records, who), times)
             counted.add(bounded.of(records), times)
         return counted
     for i, trial in enumerate(AdaptiveTrials(who, cell.policy, cell.n_patients).drawn(*drawing)):
-        if isinstance(cell, AdaptiveCell):
+        if not cell.n_redraws:
             counted.add(adaptive_reports(trial.records, who))
             counted.add(bounded.of(trial.records))
         else:

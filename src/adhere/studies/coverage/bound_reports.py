@@ -73,15 +73,14 @@ def _cells(compliance: Floats, mass: Floats) -> Floats:
 
 
 def _is_true(bound: Bound, who: People) -> bool:
-    return bound.assumption == "none" or who.truth.is_monotone
+    return bound.assumption == "none" or who.is_monotone
 
 
 def _report(bound: Bound, who: People) -> Reported:
-    truth = who.truth
     if bound.control is None:
-        quantity, true = f"mean of {bound.treatment}", truth.taken[ARMS.index(bound.treatment)]
+        quantity, true = f"mean of {bound.treatment}", who.taken[ARMS.index(bound.treatment)]
     else:
-        quantity, true = "average effect", truth.taken[1] - truth.taken[0]
+        quantity, true = "average effect", who.taken[1] - who.taken[0]
     limits = bound.limits
     promise = limits.validity if limits else Validity.FIXED
     view = f"{BOUNDS}, {ASSUMPTIONS[bound.assumption]}"

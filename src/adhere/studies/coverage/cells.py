@@ -7,49 +7,26 @@ from typing import NamedTuple
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, LARGE
 
 
-class FixedCell(NamedTuple):
-    """Trials of a fixed design on one population."""
+class Cell(NamedTuple):
+    """Trials on one population: of a fixed design, or under a policy, perhaps with a test by redraws."""
 
     people: str
-    n_per_arm: int
-    n_trials: int
-
-    @property
-    def title(self) -> str:
-        """What a progress bar calls it."""
-        return f"{self.people}, {self.n_per_arm}"
-
-
-class AdaptiveCell(NamedTuple):
-    """Trials under a policy on one population."""
-
-    people: str
-    policy: str
     n_patients: int
     n_trials: int
+    policy: str = ""  # none: a fixed design
+    n_redraws: int = 0
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the design is fixed."""
+        return not self.policy
 
     @property
     def title(self) -> str:
         """What a progress bar calls it."""
-        return self.policy
+        fixed = f"{self.people}, {self.n_patients // 2}"
+        return fixed if self.is_fixed else "randomisation test" if self.n_redraws else self.policy
 
-
-class RedrawnCell(NamedTuple):
-    """Trials under a policy on one population, with the randomisation test by so many redraws."""
-
-    people: str
-    policy: str
-    n_patients: int
-    n_trials: int
-    n_redraws: int
-
-    @property
-    def title(self) -> str:
-        """What a progress bar calls it."""
-        return "randomisation test"
-
-
-Cell = FixedCell | AdaptiveCell | RedrawnCell
 
 POLICIES = (
     "thompson",
@@ -88,13 +65,10 @@ ALL_POLICIES = tuple(text for policy in POLICIES for text in (policy, with_floor
 
 def _cells(n_fixed: int, sizes: tuple[int, ...], n_adaptive: int, n_patients: int, redrawn: int) -> tuple[Cell, ...]:
     return (
-        *(FixedCell(who.name, _FEW, n_fixed) for who in FIXED),
-        *(FixedCell(name, size, n_fixed) for size in sizes for name in LARGE),
-        *(AdaptiveCell(who.name, text, n_patients, n_adaptive) for who in ADAPTIVE for text in ALL_POLICIES),
-        *(
-            RedrawnCell(ADAPTIVE[0].name, text, n_patients, redrawn, 199)
-            for text in ("thompson", with_floor("thompson"))
-        ),
+        *(Cell(who.name, 2 * _FEW, n_fixed) for who in FIXED),
+        *(Cell(name, 2 * size, n_fixed) for size in sizes for name in LARGE),
+        *(Cell(who.name, n_patients, n_adaptive, text) for who in ADAPTIVE for text in ALL_POLICIES),
+        *(Cell(ADAPTIVE[0].name, n_patients, redrawn, text, 199) for text in ("thompson", with_floor("thompson"))),
     )
 
 

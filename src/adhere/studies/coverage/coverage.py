@@ -16,7 +16,7 @@ from adhere.files import write_file
 from adhere.processors import usable_processors
 from adhere.randomness import check_seed
 from adhere.studies.coverage.batches import Batch, Counted, run_batch
-from adhere.studies.coverage.cells import FULL, QUICK, Cell, FixedCell
+from adhere.studies.coverage.cells import FULL, QUICK, Cell
 from adhere.studies.coverage.judgements import judge, markdown
 from adhere.studies.coverage.page import coverage_page
 from adhere.studies.coverage.tables import make_tables
@@ -110,7 +110,7 @@ def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:
     """Batches that do not depend on how many processes there are: their number is part of what they draw."""
     found = []
     for cell in cells:
-        size = _FIXED_BATCH if isinstance(cell, FixedCell) else _ADAPTIVE_BATCH
+        size = _FIXED_BATCH if cell.is_fixed else _ADAPTIVE_BATCH
         starts = range(0, cell.n_trials, size)
         found += [Batch(cell, seed, i, min(size, cell.n_trials - start)) for i, start in enumerate(starts)]
     return found
@@ -118,7 +118,7 @@ def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:
 
 def _compiling_first(batches: Sequence[Batch]) -> list[Batch]:
     """The first batch of each policy before the others: each compiles one, and processes not the same at once."""
-    first = {batch.cell.policy: batch for batch in reversed(batches) if not isinstance(batch.cell, FixedCell)}
+    first = {batch.cell.policy: batch for batch in reversed(batches) if not batch.cell.is_fixed}
     ahead = [batch for batch in batches if batch in first.values()]
     return ahead + [batch for batch in batches if batch not in ahead]
 

@@ -14,7 +14,7 @@ from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import Floats, Ints, Records
 from adhere.analysis.trust.mediation import mediation
-from adhere.studies.coverage.people import ARMS, People, Truth
+from adhere.studies.coverage.people import ARMS, People
 from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test, promises
 
 _NAN = float("nan")
@@ -87,17 +87,17 @@ def fixed_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
     is_whole = who.missing is None
     found = effects(records)
     for compared in found.comparisons:
-        yield from _of_comparison(compared, who.truth, is_whole)
+        yield from _of_comparison(compared, who, is_whole)
         if is_whole and compared.view is View.INTENTION_TO_TREAT and compared.p_value is not None:
             named = f"{compared.view.value}{', stratified' * compared.stratified}, fixed-sample"
-            yield Alarm(Test(named, NO_EFFECT, who.truth.is_null, True), compared.p_value <= ALPHA)
+            yield Alarm(Test(named, NO_EFFECT, who.is_null, True), compared.p_value <= ALPHA)
     for one in found.means:
-        means, assumed = true_means(one.view, who.truth), is_whole and _is_assumed_rightly(one.view, who.truth)
+        means, assumed = true_means(one.view, who), is_whole and _is_assumed_rightly(one.view, who)
         if means is not None:
             yield from of_quantity(
                 one.view.value, f"mean of {one.arm}", one.mean, means[ARMS.index(one.arm)], assumed
             )
-    yield from _of_strata(records, who.truth, is_whole)
+    yield from _of_strata(records, who, is_whole)
     yield from trust_reports(records, who, adaptive=False)
 
 
@@ -105,19 +105,19 @@ def trust_reports(records: Records, who: People, *, adaptive: bool) -> Iterator[
     """Extreme cases where outcomes are missing, and whether what was taken can be trusted."""
     if not records.has_reward.all():
         for extreme in missing(records, adaptive=adaptive).extremes:
-            truth = comparison_truths(extreme.view, who.truth)[DIFFERENCE]
+            truth = comparison_truths(extreme.view, who)[DIFFERENCE]
             if truth is not None:
                 limits = extreme.limits
                 named = Interval(EXTREMES, extreme.view.value, limits.method, limits.validity.value, True)
                 yield Reported(named, truth, limits)
     # Any-time limits of differences, which take long, do not matter here: the e-value holds at any time as it is.
     refuted = mediation(records, adaptive=False).refuted
-    yield Alarm(Test("mediation", MEDIATED, who.truth.is_mediated, who.missing is None), refuted)
+    yield Alarm(Test("mediation", MEDIATED, who.is_mediated, who.missing is None), refuted)
 
 
-def comparison_truths(view: View, truth: Truth) -> Mapping[str, float | None]:
+def comparison_truths(view: View, who: People) -> Mapping[str, float | None]:
     """What the comparison of the treatment with control should find; what was taken is read as its average effect."""
-    means = true_means(view, truth)
+    means = true_means(view, who)
     if means is None:
         return {DIFFERENCE: None, RATIO: None, NUMBER_NEEDED: None}
     control, treatment = means
@@ -129,35 +129,35 @@ def comparison_truths(view: View, truth: Truth) -> Mapping[str, float | None]:
     }
 
 
-def true_means(view: View, truth: Truth) -> tuple[float, float] | None:
+def true_means(view: View, who: People) -> tuple[float, float] | None:
     """The mean rewards that a view is about; None where it is about nobody."""
     if view is View.COMPLIERS:
-        return truth.types.get("compliers")
-    return truth.chosen if view is View.INTENTION_TO_TREAT else truth.taken
+        return who.types.get("compliers")
+    return who.chosen if view is View.INTENTION_TO_TREAT else who.taken
 
 
-def _is_assumed_rightly(view: View, truth: Truth) -> bool:
-    return truth.is_monotone or view is not View.COMPLIERS
+def _is_assumed_rightly(view: View, who: People) -> bool:
+    return who.is_monotone or view is not View.COMPLIERS
 
 
-def _of_comparison(compared: Comparison, truth: Truth, is_whole: bool) -> Iterator[Reported]:
+def _of_comparison(compared: Comparison, who: People, is_whole: bool) -> Iterator[Reported]:
     given = {DIFFERENCE: compared.difference, RATIO: compared.ratio, NUMBER_NEEDED: compared.number_needed}
-    assumed = _is_assumed_rightly(compared.view, truth)
+    assumed = _is_assumed_rightly(compared.view, who)
     view = compared.view.value + (", stratified" if compared.stratified else "")
-    for quantity, true in comparison_truths(compared.view, truth).items():
+    for quantity, true in comparison_truths(compared.view, who).items():
         if true is not None:
             yield from of_quantity(view, quantity, given[quantity], true, is_whole and assumed)
 
 
-def _of_strata(records: Records, truth: Truth, is_whole: bool) -> Iterator[Reported]:
-    found, assumed = principal_strata(records), is_whole and truth.is_monotone
+def _of_strata(records: Records, who: People, is_whole: bool) -> Iterator[Reported]:
+    found, assumed = principal_strata(records), is_whole and who.is_monotone
     for name, given in found.shares.items():
-        yield from of_quantity(STRATA, f"share of {name}", given, truth.shares[name], assumed)
+        yield from of_quantity(STRATA, f"share of {name}", given, who.shares[name], assumed)
     for name, given in found.means.items():
-        who, _, how = name.partition(", ")
-        means = truth.types.get(who)
+        kind, _, how = name.partition(", ")
+        means = who.types.get(kind)
         if means is not None:
-            arm = 1 if who == "always-takers" or how == "treated" else 0
+            arm = 1 if kind == "always-takers" or how == "treated" else 0
             yield from of_quantity(STRATA, f"mean of {name}", given, means[arm], assumed)
 
 

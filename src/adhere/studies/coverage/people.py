@@ -17,19 +17,63 @@ _BEHAVIOURS = {
 }
 
 
-@dataclass(frozen=True)
-class Truth:
-    """What intervals should cover; differences are treatment − control, `means` hold control's first.
+ARMS = ("control", "treatment")
+_TAKES = {"never": (0, 0), "always": (1, 1), "complier": (0, 1), "defier": (1, 0)}
 
-    `chosen` are the mean rewards by the arm chosen (intention-to-treat), `taken` those if everybody took an arm.
-    `shares` and `types` are the shares and mean rewards of people by what they do, where there are such.
+
+@dataclass(frozen=True)
+class People:
+    """A population of the study, perhaps in several groups (centres) of the given shares.
+
+    `missing[y]` is the probability that an outcome y goes unreported by those recommended the treatment; of the
+    others half as many do. `lost` is the share of patients of whom nothing is ever reported, whoever they are.
+    Every compliance type says the rewards of both arms, also of one that it never takes.
     """
 
-    chosen: tuple[float, float]
-    taken: tuple[float, float]
-    shares: dict[str, float]
-    types: dict[str, tuple[float, float]]
-    is_mediated: bool
+    name: str
+    words: str
+    groups: tuple[tuple[float, ComplianceTypes], ...]
+    missing: tuple[float, float] | None = None
+    lost: float = 0.0
+
+    @cached_property
+    def _weighed(self) -> list[tuple[float, ComplianceType]]:
+        return [(share * one.probability, one) for share, population in self.groups for one in population.types]
+
+    @cached_property
+    def chosen(self) -> tuple[float, float]:
+        """Mean rewards by the arm chosen (intention-to-treat), control's first."""
+        control, treatment = (sum(w * one.reward_when_chosen(arm) for w, one in self._weighed) for arm in (0, 1))
+        return control, treatment
+
+    @cached_property
+    def taken(self) -> tuple[float, float]:
+        """Mean rewards if everybody took an arm."""
+        control, treatment = (sum(w * _mean(one.reward[arm]) for w, one in self._weighed) for arm in (0, 1))
+        return control, treatment
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """Shares of people by what they do."""
+        return {name: sum(w for w, one in self._weighed if one.takes == does) for name, does in _BEHAVIOURS.items()}
+
+    @cached_property
+    def types(self) -> dict[str, tuple[float, float]]:
+        """Mean rewards of people by what they do, where there are such."""
+        found = {}
+        for name, share in self.shares.items():
+            if share > 0:
+                its = [(w, one) for w, one in self._weighed if one.takes == _BEHAVIOURS[name]]
+                control, treatment = (sum(w * _mean(one.reward[arm]) for w, one in its) / share for arm in (0, 1))
+                found[name] = control, treatment
+        return found
+
+    @cached_property
+    def is_mediated(self) -> bool:
+        """Whether, given the arm taken, the mean reward does not depend on the arm chosen."""
+        every = [population.mean_given_both() for _, population in self.groups]
+        # NaN where nobody is.
+        return all(not abs(both[0, actual] - both[1, actual]) > 1e-12 for both in every for actual in (0, 1))
 
     @property
     def is_monotone(self) -> bool:
@@ -48,66 +92,9 @@ class Truth:
         return means[1] - means[0] if means else None
 
 
-def truth_of(groups: Sequence[tuple[float, ComplianceTypes]]) -> Truth:
-    """What is true of a mixture of populations of the arms control and treatment, given their shares.
-
-    Every compliance type must say the rewards of both arms, also of one that it never takes.
-    """
-    people = [(share * one.probability, one) for share, population in groups for one in population.types]
-    chosen = tuple(sum(weight * one.reward_when_chosen(arm) for weight, one in people) for arm in (0, 1))
-    taken = tuple(sum(weight * _mean(one.reward[arm]) for weight, one in people) for arm in (0, 1))
-    shares = {
-        name: sum(weight for weight, one in people if one.takes == takes) for name, takes in _BEHAVIOURS.items()
-    }
-    types = {
-        name: tuple(
-            sum(weight * _mean(one.reward[arm]) for weight, one in people if one.takes == takes) / shares[name]
-            for arm in (0, 1)
-        )
-        for name, takes in _BEHAVIOURS.items()
-        if shares[name] > 0
-    }
-    return Truth(_pair(chosen), _pair(taken), shares, {name: _pair(means) for name, means in types.items()},
-                 all(_is_mediated(population) for _, population in groups))  # fmt: skip
-
-
-def _is_mediated(population: ComplianceTypes) -> bool:
-    """Whether, given the arm taken, the mean reward does not depend on the arm chosen."""
-    both = population.mean_given_both()
-    return all(not abs(both[0, actual] - both[1, actual]) > 1e-12 for actual in (0, 1))  # NaN: nobody is there
-
-
 def _mean(reward: float | None) -> float:
     assert reward is not None, "every compliance type says the rewards of both arms"
     return reward
-
-
-def _pair(values: tuple[float, ...]) -> tuple[float, float]:
-    return values[0], values[1]
-
-
-ARMS = ("control", "treatment")
-_TAKES = {"never": (0, 0), "always": (1, 1), "complier": (0, 1), "defier": (1, 0)}
-
-
-@dataclass(frozen=True)
-class People:
-    """A population of the study, perhaps in several groups (centres) of the given shares.
-
-    `missing[y]` is the probability that an outcome y goes unreported by those recommended the treatment; of the
-    others half as many do. `lost` is the share of patients of whom nothing is ever reported, whoever they are.
-    """
-
-    name: str
-    words: str
-    groups: tuple[tuple[float, ComplianceTypes], ...]
-    missing: tuple[float, float] | None = None
-    lost: float = 0.0
-
-    @cached_property
-    def truth(self) -> Truth:
-        """What is true of them."""
-        return truth_of(self.groups)
 
 
 def people(

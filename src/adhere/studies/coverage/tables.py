@@ -9,7 +9,7 @@ import polars
 
 from adhere.intervals import wilson
 from adhere.studies.coverage.batches import Counted
-from adhere.studies.coverage.cells import Cell, FixedCell
+from adhere.studies.coverage.cells import Cell
 from adhere.studies.coverage.people import ADAPTIVE, FIXED
 from adhere.studies.coverage.tally import covers_enough, misses_seldom
 
@@ -59,10 +59,8 @@ def make_tables(counted: Mapping[Cell, Counted]) -> dict[str, polars.DataFrame]:
 
 
 def _where(cell: Cell) -> dict[str, Any]:
-    if isinstance(cell, FixedCell):
-        return {"design": FIXED_DESIGN, "population": cell.people, "policy": "", "n_patients": 2 * cell.n_per_arm}
     named = {"population": cell.people, "policy": cell.policy, "n_patients": cell.n_patients}
-    return {"design": ADAPTIVE_DESIGN, **named}
+    return {"design": FIXED_DESIGN if cell.is_fixed else ADAPTIVE_DESIGN, **named}
 
 
 def _interval_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
@@ -70,11 +68,7 @@ def _interval_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
     for interval, tally in counted.intervals.items():
         n, n_all = tally.n, counted.n_trials
         low, high = wilson(tally.n_covering, n) if n else (None, None)
-        verdict = (
-            covers_enough(tally.n_covering, n)
-            if isinstance(cell, FixedCell)
-            else misses_seldom(n - tally.n_covering, n)
-        )
+        verdict = covers_enough(tally.n_covering, n) if cell.is_fixed else misses_seldom(n - tally.n_covering, n)
         rows.append({
             **_where(cell), **interval._asdict(), "truth": tally.truth, "n_trials": n_all,
             "covering": tally.n_covering,
@@ -89,12 +83,12 @@ def _interval_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
 def _test_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
     rows = []
     for test, tally in counted.alarms.items():
-        low, high = wilson(tally.n_raised, tally.n) if tally.n else (None, None)
+        low, high = wilson(tally.n_covering, tally.n) if tally.n else (None, None)
         rows.append({
             **_where(cell), "test": test.name, "hypothesis": test.hypothesis, "true": test.is_true,
-            "judged": test.judged and test.is_true, "n_trials": tally.n, "alarms": tally.n_raised,
-            "rate": tally.n_raised / tally.n if tally.n else None, "rate_low": low, "rate_high": high,
-            "verdict": misses_seldom(tally.n_raised, tally.n) if test.judged and test.is_true else "",
+            "judged": test.judged and test.is_true, "n_trials": tally.n, "alarms": tally.n_covering,
+            "rate": tally.n_covering / tally.n if tally.n else None, "rate_low": low, "rate_high": high,
+            "verdict": misses_seldom(tally.n_covering, tally.n) if test.judged and test.is_true else "",
         })  # fmt: skip
     return rows
 
@@ -103,15 +97,14 @@ def _populations(counted: Mapping[Cell, Counted]) -> polars.DataFrame:
     """What is true of every population that is in the tables."""
     rows = []
     for design, everyone in ((FIXED_DESIGN, FIXED), (ADAPTIVE_DESIGN, ADAPTIVE)):
-        drawn = {cell.people for cell in counted if isinstance(cell, FixedCell) == (design == FIXED_DESIGN)}
+        drawn = {cell.people for cell in counted if cell.is_fixed == (design == FIXED_DESIGN)}
         for who in (one for one in everyone if one.name in drawn):
-            truth = who.truth
             rows.append({
                 "design": design, "population": who.name, "words": who.words,
-                "mean_if_control_chosen": truth.chosen[0], "mean_if_treatment_chosen": truth.chosen[1],
-                "intention_to_treat": truth.chosen[1] - truth.chosen[0], "compliers_effect": truth.complier_effect,
-                "average_effect": truth.taken[1] - truth.taken[0],
-                **{f"share_of_{name.replace('-', '_')}": share for name, share in truth.shares.items()},
-                "mediated": truth.is_mediated,
+                "mean_if_control_chosen": who.chosen[0], "mean_if_treatment_chosen": who.chosen[1],
+                "intention_to_treat": who.chosen[1] - who.chosen[0], "compliers_effect": who.complier_effect,
+                "average_effect": who.taken[1] - who.taken[0],
+                **{f"share_of_{name.replace('-', '_')}": share for name, share in who.shares.items()},
+                "mediated": who.is_mediated,
             })  # fmt: skip
     return polars.DataFrame(rows, orient="row")

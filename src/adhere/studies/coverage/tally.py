@@ -74,7 +74,7 @@ class Reported(NamedTuple):
 class Tally:
     """What became of the intervals of one kind over many trials."""
 
-    truth: float
+    truth: float = math.nan  # of a test there is none: it counts alarms
     n: int = 0
     n_covering: int = 0
     n_unbounded: int = 0
@@ -134,22 +134,3 @@ class Alarm(NamedTuple):
 
     test: Test
     raised: bool | None
-
-
-@dataclass
-class AlarmTally:
-    """How many trials a test was made in, and in how many of them it rejected."""
-
-    n: int = 0
-    n_raised: int = 0
-
-    def add(self, raised: bool | None, times: int = 1) -> None:
-        """Count a test made in so many trials."""
-        if raised is not None:
-            self.n += times
-            self.n_raised += times * raised
-
-    def join(self, other: AlarmTally) -> None:
-        """Count what another has counted too."""
-        self.n += other.n
-        self.n_raised += other.n_raised
