@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
+from typing import Any
 
 from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.compliance_types import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
@@ -97,96 +100,28 @@ def _mean(reward: float | None) -> float:
     return reward
 
 
-def people(
-    name: str,
-    words: str,
-    shares: Mapping[str, tuple[float, float, float]],
-    missing: tuple[float, float] | None = None,
-    lost: float = 0.0,
+def _read(design: str) -> tuple[People, ...]:
+    """The populations of a design, as `people.toml` has them."""
+    given = tomllib.loads(files(__package__).joinpath("people.toml").read_text("utf-8"))[design]
+    return tuple(_people(**one) for one in given)
+
+
+def _people(
+    name: str, words: str, types: Mapping[str, Any] | None = None, centres: Sequence[Any] = (), **others: Any
 ) -> People:
-    """People in one group; `shares` gives each type's probability and mean rewards of control and treatment."""
-    return People(name, words, ((1.0, _population(name, shares)),), missing, lost)
+    groups = [(1.0, _population(name, types))] if types else []
+    for number, (share, *rewards) in enumerate(centres, start=1):
+        groups.append((share, _population(f"{name}, {number}", {"complier": (1.0, *rewards)})))
+    missing = tuple(others.get("missing", ())) or None
+    return People(name, words, tuple(groups), missing, others.get("lost", 0.0))
 
 
-def _population(name: str, shares: Mapping[str, tuple[float, float, float]]) -> ComplianceTypes:
-    types = [ComplianceType(who, part, _TAKES[who], (low, high)) for who, (part, low, high) in shares.items()]
-    return ComplianceTypes(name, ARMS, types)
+def _population(name: str, types: Mapping[str, Any]) -> ComplianceTypes:
+    found = [ComplianceType(who, share, _TAKES[who], tuple(rewards)) for who, (share, *rewards) in types.items()]
+    return ComplianceTypes(name, ARMS, found)
 
 
-def _centres(name: str, words: str, rewards: Sequence[tuple[float, float, float]]) -> People:
-    """Full compliance in several centres, each with its share and its mean rewards."""
-    groups = [
-        (part, _population(f"{name}, {number}", {"complier": (1.0, low, high)}))
-        for number, (part, low, high) in enumerate(rewards, start=1)
-    ]
-    return People(name, words, tuple(groups))
-
-
-FIXED = (
-    people("full compliance", "everybody does as told", {"complier": (1.0, 0.5, 0.65)}),
-    people("full compliance, no effect", "everybody does as told, to no effect", {"complier": (1.0, 0.4, 0.4)}),
-    people(
-        "one-sided, mediated",
-        "30% never take the treatment; whoever takes an arm fares the same",
-        {"never": (0.3, 0.4, 0.6), "complier": (0.7, 0.4, 0.6)},
-    ),
-    people(
-        "one-sided, confounded",
-        "30% never take the treatment, and fare worse whatever they take",
-        {"never": (0.3, 0.2, 0.3), "complier": (0.7, 0.5, 0.65)},
-    ),
-    people(
-        "two-sided, mediated",
-        "20% never and 10% always take the treatment; whoever takes an arm fares the same",
-        {"never": (0.2, 0.4, 0.55), "always": (0.1, 0.4, 0.55), "complier": (0.7, 0.4, 0.55)},
-    ),
-    people(
-        "two-sided, confounded",
-        "25% never take the treatment and fare worse, 15% always do and fare better",
-        {"never": (0.25, 0.2, 0.3), "always": (0.15, 0.7, 0.85), "complier": (0.6, 0.45, 0.6)},
-    ),
-    people(
-        "confounded, no effect",
-        "as before, but no arm does anything",
-        {"never": (0.25, 0.2, 0.2), "always": (0.15, 0.8, 0.8), "complier": (0.6, 0.5, 0.5)},
-    ),
-    people(
-        "rare success",
-        "confounded, with success in about 2%",
-        {"never": (0.2, 0.01, 0.01), "always": (0.1, 0.04, 0.05), "complier": (0.7, 0.015, 0.025)},
-    ),
-    people(
-        "rare failure",
-        "confounded, with success in about 98%",
-        {"never": (0.2, 0.99, 0.99), "always": (0.1, 0.95, 0.96), "complier": (0.7, 0.975, 0.985)},
-    ),
-    people(
-        "weak instrument",
-        "3% are compliers: 60% never and 37% always take the treatment, whatever they are told, and fare better",
-        {"never": (0.6, 0.3, 0.4), "always": (0.37, 0.6, 0.7), "complier": (0.03, 0.4, 0.6)},
-    ),
-    people(
-        "weak, strongly confounded",
-        "3% are compliers, and who always takes the treatment fares far better than who never does",
-        {"never": (0.6, 0.05, 0.1), "always": (0.37, 0.9, 0.95), "complier": (0.03, 0.4, 0.6)},
-    ),
-    people(
-        "defiers",
-        "10% do the opposite of what they are told: what assumes that nobody does is not judged",
-        {"never": (0.2, 0.3, 0.4), "complier": (0.7, 0.45, 0.6), "defier": (0.1, 0.6, 0.5)},
-    ),
-    _centres(
-        "four centres",
-        "everybody does as told; outcomes differ from centre to centre, and so do effects",
-        [(0.4, 0.2, 0.35), (0.3, 0.4, 0.5), (0.2, 0.6, 0.7), (0.1, 0.8, 0.85)],
-    ),
-    people(
-        "outcomes missing",
-        "10% of failures and 4% of successes go unreported under treatment, half as many under control",
-        {"never": (0.25, 0.2, 0.3), "complier": (0.75, 0.45, 0.6)},
-        missing=(0.1, 0.04),
-    ),
-)
+FIXED, ADAPTIVE = _read("fixed"), _read("adaptive")
 WEAK = ("weak instrument", "weak, strongly confounded")
 LARGE = (
     *WEAK,
@@ -197,22 +132,3 @@ LARGE = (
     "rare failure",
     "four centres",
 )  # drawn with many patients too
-
-ADAPTIVE = (
-    people(
-        "confounded, no effect",
-        "25% never take the treatment and fare worse, 15% always do and fare better; no arm does anything",
-        {"never": (0.25, 0.2, 0.2), "always": (0.15, 0.8, 0.8), "complier": (0.6, 0.5, 0.5)},
-    ),
-    people(
-        "confounded, effect",
-        "the same people, the treatment helps everybody by 0.2, and 3% are lost to follow-up",
-        {"never": (0.25, 0.2, 0.4), "always": (0.15, 0.6, 0.8), "complier": (0.6, 0.4, 0.6)},
-        lost=0.03,
-    ),
-    people(
-        "mediated, effect",
-        "as many do not as they are told, but whoever takes an arm fares the same",
-        {"never": (0.25, 0.4, 0.6), "always": (0.15, 0.4, 0.6), "complier": (0.6, 0.4, 0.6)},
-    ),
-)
