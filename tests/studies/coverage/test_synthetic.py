@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_table() -> None:
 
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.title)
 def test_every_sentence_that_is_printed_has_a_kind(trial: Trial) -> None:
-    counted = count_trial(trial, 1, seed=5)
+    counted = count_trial(trial, range(1), seed=5)
     assert not [name for name in counted.claims if name.startswith(UNKNOWN_SENTENCE)]
     assert counted.sets
 
@@ -98,9 +98,9 @@ def test_sets_that_miss_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     trial = named("one-sided", 120)
-    assert not count_trial(trial, 12).below(0.6)
+    assert not count_trial(trial, range(12)).below(0.6)
     monkeypatch.setattr(study, "analyse", narrowed)
-    missed = {kind.row for kind in count_trial(trial, 12).below(0.6)}
+    missed = {kind.row for kind in count_trial(trial, range(12)).below(0.6)}
     assert {"intention-to-treat, stratified", "intention-to-treat, unstratified"} <= missed
 
 
@@ -130,7 +130,7 @@ def test_a_sentence_may_be_wrong_as_often_as_its_level_and_chance_allow() -> Non
 
 
 def test_sets_without_an_estimate_and_broken_assumptions_are_not_judged() -> None:
-    counted = count_trial(named("10% defiers", 1000), 2)
+    counted = count_trial(named("10% defiers", 1000), range(2))
     broken = [kind for kind in counted.sets if kind.broken]
     assert {"no defiers"} == {kind.broken for kind in broken}
     assert all(kind.row.startswith(("compliers", "principal", "bounds, with mono")) for kind in broken)
@@ -169,7 +169,7 @@ def test_the_command_prints_and_writes_every_set_and_sentence(
 def test_sets_marked_95_hold_and_no_sentence_is_wrong(beginning: str, n_patients: int) -> None:
     """Sixty tables: a set fails where chance explains less than 1 in 10,000 of what it misses at 90%."""
     trial = next(one for one in TRIALS if one.name.startswith(beginning) and one.n_patients == n_patients)
-    counted: TrialCount = count_trial(trial, 60)
+    counted: TrialCount = count_trial(trial, range(60))
     for kind in counted.below(LEAST):
         tally = counted.sets[kind]
         assert wilson(tally.n_covering, tally.n, 0.9998)[1] >= LEAST, kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from adhere.studies.coverage.tally import Tally
 from adhere.studies.framework.progress import studies_progress
 from adhere.studies.framework.study_cache import write_tables
 
+Row = dict[str, str | float | int | bool | None]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -69,11 +70,11 @@ def _learned(trial: Trial, rng: np.random.Generator, stratum: Ints, gains: Float
     """
     by_stratum = trial.allocation.learns == "by stratum"
     counts = [[[1.0, 1.0], [1.0, 1.0]] for _ in range(len(trial.strata) if by_stratum else 1)]
-    floor, draws = trial.allocation.floor, rng.random(len(gains)).tolist()
+    draws = rng.random(len(gains)).tolist()
     chosen, treated = [], []
     for i, draw in enumerate(draws):
         here = counts[int(stratum[i]) if by_stratum else 0]
-        probability = min(max(_better(here[1], here[0]), floor), 1.0 - floor)
+        probability = _better(here[1], here[0])
         arm = int(draw < probability)
         here[arm][0 if gains[i, arm] else 1] += 1.0
         chosen.append(arm)
@@ -167,10 +168,10 @@ class TrialCount:
             tally.n_wrong += wrong
 
 
-def count_trial(trial: Trial, n_replications: int, seed: int = 0) -> TrialCount:
+def count_trial(trial: Trial, replications: Iterable[int], seed: int = 0) -> TrialCount:
     """Count over replications, which the seed and their numbers determine."""
     counted = TrialCount(trial)
-    for replication in range(n_replications):
+    for replication in replications:
         counted.add(seed, replication)
     return counted
 
@@ -254,10 +255,12 @@ def claim_table(counts: Sequence[TrialCount]) -> polars.DataFrame:
     return polars.DataFrame([row for one in counts for row in _claim_rows(one)], infer_schema_length=None)
 
 
-def _set_rows(one: TrialCount) -> Iterator[dict[str, str | float | int | bool | None]]:
-    head: dict[str, str | float | int | bool | None] = {
-        "trial": one.trial.name, "patients": one.trial.n_patients, "replications": one.n_replications,
-    }  # fmt: skip
+def _head(one: TrialCount) -> Row:
+    return {"trial": one.trial.name, "patients": one.trial.n_patients, "replications": one.n_replications}
+
+
+def _set_rows(one: TrialCount) -> Iterator[Row]:
+    head = _head(one)
     below = one.below(LEAST)
     for kind, tally in one.sets.items():
         low, high = wilson(tally.n_covering, tally.n)
@@ -275,35 +278,16 @@ def _set_rows(one: TrialCount) -> Iterator[dict[str, str | float | int | bool | 
             "judged": kind.is_judged,
             "fails": kind in below,
         }
+    unknown = dict.fromkeys(("covers", "low", "high", "median_width"))
     for (quantity, row), n in one.withheld.items():
-        yield head | {
-            "estimand": quantity,
-            "truth": None,
-            "set": row,
-            "marked": "withheld",
-            "assumption_broken": "",
-            "shown": n / one.n_replications,
-            "covers": None,
-            "low": None,
-            "high": None,
-            "median_width": None,
-            "judged": False,
-            "fails": False,
-        }
+        place = {"estimand": quantity, "truth": None, "set": row, "marked": WITHHELD, "assumption_broken": ""}
+        yield head | place | {"shown": n / one.n_replications, **unknown, "judged": False, "fails": False}
 
 
-def _claim_rows(one: TrialCount) -> Iterator[dict[str, str | float | int | bool | None]]:
+def _claim_rows(one: TrialCount) -> Iterator[Row]:
     for name, tally in sorted(one.claims.items()):
-        yield {
-            "trial": one.trial.name,
-            "patients": one.trial.n_patients,
-            "replications": one.n_replications,
-            "sentence": name,
-            "printed": tally.n,
-            "wrong": tally.n_wrong,
-            "level": tally.level,
-            "fails": tally.fails(one.n_replications),
-        }
+        counts = {"printed": tally.n, "wrong": tally.n_wrong, "level": tally.level}
+        yield _head(one) | {"sentence": name, **counts, "fails": tally.fails(one.n_replications)}
 
 
 REPLICATIONS, AGAIN = 200, 10  # tables of a trial, and how many times as many where it is run again
@@ -341,14 +325,10 @@ def synthetic_trials(
     with studies_progress(replications * len(every)) as progress:
         for trial in every:
             progress.begin(trial.title)
-            counted = TrialCount(trial)
-            for replication in range(replications):
-                counted.add(seed, replication)
+            counted = count_trial(trial, range(replications), seed)
             if counted.below(DOUBTFUL) or counted.wrong_claims:
                 progress.begin(f"{trial.title}: again")
-                counted = TrialCount(trial)
-                for replication in range(replications, (1 + AGAIN) * replications):
-                    counted.add(seed, replication)
+                counted = count_trial(trial, range(replications, (1 + AGAIN) * replications), seed)
             progress.finish(replications)
             found.append(counted)
     write_tables(out / "data", {"synthetic-sets": set_table(found), "synthetic-sentences": claim_table(found)})

@@ -31,12 +31,11 @@ class Allocation:
     """Rule that draws arms: fixed probabilities by stratum, or two-arm Thompson sampling.
 
     Thompson sampling `learns` from the outcomes of all patients ("together"), or of those of the stratum ("by
-    stratum"); no probability falls below `floor`.
+    stratum").
     """
 
     fixed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     learns: str = ""
-    floor: float = 0.0
 
 
 @dataclass(frozen=True)
