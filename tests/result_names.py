@@ -28,15 +28,16 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # What a design or a request says, and a response repeats: docs/design.md and the OpenAPI document name it.
 _GIVEN = {
     "Delay",
-    "DesignView",
+    "Design",
     "Enrolment",
     "Imputation",
+    "ImputationRule",
     "Looks",
     "Missing",
     "Rate",
     "Stopping",
-    "Group",
-    "Settings",
+    "ExploredGroup",
+    "ExplorationSettings",
 }
 _ADDRESSES = {"id", "token", "record", "after", "before", "next"}  # of a thing: no quantities
 

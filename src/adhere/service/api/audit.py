@@ -15,7 +15,7 @@ from adhere.trial.log.derive import Reproduction as DerivedRecommendation
 from adhere.trial.log.explain import describe
 from adhere.trial.log.verify import VerificationResult
 from adhere.trial.writing.processor import utc_now
-from adhere_client.responses.log import LogLine, LogPage, Reason, Reproduction, Verification
+from adhere_client.responses.log import DerivationReason, LogLine, LogPage, Reproduction, Verification
 
 _PAGE: Final = 100
 _TOKEN: Final = "token "
@@ -103,7 +103,9 @@ async def derive_again(context: RequestContext) -> Reproduction:
         logged_probabilities=dict(zip(design.arms, made.probabilities, strict=False)),
         records=found.n_records,
         updates=found.n_updates,
-        reasons=[Reason(what, says.replace(made.by, history[0].by, what == "asked by")) for what, says in reasons],
+        reasons=[
+            DerivationReason(what, says.replace(made.by, history[0].by, what == "asked by")) for what, says in reasons
+        ],
         history=history,
         difference=came_out.difference,
         arm=None if came_out.arm is None else design.arms[came_out.arm],

@@ -18,7 +18,7 @@ from adhere_client.responses.simulations import (
     SimulationLine,
     SimulationList,
 )
-from adhere_client.responses.trials import CheckedDesign, CreatedTrial, Design, Imputation
+from adhere_client.responses.trials import CheckedDesign, CreatedTrial, Design, ImputationRule
 
 _COMPLIANCE_TYPE = "three numbers: share, mean reward on control, mean reward on treatment"
 
@@ -33,7 +33,7 @@ def create_trial(
     blinded: bool = False,
     repeats: bool = False,
     entries: str = "repeated",
-    impute: Mapping[str, Any] | Imputation | None = None,
+    impute: Mapping[str, Any] | ImputationRule | None = None,
     control: str | None = None,
     strata: Sequence[str] = (),
     update: str = "every patient",

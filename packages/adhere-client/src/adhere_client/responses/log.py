@@ -33,7 +33,7 @@ class LogPage(Response, frozen=True):
     rehearsal: bool = False
 
 
-class Reason(Response, frozen=True):
+class DerivationReason(Response, frozen=True):
     """A part of why a recommendation came out as it did."""
 
     what: str
@@ -49,7 +49,7 @@ class Reproduction(OfRecommendation, frozen=True):
     logged_probabilities: dict[str, float]
     records: Annotated[int, Meta(description="The records before it, each checked against the chain and used.")]
     updates: Annotated[int, Meta(description="What the policy had learned from: reports, as they stood then.")]
-    reasons: list[Reason]
+    reasons: list[DerivationReason]
     history: list[LogLine]
     difference: str | None = None
     arm: Annotated[str | None, Meta(description="What came out.")] = None

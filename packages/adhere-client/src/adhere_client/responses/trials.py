@@ -13,7 +13,7 @@ from adhere_client.responses import Response
 Part = Annotated[dict[str, Any], Meta(description="As in the request, without what has its default value.")]
 
 
-class Imputation(Response, frozen=True):
+class ImputationRule(Response, frozen=True):
     """The rule for missing reports: after how many days which arm, or nothing, counts as taken, and which reward."""
 
     after_days: float
@@ -33,7 +33,7 @@ class Design(Response, frozen=True, omit_defaults=False):
     blinded: bool = False
     repeats: bool = False
     entries: str = "repeated"
-    impute: Imputation | None = None
+    impute: ImputationRule | None = None
     control: str | None = None
     strata: tuple[str, ...] = ()
     update: str = "every patient"
@@ -158,7 +158,7 @@ class TrialDetails(Response, frozen=True):
     policy: str | None = None
     n_patients: int | None = None
     reward_values: tuple[float, ...] | None = None
-    impute: Imputation | None = None
+    impute: ImputationRule | None = None
     control: str | None = None
     update: str | None = None
     looks: Part | None = None
