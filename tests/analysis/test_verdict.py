@@ -12,8 +12,7 @@ from adhere.analysis.adaptive.allocation_check import AllocationCheck
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.adaptive.randomisation_test import RandomisationTest
 from adhere.analysis.analysis import Analysis
-from adhere.analysis.bounding.balke_pearl import InstrumentalInequality
-from adhere.analysis.bounding.bounds import Bounds, bounds
+from adhere.analysis.bounding.bounds import Bounds, InstrumentalInequality, bounds
 from adhere.analysis.estimates import ConfidenceSet, Validity, View
 from adhere.analysis.findings import Subgroup
 from adhere.analysis.fixed_sample.effects import effects

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adhere.errors import InputError
-from adhere.records.csv_table import _plain, _row_by_row, csv_columns, line_of
+from adhere.records.file_columns import _plain, _row_by_row, csv_columns, line_of
 
 TITLES = ["a", "b", "c"]
 CELLS = st.sampled_from(["", " ", "x", " y ", "1.5", 'q"q', "n,n", "l\nl", "'=1", "é", "\t", "NA"])

@@ -6,19 +6,31 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adhere.analysis.adaptive.aipw import aipw
+from adhere.analysis.adaptive.allocation_check import allocation_check
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence, confidence_sequences, why_not
+from adhere.analysis.adaptive.outcome_drift import outcomes_drifted
+from adhere.analysis.adaptive.randomisation_test import RandomisationTest
+from adhere.analysis.adaptive.stratified_sequence import stratified_sequences
 from adhere.analysis.analysis import Analysis
+from adhere.analysis.bounding.bounds import bounds
 from adhere.analysis.findings import Subgroup
+from adhere.analysis.fixed_sample.effects import effects
+from adhere.analysis.fixed_sample.principal_strata import principal_strata
+from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
+from adhere.analysis.flow import flow
+from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import Records, digest_of
+from adhere.analysis.trust.cautions import warnings
+from adhere.analysis.trust.estimands import estimands
+from adhere.analysis.trust.mediation import mediation
+from adhere.analysis.trust.verdict import verdict
+from adhere.analysis.trust.withheld import without_invalid, without_promises
 from adhere.checks import is_number
 from adhere.errors import InputError
-
-if TYPE_CHECKING:
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.adaptive.randomisation_test import RandomisationTest
 
 MAX_SUBGROUPS = 50
 MIN_LEVEL, MAX_LEVEL = 0.5, 0.9999
@@ -50,9 +62,6 @@ def analyse_records(
     for name, value in (("lower_is_better", lower_is_better), ("fixed_allocation", fixed_allocation)):
         if not isinstance(value, bool):
             raise InputError(name, value, "True or False")
-    from adhere.analysis.adaptive.aipw import aipw
-    from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
-
     records = _directed(records, lower_is_better)
     records = as_benefit(records, lower_is_better)
     if fixed_allocation and is_adaptive(records):
@@ -111,18 +120,6 @@ def _drafted(
     lower_is_better: bool,
 ) -> Analysis:
     """What follows from the records alone, not yet judged."""
-    from adhere.analysis.adaptive.allocation_check import allocation_check
-    from adhere.analysis.adaptive.confidence_sequence import why_not
-    from adhere.analysis.adaptive.outcome_drift import outcomes_drifted
-    from adhere.analysis.adaptive.stratified_sequence import stratified_sequences
-    from adhere.analysis.bounding.bounds import bounds
-    from adhere.analysis.fixed_sample.effects import effects
-    from adhere.analysis.fixed_sample.principal_strata import principal_strata
-    from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
-    from adhere.analysis.flow import flow
-    from adhere.analysis.missing_outcomes.missing import missing
-    from adhere.analysis.trust.mediation import mediation
-
     adaptive, reason = is_adaptive(records), why_not(records)
     balance = stratum_balance(records, adaptive=adaptive)
     depends = balance is not None and balance.depends
@@ -169,11 +166,6 @@ def _drafted(
 
 def _judged(draft: Analysis) -> Analysis:
     """With what can be trusted of it, and what cannot."""
-    from adhere.analysis.trust.cautions import warnings
-    from adhere.analysis.trust.estimands import estimands
-    from adhere.analysis.trust.verdict import verdict
-    from adhere.analysis.trust.withheld import without_invalid, without_promises
-
     draft = without_promises(without_invalid(draft))
     return replace(draft, estimands=estimands(draft), warnings=warnings(draft), verdict=verdict(draft))
 
@@ -212,9 +204,6 @@ def _turned(test: RandomisationTest) -> RandomisationTest:
 
 
 def _subgroups(records: Records, level: float) -> dict[str, Subgroup]:
-    from adhere.analysis.adaptive.confidence_sequence import confidence_sequences, why_not
-    from adhere.analysis.fixed_sample.effects import effects
-
     if records.stratum is None or not 1 < len(records.strata) <= MAX_SUBGROUPS:
         return {}
     found = {}

@@ -24,6 +24,8 @@ REHEARSAL: Final = "Rehearsal: not data of a trial."
 IN_ERROR: Final = "entered in error"  # why an entry is left out that was only a slip
 MAX_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
 
+PROBABILITIES_NEEDED: Final = "methods for adaptive allocation need the probability of every arm for every patient"
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -258,3 +260,18 @@ def digest_of(records: Records) -> str:
                 values[np.isnan(values)] = np.nan  # of which there are many
             digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()
+
+
+def missing_probabilities(n: int, first: str) -> str:
+    """Some probabilities are not known."""
+    many = "1 row" if n == 1 else f"{n:,} rows"
+    return f"probabilities are missing in {many}, first in {first}: {PROBABILITIES_NEEDED}"
+
+
+def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str = "") -> str:
+    """Some subjects were given several recommendations; the `first` of them and where."""
+    who = "1 subject has" if n_repeated == 1 else f"{n_repeated:,} subjects have"
+    return (
+        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects{first}): they are analysed as if each were "
+        "another patient's, which makes intervals too narrow"
+    )

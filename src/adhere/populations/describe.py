@@ -13,7 +13,7 @@ from adhere.populations.counts import Counts
 from adhere.populations.population import Floats, Population, headline
 from adhere.populations.priors import RandomPrior
 from adhere.populations.records import LOWER_IS_BETTER, Estimated, NoArm, Records, means_by_protocol, taken_cells
-from adhere.records.csv_table import SEPARATORS
+from adhere.records.csv_rows import SEPARATORS
 
 PROTOCOL_TITLES = {
     "chosen": "Chosen (intention-to-treat)",

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from adhere.errors import InputError
 from adhere.populations.counts import Count, Counts
-from adhere.records.csv_table import columns, csv_rows
+from adhere.records.csv_rows import columns, csv_rows
 
 T = TypeVar("T")
 

@@ -1,57 +1,22 @@
-"""A table from a file or a frame, as a polars frame with the columns that are needed.
-
-pandas writes the categories as the dictionary of the column, in their order. polars reads the values but not the
-order of a dictionary; pyarrow, which pandas wrote the file with, reads both.
-"""
+"""A table from a file or a frame, as a polars frame with the columns that are needed."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from adhere.csv_cells import unescape
 from adhere.errors import InputError
 from adhere.files import unreadable
-from adhere.frames import Frame, arm_text, is_frame
-from adhere.records.csv_table import SEPARATORS, csv_rows
+from adhere.frames import Frame, is_frame
+from adhere.records.csv_rows import SEPARATORS, csv_rows
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-def pandas_categories(path: Path, title: str) -> Sequence[str] | None:
-    """Return the categories of a column in their order, () if pandas wrote none, or None if pyarrow is missing."""
-    if not _is_categorical(path, title):
-        return ()
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError:
-        return None
-    try:
-        with parquet.ParquetFile(path) as file:
-            column = file.read(columns=[title]).column(title).unify_dictionaries()
-    except ValueError as error:  # the base class of pyarrow's own
-        raise InputError("file", str(path), f"a table in Parquet that can be read ({error})") from None
-    chunks = [chunk for chunk in column.chunks if hasattr(chunk, "dictionary")]
-    return [arm_text(one) for one in chunks[0].dictionary.to_pylist()] if chunks else ()
-
-
-def _is_categorical(path: Path, title: str) -> bool:
-    """Whether a file says in pandas' own words that a column is categorical."""
-    try:
-        written = json.loads(pl.read_parquet_metadata(path).get("pandas", "{}"))
-        kinds = {one["field_name"]: one["pandas_type"] for one in written.get("columns", [])}
-    except (AttributeError, KeyError, TypeError, ValueError):  # written by something else under that name
-        return False
-    return kinds.get(title) == "categorical"
 
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
@@ -93,12 +58,12 @@ def _csv_table(path: Path) -> Table:
     titles = [unescape(title) for title in header]
 
     def columns(wanted: Sequence[str]) -> Mapping[str, pl.Series]:
-        from adhere.records.csv_table import csv_columns
+        from adhere.records.file_columns import csv_columns
 
         return csv_columns(path, titles, wanted, separator)
 
     def place(row: int) -> str:
-        from adhere.records.csv_table import line_of
+        from adhere.records.file_columns import line_of
 
         return f"line {line_of(path, row)}"
 
@@ -120,6 +85,8 @@ def _parquet_table(path: Path) -> Table:
     def categories(title: str) -> Sequence[str] | None:
 
         with _parquet_errors(path):
+            from adhere.records.file_columns import pandas_categories
+
             return pandas_categories(path, title)
 
     return Table(str(path), _stem(path), titles, columns, _row, _OF_A_FILE, categories=categories)

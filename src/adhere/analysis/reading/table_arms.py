@@ -10,8 +10,15 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from adhere.analysis.reading.table_columns import PROBABILITIES_NEEDED, missing_probabilities
-from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Bools, Floats, Ints
+from adhere.analysis.records import (
+    PROBABILITIES_NEEDED,
+    TOOK_NOTHING,
+    TOOK_OTHER,
+    Bools,
+    Floats,
+    Ints,
+    missing_probabilities,
+)
 from adhere.errors import InputError, listed
 from adhere.records.arms import ArmOrder, arm_names, ordered_arms, read_labels
 from adhere.records.cells import Cells

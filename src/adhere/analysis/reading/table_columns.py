@@ -9,13 +9,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from adhere.analysis.records import Bools, Floats, Ints, Records
+from adhere.analysis.records import Bools, Floats, Ints, Records, repeated_subjects
 from adhere.csv_cells import is_missing
 from adhere.errors import InputError, listed
 from adhere.records.cells import Cells
 from adhere.records.table import Table
-
-PROBABILITIES_NEEDED: Final = "methods for adaptive allocation need the probability of every arm for every patient"
 
 NO_ORDER: Final = (
     "no column says in which order arms were assigned, so the order of the rows is taken for it; if rows were sorted"
@@ -31,25 +29,10 @@ def missing_places(lacking: Sequence[str]) -> str:
     return f"columns {', '.join(lacking)} are missing: without them {known}"
 
 
-def missing_probabilities(n: int, first: str) -> str:
-    """Some probabilities are not known."""
-    many = "1 row" if n == 1 else f"{n:,} rows"
-    return f"probabilities are missing in {many}, first in {first}: {PROBABILITIES_NEEDED}"
-
-
 def unused_probabilities(titles: Sequence[str], arms: Sequence[str]) -> str:
     """Columns are called as if they held probabilities, but of none of the arms."""
     some = f"columns {listed(titles)} end" if len(titles) > 1 else f"column {titles[0]} ends"
     return f"{some} with the name of no arm ({listed(arms)}): not read as probabilities"
-
-
-def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str = "") -> str:
-    """Some subjects were given several recommendations; the `first` of them and where."""
-    who = "1 subject has" if n_repeated == 1 else f"{n_repeated:,} subjects have"
-    return (
-        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects{first}): they are analysed as if each were "
-        "another patient's, which makes intervals too narrow"
-    )
 
 
 _NUMBERS: Final = ("RECPOS", "RECOMMENDATION_ID")

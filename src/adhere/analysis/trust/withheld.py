@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from adhere.analysis.bounding.balke_pearl import InstrumentalInequality
+from adhere.analysis.bounding.bounds import InstrumentalInequality
 from adhere.analysis.estimates import Marked, Quantity, Shape, Validity, View, with_validity
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.missing_outcomes.missing import missing_sentence

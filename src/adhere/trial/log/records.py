@@ -12,8 +12,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.reading.table_columns import missing_probabilities, repeated_subjects
-from adhere.analysis.records import IN_ERROR, NEVER, NOT_KNOWN, Floats, Records, digest_of
+from adhere.analysis.records import (
+    IN_ERROR,
+    NEVER,
+    NOT_KNOWN,
+    Floats,
+    Records,
+    digest_of,
+    missing_probabilities,
+    repeated_subjects,
+)
 from adhere.design.design import Design
 from adhere.records.arms import control_of, sorted_names
 from adhere.store import ReadTransaction

@@ -1,29 +1,32 @@
-"""Read a CSV file into columns of text, with the line of every mistake.
+"""Columns of a file: of a CSV file as text, by polars or row by row; and the categories in a Parquet file.
 
 Row by row is slower by a factor of ten, but knows what polars does not: rows that are too short, bytes that are no
 UTF-8 in columns that nobody asked for, blank lines, and the line of a mistake.
+
+pandas writes the categories as the dictionary of the column, in their order. polars reads the values but not the
+order of a dictionary; pyarrow, which pandas wrote the file with, reads both.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
-import re
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import chain, islice
+from importlib import import_module
+from itertools import islice
 from operator import and_
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, cast
 
 import numpy as np
 import polars as pl
 
 from adhere.csv_cells import ESCAPED_FORMULA
 from adhere.errors import InputError
-from adhere.files import unreadable
+from adhere.frames import arm_text
+from adhere.records.csv_rows import csv_rows
 
 _CHUNK = 1 << 20
 
@@ -140,82 +143,28 @@ def _unescaped(column: pl.Series) -> pl.Series:
     return column.str.slice(1).zip_with(escaped, column) if escaped.any() else column
 
 
-_BEGINNING = 4096  # bytes
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-
-
-def csv_rows(
-    path: Path, errors: Literal["strict", "replace", "surrogateescape"] = "strict"
-) -> Iterator[tuple[int, list[str], str]]:
-    """Each row that is not blank with its line number, the header first, and the separator; outer spaces are dropped.
-
-    The separator is a comma unless the header has none and has semicolons or tabs. `errors` says what becomes of
-    bytes that are not UTF-8.
-    """
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
-    line, header_length = 0, 0
+def pandas_categories(path: Path, title: str) -> Sequence[str] | None:
+    """Return the categories of a column in their order, () if pandas wrote none, or None if pyarrow is missing."""
+    if not _is_categorical(path, title):
+        return ()
     try:
-        with opener(path, "rb") as beginning:
-            if not _may_be_text(beginning.read(_BEGINNING)):
-                raise InputError("file", str(path), "text in UTF-8", f"{path} is not text in UTF-8")
-        with opener(path, "rt", encoding="utf-8-sig", errors=errors, newline="") as file:
-            start = file.readline()
-            while start and not start.strip():
-                line, start = line + 1, file.readline()
-            skipped = line
-            separator = next((mark for mark in SEPARATORS if mark in start), ",")
-            reader = csv.reader(chain([start], file), strict=True, delimiter=separator)
-            for row in reader:
-                line = skipped + reader.line_num
-                cells = [cell.strip() for cell in row]
-                if not any(cells):
-                    continue
-                header_length = header_length or len(cells)
-                if len(cells) != header_length:
-                    expected = f"{header_length} values, one per column"
-                    raise InputError(f"{path}, line {line}", separator.join(row), expected)
-                yield line, cells, separator
-    except OSError as error:
-        raise unreadable("file", path, error) from None
-    except (EOFError, zlib.error) as error:
-        raise InputError("file", str(path), f"a whole gzip file ({error})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}, after line {line}", error.object[error.start : error.end], "UTF-8 text") from None
-    except csv.Error as error:
-        raise InputError(f"{path}, line {skipped + reader.line_num}", str(error), "comma-separated values") from None
-    if not header_length:
-        raise InputError("file", str(path), "a header and at least one row, not an empty file")
+        parquet = import_module("pyarrow.parquet")
+    except ImportError:
+        return None
+    try:
+        with parquet.ParquetFile(path) as file:
+            column = file.read(columns=[title]).column(title).unify_dictionaries()
+    except ValueError as error:  # the base class of pyarrow's own
+        raise InputError("file", str(path), f"a table in Parquet that can be read ({error})") from None
+    chunks = [chunk for chunk in column.chunks if hasattr(chunk, "dictionary")]
+    return [arm_text(one) for one in chunks[0].dictionary.to_pylist()] if chunks else ()
 
 
-def _may_be_text(beginning: bytes) -> bool:
-    """Whether a file that begins so may be text in UTF-8: no mark of another encoding, no control characters above.
-
-    Below the header they are a mistake in a cell, whose place can be named.
-    """
-    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+def _is_categorical(path: Path, title: str) -> bool:
+    """Whether a file says in pandas' own words that a column is categorical."""
+    try:
+        written = json.loads(pl.read_parquet_metadata(path).get("pandas", "{}"))
+        kinds = {one["field_name"]: one["pandas_type"] for one in written.get("columns", [])}
+    except (AttributeError, KeyError, TypeError, ValueError):  # written by something else under that name
         return False
-    header = beginning.lstrip().split(b"\n")[0]
-    try:
-        header.decode()
-    except UnicodeDecodeError:
-        return not _CONTROL.search(beginning)
-    return not _CONTROL.search(header)
-
-
-def columns(path: Path, header: Sequence[str], names: Sequence[str]) -> dict[str, int]:
-    """Where each named column is, whatever its case; all missing ones are named at once.
-
-    >>> columns(Path("t.csv"), ["Reward", "chosen"], ["chosen", "reward"])
-    {'chosen': 1, 'reward': 0}
-    """
-    present = [title.lower() for title in header]
-    missing = [name for name in names if name.lower() not in present]
-    if missing:
-        listed = f"missing column{'s' * (len(missing) > 1)}: {', '.join(missing)}"
-        sentence = f"{path}: {listed} (found: {', '.join(header)})"
-        raise InputError(f"{path}, header", ",".join(header), f"also {', '.join(missing)}", sentence)
-    for name in names:
-        if present.count(name.lower()) > 1:
-            raise InputError(f"{path}, header", name, "each column once")
-    return {name: present.index(name.lower()) for name in names}
+    return kinds.get(title) == "categorical"
