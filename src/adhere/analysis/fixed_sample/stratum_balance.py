@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from adhere.analysis.cells import cells_of
 from adhere.analysis.records import Bools, Floats, Ints, Records
 from adhere.analysis.texts import p_value
 from adhere.intervals import normal_quantile
@@ -159,7 +160,7 @@ def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | Non
     """Compare the allocation between strata; None without strata, or where only one has patients."""
     if records.stratum is None:
         return None
-    table = _assigned(records)
+    table = cells_of(records).assigned.sum(axis=2)
     strata, arms = np.flatnonzero(table.sum(axis=1)), np.flatnonzero(table.sum(axis=0))
     if len(strata) < 2 or len(arms) < 2:
         return None
@@ -217,15 +218,6 @@ def _probabilities(records: Records) -> Floats:
     sums = [np.bincount(stratum, of_arm, n_strata) for of_arm in records.probabilities[known].T]
     means: Floats = np.array(sums).T / np.maximum(1, np.bincount(stratum, minlength=n_strata))[:, None]
     return means
-
-
-def _assigned(records: Records) -> Ints:
-    """Patients by stratum, the last of which holds those whose stratum is not known, and arm assigned."""
-    assert records.stratum is not None
-    n_strata = len(records.strata) + 1
-    place = records.stratum % n_strata * records.n_arms + records.chosen
-    counts = np.bincount(place, records.patients, n_strata * records.n_arms)
-    return counts.reshape(n_strata, records.n_arms).astype(np.int64)
 
 
 def _sentence(found: StratumBalance, kept: str) -> str:

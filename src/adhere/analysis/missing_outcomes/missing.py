@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from adhere.analysis.estimates import View
 from adhere.analysis.flow import flow
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity, sensitivity
 from adhere.analysis.missing_outcomes.worst_case import ExtremeCase as ExtremeCase
-from adhere.analysis.missing_outcomes.worst_case import ExtremeCases, extreme_cases
+from adhere.analysis.missing_outcomes.worst_case import extreme_cases
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Floats, Records
 from adhere.analysis.texts import p_value, signed
 
@@ -44,54 +44,42 @@ def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patient
     compliers where there are two arms and it is certain that more of those assigned to the treatment took it.
     `by_patients` weights strata as `effects` does.
     """
-    counts = flow(records, level).arms
-    outcomes = {arm.arm: arm.outcome_missing for arm in counts}
-    taken = {arm.arm: arm.not_reported + arm.lost for arm in counts}
-    imputed_outcomes = {arm.arm: arm.outcome_imputed for arm in counts}
-    imputed_taken = {arm.arm: arm.taken_imputed for arm in counts}
-    extremes = extreme_cases(records, adaptive, level, by_patients)
-    sentence = missing_sentence(records.n_patients, outcomes, taken, imputed_outcomes, imputed_taken, extremes)
-    cells = cells_of(records)
-    return Missing(
-        outcomes,
-        taken,
-        imputed_outcomes,
-        imputed_taken,
-        extremes.cases,
-        sentence,
-        sensitivity(cells, level, by_patients=by_patients),
-        loss_by_taken(cells),
-        missing_shares(cells) if by_patients else {},
+    counts, cells = flow(records, level).arms, cells_of(records)
+    extremes, why_no_compliers = extreme_cases(records, adaptive, level, by_patients)
+    found = Missing(
+        outcomes={arm.arm: arm.outcome_missing for arm in counts},
+        taken={arm.arm: arm.not_reported + arm.lost for arm in counts},
+        imputed_outcomes={arm.arm: arm.outcome_imputed for arm in counts},
+        imputed_taken={arm.arm: arm.taken_imputed for arm in counts},
+        extremes=extremes,
+        sentence="",
+        sensitivity=sensitivity(cells, level, by_patients=by_patients),
+        loss=loss_by_taken(cells),
+        shares_within_strata=missing_shares(cells) if by_patients else {},
     )
+    return replace(found, sentence=missing_sentence(records.n_patients, found, why_no_compliers))
 
 
 _NAMED = 3  # pairs whose worst-case bounds are written out, and arms where there are many
 _MAX_ARMS = 6  # that are all named
 
 
-def missing_sentence(
-    n_patients: int,
-    outcomes: Mapping[str, int],
-    taken: Mapping[str, int],
-    imputed_outcomes: Mapping[str, int],
-    imputed_taken: Mapping[str, int],
-    extremes: ExtremeCases,
-) -> str:
+def missing_sentence(n_patients: int, found: Missing, why_no_compliers: str = "") -> str:
     """How many values are missing, how far they could move an effect, and how many were imputed."""
-    sentences = [_counts(n_patients, outcomes, taken)]
-    by_strata = {case.pair for case in extremes.cases if case.stratified}
+    sentences = [_counts(n_patients, found.outcomes, found.taken)]
+    by_strata = {case.pair for case in found.extremes if case.stratified}
     cases = [
         case
-        for case in extremes.cases
+        for case in found.extremes
         if case.stratified or case.view is View.COMPLIERS or case.pair not in by_strata
     ]
     sentences += [_extreme(case) for case in cases[:_NAMED]]
     if len(cases) > _NAMED:
         most = max(case.high - case.low for case in cases)
         sentences.append(f"For no pair of arms is that range wider than {most:z.3f}.")
-    if extremes.why_no_compliers:
-        sentences.append(f"There are no worst-case bounds for compliers: {extremes.why_no_compliers}.")
-    filled = _both(sum(imputed_outcomes.values()), sum(imputed_taken.values()))
+    if why_no_compliers:
+        sentences.append(f"There are no worst-case bounds for compliers: {why_no_compliers}.")
+    filled = _both(sum(found.imputed_outcomes.values()), sum(found.imputed_taken.values()))
     if filled:
         sentences.append(f"The trial's rule for missing reports filled in {filled}; they are counted as reported.")
     return " ".join(sentences)

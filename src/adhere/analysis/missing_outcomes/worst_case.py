@@ -33,14 +33,6 @@ class ExtremeCase(OfPair):
 
 
 @dataclass(frozen=True)
-class ExtremeCases:
-    """Those that there are, and why compliers have none where they do not."""
-
-    cases: tuple[ExtremeCase, ...] = ()
-    why_no_compliers: str = ""
-
-
-@dataclass(frozen=True)
 class _Arm:
     """The values from 0 to 1 that are known of those assigned an arm, and of how many none is."""
 
@@ -72,8 +64,10 @@ class _Range:
     method: str
 
 
-def extreme_cases(records: Records, adaptive: bool, level: float, by_patients: bool = False) -> ExtremeCases:
-    """Of each pair of arms of which values are missing."""
+def extreme_cases(
+    records: Records, adaptive: bool, level: float, by_patients: bool = False
+) -> tuple[tuple[ExtremeCase, ...], str]:
+    """Cases of each pair of arms of which values are missing, and why compliers have none where they do not."""
     cells = cells_of(records)
     arms = [
         _Arm(known, int(n) - known.n) for n, known in zip(cells.patients.sum(axis=1), cells.by_chosen(), strict=True)
@@ -99,7 +93,7 @@ def extreme_cases(records: Records, adaptive: bool, level: float, by_patients: b
                 why = why or among
             else:
                 cases.append(_case(View.COMPLIERS, names, among, level, adaptive))
-    return ExtremeCases(tuple(cases), why)
+    return tuple(cases), why
 
 
 def _case(view: View, names: tuple[str, str], found: _Range, level: float, adaptive: bool) -> ExtremeCase:

@@ -17,7 +17,8 @@ from adhere.analysis.output.tables import (
     sequences_table,
     subgroups_table,
 )
-from adhere.analysis.texts import estimate, outcome_words, p_value, percent, quantity, sentence, unique
+from adhere.analysis.texts import outcome_words, p_value, percent, sentence, unique
+from adhere.analysis.trust.estimands import effects_in_words
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
 from adhere.report.section import Listing, ReportFigure, Section
@@ -158,14 +159,7 @@ def _effects(analysis: Findings) -> Section:
 
 
 def _effects_result(analysis: Findings) -> str:
-    said: dict[str, str] = {}
-    for one in analysis.effects.comparisons:
-        if one.view is View.INTENTION_TO_TREAT and one.control == analysis.control:
-            said.setdefault(one.treatment, quantity(one.difference, sign=True))
-    for sequence in analysis.sequences if analysis.adaptive else ():
-        if sequence.view is View.INTENTION_TO_TREAT and sequence.control == analysis.control:
-            text = estimate(sequence.estimate, sequence.final, sign=True)
-            said[sequence.treatment] = f"{text}, any-time valid"
+    said = effects_in_words(analysis, View.INTENTION_TO_TREAT)
     if not said:
         return "No two arms can be compared."
     each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MAX_ARMS]]

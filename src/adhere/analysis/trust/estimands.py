@@ -59,24 +59,29 @@ _WORDS: dict[str, tuple[str, str, str]] = {
 }
 
 
+def effects_in_words(analysis: Findings, view: View) -> dict[str, str]:
+    """The effect of each treatment against control by a view, with the set that holds for the allocation."""
+    said: dict[str, str] = {}
+    for one in analysis.effects.comparisons:
+        if one.view is view and one.control == analysis.control:
+            said.setdefault(one.treatment, quantity(one.difference, sign=True))
+    for sequence in analysis.sequences if analysis.adaptive else ():
+        if sequence.view is view and sequence.control == analysis.control:
+            said[sequence.treatment] = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
+    return said
+
+
 def estimands(analysis: Findings) -> tuple[Estimand, ...]:
     """The views in words; where the allocation adapted, they say the sets that hold for it."""
-    control, adaptive, sequences = analysis.control, analysis.adaptive, analysis.sequences
-    said: dict[str, dict[str, str]] = {view: {} for view in _WORDS}
-    for one in analysis.effects.comparisons:
-        if one.control == control:
-            said[one.view.value].setdefault(one.treatment, quantity(one.difference, sign=True))
-    if adaptive:
-        for sequence in sequences:
-            if sequence.control == control:
-                text = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
-                said[sequence.view.value][sequence.treatment] = text
+    said = {view.value: effects_in_words(analysis, view) for view in View} | {_EVERYBODY: {}}
     for bound in analysis.bounds.bounds:
-        if bound.quantity == "effect" and bound.control == control and bound.assumption == "none":
+        if bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none":
             text = bound.reason if bound.low is None else f"from {bound.low:z.3f} to {bound.high:z.3f}"
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
     found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
-    if not (adaptive and sequences):  # confidence sequences take missing outcomes at their worst case
+    if not (
+        analysis.adaptive and analysis.sequences
+    ):  # confidence sequences take missing outcomes at their worst case
         outcomes, reports = any(analysis.missing.outcomes.values()), any(analysis.missing.taken.values())
         at_random = "outcomes are missing at random given the arm assigned, what was taken and the stratum"
         taken_at_random = "what was taken is missing at random given the arm assigned and the stratum"

@@ -67,13 +67,13 @@ class Mediation:
     margin: float
     level: float
     arms: tuple[ArmMediation, ...]
-    log_bayes_factor: float | None
-    log_e: float | None
-    refuted: bool | None
-    p_value: float | None
-    differs: bool | None
-    equivalent: bool | None
-    sentence: str
+    log_bayes_factor: float | None = None
+    log_e: float | None = None
+    refuted: bool | None = None
+    p_value: float | None = None
+    differs: bool | None = None
+    equivalent: bool | None = None
+    sentence: str = ""
     bayes_factor: str = ""
 
 
@@ -97,8 +97,7 @@ def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: 
     if not tested:
         n_reported = counted.patients.sum() - counted.patients[:, NOT_KNOWN].sum()
         everybody_complied = bool(n_reported == counted.patients.trace())
-        sentence = untested_sentence(len(taken), everybody_complied)
-        return Mediation(margin, level, arms, None, None, None, None, None, None, sentence)
+        return Mediation(margin, level, arms, sentence=untested_sentence(len(taken), everybody_complied))
     evidence = evidence_of([_known(cells[arm]) for arm in tested], adaptive)
     equivalent = all(arm.within_margin for arm in taken)
     refuted_arms = [arms[arm].arm for arm in tested if arms[arm].refuted or arms[arm].differs]

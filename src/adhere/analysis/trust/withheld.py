@@ -10,7 +10,7 @@ from adhere.analysis.estimates import Marked, Quantity, Shape, Validity, View, w
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.missing_outcomes.missing import missing_sentence
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
-from adhere.analysis.missing_outcomes.worst_case import ExtremeCases
+from adhere.analysis.trust.mediation import Mediation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from adhere.analysis.missing_outcomes.missing import Missing
     from adhere.analysis.missing_outcomes.sensitivity import Alternative
     from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
-    from adhere.analysis.trust.mediation import Mediation
 
 Judged = TypeVar("Judged", bound="Findings")
 Stratifiable = TypeVar("Stratifiable", "Comparison", "ExtremeCase", "Alternative")
@@ -112,7 +111,7 @@ def _without_cells(analysis: Judged, reason: str) -> Judged:
             notes=(),
         ),
         strata=PrincipalStrata(reason=reason),
-        mediation=_mediation(analysis.mediation, sentence),
+        mediation=Mediation(analysis.mediation.margin, analysis.mediation.level, (), sentence=sentence),
         missing=_missing(analysis.missing, analysis.n_patients, analysis.adaptive, reason),
     )
 
@@ -143,42 +142,23 @@ def _replaced(one: Comparison, nothing: Quantity) -> Comparison:
     return replace(one.without(nothing), note="")
 
 
-def _mediation(given: Mediation, sentence: str) -> Mediation:
-    return replace(
-        given,
-        arms=(),
-        log_bayes_factor=None,
-        log_e=None,
-        refuted=None,
-        p_value=None,
-        differs=None,
-        equivalent=None,
-        sentence=sentence,
-        bayes_factor="",
-    )
-
-
 def _missing(given: Missing, n_patients: int, adaptive: bool, reason: str) -> Missing:
     """Keep counts and, if the allocation was fixed within strata, what is stratified; withhold the rest.
 
     Under drift only the worst cases are withheld, which claim any-time validity; the others are marked fixed-sample.
     """
-    counts = given.outcomes, given.taken, given.imputed_outcomes, given.imputed_taken
     if reason == DRIFTED:
-        return replace(given, extremes=(), sentence=missing_sentence(n_patients, *counts, ExtremeCases()))
-    extremes = tuple(one for one in given.extremes if one.stratified and not adaptive)
-    found = given.sensitivity
-    alternatives = tuple(
-        one if one.stratified and not adaptive else replace(one, difference=_withheld(one))
-        for one in found.alternatives
-    )
-    points = tuple(one for one in found.tipping_points if one.stratified and not adaptive)
-    return replace(
-        given,
-        extremes=extremes,
-        sentence=missing_sentence(n_patients, *counts, ExtremeCases(extremes)),
-        sensitivity=Sensitivity(alternatives, points),
-    )
+        kept = replace(given, extremes=())
+    else:
+        found = given.sensitivity
+        alternatives = tuple(
+            one if one.stratified and not adaptive else replace(one, difference=_withheld(one))
+            for one in found.alternatives
+        )
+        points = tuple(one for one in found.tipping_points if one.stratified and not adaptive)
+        extremes = tuple(one for one in given.extremes if one.stratified and not adaptive)
+        kept = replace(given, extremes=extremes, sensitivity=Sensitivity(alternatives, points))
+    return replace(kept, sentence=missing_sentence(n_patients, kept))
 
 
 EXCLUSION, MONOTONICITY = "exclusion", "monotonicity"
