@@ -11,7 +11,6 @@ from scipy import stats
 from adhere.intervals import (
     RewardSums,
     mean_interval,
-    newcombe,
     normal_quantile,
     student_quantile,
     t95,
@@ -50,19 +49,6 @@ def test_wilson(n: int, level: float) -> None:
     for successes in sorted({0, 1, n // 3, n // 2, n - 1, n}):
         exact = stats.binomtest(successes, n).proportion_ci(level, "wilson")
         assert wilson(successes, n, level) == pytest.approx((exact.low, exact.high), rel=1e-9, abs=1e-15)
-
-
-@pytest.mark.parametrize("n", DECADES[1:])
-def test_newcombe(n: int) -> None:
-    for successes, controls, n_control in [(n // 3, 4, 10), (n // 3, n // 4, n), (n, 0, n), (n, n, n), (1, 0, 7)]:
-        wilsons = [
-            stats.binomtest(x, m).proportion_ci(0.95, "wilson") for x, m in ((successes, n), (controls, n_control))
-        ]
-        (p, q), (own, other) = (successes / n, controls / n_control), wilsons
-        low = p - q - math.hypot(p - own.low, other.high - q)
-        high = p - q + math.hypot(own.high - p, q - other.low)
-        found = newcombe(successes, n, controls, n_control)
-        assert found == pytest.approx((max(low, -1.0), min(high, 1.0)), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", DECADES[1:])

@@ -55,25 +55,6 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     return (max(0.0, centre - half) if successes else 0.0), (min(1.0, centre + half) if successes < n else 1.0)
 
 
-def newcombe(
-    successes: float, n: int, control_successes: float, n_control: int, level: float = 0.95
-) -> tuple[float, float]:
-    """Newcombe's hybrid score interval for a difference of two proportions (Newcombe 1998, method 10).
-
-    His example (a) is 56/70 against 48/80:
-
-    >>> [round(end, 4) for end in newcombe(56, 70, 48, 80)]
-    [0.0524, 0.3339]
-    """
-    p, p_control = successes / n, control_successes / n_control
-    low, high = wilson(successes, n, level)
-    low_control, high_control = wilson(control_successes, n_control, level)
-    difference = p - p_control
-    below = math.hypot(p - low, high_control - p_control)
-    above = math.hypot(high - p, p_control - low_control)
-    return max(-1.0, difference - below), min(1.0, difference + above)
-
-
 def mean_interval(mean: float, variance: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Student's interval for the mean of numbers from 0 to 1; a single number says nothing.
 

@@ -14,7 +14,7 @@ from adhere.analysis.output.tables import mediation_table
 from adhere.analysis.records import TOOK_NOTHING, Records
 from adhere.analysis.trust.mediation import ArmMediation, mediation
 from adhere.analysis.trust.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
-from adhere.intervals import RewardSums, newcombe
+from adhere.intervals import RewardSums, wilson
 from adhere.populations import stroke_aspirin, stroke_heparin
 from oracle import mediation_evidence as oracle
 from oracle.mediated import MediatedThompson
@@ -22,6 +22,19 @@ from oracle.mediated import MediatedThompson
 from .made_records import MISSING, Row, any_records, made, of_counts
 
 CELLS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), min_size=2, max_size=4)
+
+
+def newcombe(
+    successes: float, n: int, control_successes: float, n_control: int, level: float = 0.95
+) -> tuple[float, float]:
+    """Newcombe's hybrid score interval for a difference of two proportions (Newcombe 1998, method 10)."""
+    p, p_control = successes / n, control_successes / n_control
+    low, high = wilson(successes, n, level)
+    low_control, high_control = wilson(control_successes, n_control, level)
+    difference = p - p_control
+    below = math.hypot(p - low, high_control - p_control)
+    above = math.hypot(high - p, p_control - low_control)
+    return max(-1.0, difference - below), min(1.0, difference + above)
 
 
 def sums(cells: list[tuple[int, int]]) -> list[RewardSums]:

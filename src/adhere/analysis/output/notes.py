@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from adhere.analysis.output.effect_rows import NO_ESTIMAND
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     _Noted = Comparison | ConfidenceSequence | AipwEstimate
 
+_TEXTS: Final = tomllib.loads((files("adhere.analysis.output") / "words.toml").read_text(encoding="utf-8"))
+WORDS: Final[dict[str, str]] = _TEXTS["words"]
 _STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."
 _MAX_ALIKE = 3  # notes that differ in the names of arms alone
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
@@ -104,90 +108,17 @@ def _reasons(analysis: Findings) -> list[str]:
     return [sentence(reason) for reason in dict.fromkeys(found) if reason]
 
 
-WORDS: Final = {
-    "intention-to-treat": "Compares patients by what they were assigned, whatever they took.",
-    "compliers": "Patients who take the treatment just when they are assigned to it.",
-    "as-treated": "Compares patients by what they took. Whoever takes a treatment may differ from whoever does not.",
-    "per-protocol": "Compares those who took what they were assigned; they may differ from arm to arm.",
-    "bounds": "The smallest and the largest value that fit the data, whatever made people take what they took, if "
-    "assignment acts only through what is taken.",
-    "monotonicity": "Nobody takes an arm when told another one, but not when told it.",
-    "confidence sequence": "A set after every patient, all of which hold the truth together with the stated "
-    "probability: it may be looked at any time, and the trial stopped by it.",
-    "any-time valid": "Holds whenever one stops, and for arms drawn by what was learned before.",
-    "fixed-sample": "Holds for arms drawn with fixed probabilities, and one look at the end.",
-    "asymptotic": "Holds in large samples, at one time fixed in advance.",
-    "e-value": "What a bet against a hypothesis has won, per unit staked: 20 is as strong as p = 0.05, at any time.",
-    "Bayes factor": "How much likelier the data are under one hypothesis than under the other. It stands with the "
-    "one that it favours: that the outcome depends on what was assigned, given what was taken, or that it does not.",
-    "number needed to treat": "How many are to be treated for one more to benefit, or to be harmed.",
-    "principal stratum": "Patients alike in what they would take under each assignment.",
-    "missing at random": "Whether an outcome is missing depends on the arm assigned, what was taken and the stratum "
-    "alone, not on the outcome itself given these.",
-    "complete cases": "Patients with all reports that a view needs, the others left out.",
-    "worst-case bounds": "Effects with every missing value at its worst, and at its best, for the treatment.",
-    "tipping point": "The mean that an arm's missing outcomes would need to have for the interval to touch 0, the "
-    "other arm's missing at random.",
-    "latent ignorability": "Whether an outcome is missing depends on the compliance type and on what was taken, not "
-    "on the outcome itself given these; assignment changes no always-taker's nor never-taker's reporting.",
-}
-
-_FIRST = (
-    "Estimands and strategies as in ICH E9(R1), Addendum on estimands and sensitivity analysis (2019); the flow as "
-    "in CONSORT: Schulz, Altman and Moher (2010), BMJ 340, c332.",
-)
-# By what the method of some set is called.
-_OF_SETS = {
-    "Wilson": "Shares, and means of 0/1 outcomes: Wilson (1927), JASA 22, 209–212.",
-    "Student": "Means of other outcomes: Student's interval.",
-    "Miettinen": "Differences and ratios of two such means: the score interval of Miettinen and Nurminen (1985), "
-    "Statistics in Medicine 4, 213–226.",
-    "Newcombe": "Largest differences: Newcombe (1998), Statistics in Medicine 17, 873–890, method 10.",
-    "Mantel": "Strata: differences and ratios with Mantel and Haenszel's weights, and the variance of the ratio, by "
-    "Greenland and Robins (1985), Biometrics 41, 55–68; that of the difference by Sato (1989), Biometrics 45, "
-    "1323–1324; the test by Cochran (1954), Biometrics 10, 417–451, and Mantel and Haenszel (1959), Journal of the "
-    "National Cancer Institute 22, 719–748.",
-    "weighted by patients": "Strata whose allocation differs: differences within strata, weighted by their numbers "
-    "of patients (direct standardisation), with variances within strata and of the sizes of strata.",
-    "Anderson": "Compliers: Angrist, Imbens and Rubin (1996), JASA 91, 444–455; the set by Fieller (1954), JRSS B "
-    "16, 175–185, which is that of Anderson and Rubin (1949), Annals of Mathematical Statistics 20, 46–63: it stays "
-    "right where few comply, and is unbounded where the data say nothing.",
-    "linear program": "Bounds: Balke and Pearl (1997), JASA 92, 1171–1176, as a linear program for any number of "
-    "arms; the instrumental inequality: Pearl (1995), UAI 11, 435–443.",
-    "Clopper": "Limits of the bounds: the program within the simultaneous limits of Clopper and Pearson (1934), "
-    "Biometrika 26, 404–413, on the shares of patients.",
-    "Robbins": "Any-time limits on shares and means: Robbins (1970), Annals of Mathematical Statistics 41, "
-    "1397–1409.",
-    "betting": "Confidence sequences by betting: Waudby-Smith and Ramdas (2024), JRSS B 86, 1–27, on a score that "
-    "stays bounded where an arm's probability is small.",
-    "AIPW": "Adaptively weighted AIPW: Hadad, Hirshberg, Zhan, Wager and Athey (2021), PNAS 118, e2014602118.",
-}
-_AT_RANDOM = (
-    "Missing outcomes: at random given the arm assigned, what was taken and the stratum (Rubin 1976, Biometrika 63, "
-    "581–592); worst-case bounds by Horowitz and Manski (2000), JASA 95, 77–84; latent ignorability by Frangakis and "
-    "Rubin (1999), Biometrika 86, 365–379."
-)
-_HOLM = "Several comparisons: Holm (1979), Scandinavian Journal of Statistics 6, 65–70."
-_TRUST = (
-    "Can what was taken be trusted: Bayes factors as in Kass and Raftery (1995), JASA 90, 773–795; e-values by "
-    "universal inference: Wasserman, Ramdas and Balakrishnan (2020), PNAS 117, 16880–16890."
-)
-_REPLAY = "Randomisation test by replay: Simon and Simon (2011), Statistics and Probability Letters 81, 767–772."
-
-
 def methods(analysis: Findings) -> list[str]:
     """A sentence with its reference for each method that this analysis used."""
-    used = set(_methods(plain(replace(analysis, subgroups={}))))
-    said = [*_FIRST, *(text for word, text in _OF_SETS.items() if any(word in method for method in used))]
-    if any(analysis.missing.outcomes.values()):
-        said.append(_AT_RANDOM)
-    if any(one.adjusted for one in analysis.effects.comparisons):
-        said.append(_HOLM)
-    if analysis.mediation.log_e is not None:
-        said.append(_TRUST)
-    if any(one.p_value is not None for one in analysis.randomisation):
-        said.append(_REPLAY)
-    return said
+    used, said = set(_methods(plain(replace(analysis, subgroups={})))), _TEXTS["methods"]
+    parts = {
+        "missing": any(analysis.missing.outcomes.values()),
+        "comparisons": any(one.adjusted for one in analysis.effects.comparisons),
+        "taken": analysis.mediation.log_e is not None,
+        "replay": any(one.p_value is not None for one in analysis.randomisation),
+    }
+    of_sets = [text for word, text in _TEXTS["sets"].items() if any(word in method for method in used)]
+    return [said["first"], *of_sets, *(said[name] for name, is_there in parts.items() if is_there)]
 
 
 def _methods(value: Any) -> Iterator[str]:
