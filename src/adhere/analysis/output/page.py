@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
 
 from adhere.analysis.estimates import Validity, View
 from adhere.analysis.output import figures, tables
@@ -27,6 +29,8 @@ from adhere.report.style import SETTINGS, figure_file
 if TYPE_CHECKING:
     from adhere.analysis.findings import Findings
 
+_SECTIONS: Final = tomllib.loads((files("adhere.analysis.output") / "sections.toml").read_text(encoding="utf-8"))
+
 
 def analysis_page(analysis: Findings) -> str:
     """The page; the same analysis gives the same bytes."""
@@ -43,6 +47,11 @@ def analysis_page(analysis: Findings) -> str:
     return page(
         title, sections, drawn, foot, lead=_lead(analysis), glossary=WORDS, figure_files=False, opening=opening
     )
+
+
+def _section(name: str, **found: Any) -> Section:
+    """A section with its title, its question, and what is said whatever was found."""
+    return Section(name, **(_SECTIONS[name] | found))
 
 
 def _lead(analysis: Findings) -> str:
@@ -71,67 +80,35 @@ def _foot(analysis: Findings) -> dict[str, str]:
 def analysis_sections(analysis: Findings) -> Iterator[Section]:
     """The sections of the page, one for each question."""
     yield _effects(analysis)
-    yield Section(
-        "estimands",
-        "What each view estimates",
-        question="Which question does each view answer, and what must be true for it?",
-        result="Intention-to-treat asks what assigning does; compliers, what taking does to those who comply; the "
-        "bounds, what taking would do to everybody.",
-        uncertainty="As-treated and per-protocol answer no question of either kind without further assumptions.",
-        listings=[_estimands(analysis)],
-    )
+    yield _section("estimands", listings=[_estimands(analysis)])
     yield _flow(analysis)
     if analysis.sequences:
         yield _sequences(analysis)
     yield _bounds(analysis)
-    yield Section(
+    yield _section(
         "trust",
-        "Can what was taken be trusted?",
-        question="Given what was taken, does the outcome depend on what was assigned?",
         result=analysis.mediation.sentence,
-        uncertainty="That the data do not refute it does not make it so: within the margin is what would be needed.",
         details=[one.sentence for one in analysis.mediation.arms if one.sentence],
         listings=_filled(tables.mediation_table(analysis)),
     )
-    yield Section(
+    yield _section(
         "missing",
-        "Missing values",
-        question="What is not known, and how much could it change?",
         result=analysis.missing.sentence,
-        uncertainty="Worst-case bounds take every missing value at its worst, then at its best, for the treatment. A "
-        "tipping point is the mean that an arm's missing outcomes would need to have for the interval to touch 0.",
         details=[analysis.missing.loss.sentence] if analysis.missing.loss is not None else [],
         listings=_filled(tables.missing_table(analysis)),
     )
     subgroups = subgroups_table(analysis)
     if subgroups.rows:
-        yield Section(
+        yield _section(
             "subgroups",
-            "Subgroups",
-            question="Does the effect differ from stratum to stratum?",
             result=f"Intention-to-treat in each of {len(analysis.subgroups)} strata, beside all patients.",
-            uncertainty="Intervals are not corrected for the number of strata: of many, some miss.",
             figures=_drawn(figures.subgroups_figure(analysis)),
             listings=[Listing(subgroups.caption, subgroups.header, subgroups.rows, folded=len(subgroups.rows) > 12)],
         )
     if analysis.randomisation:
         yield _randomisation(analysis)
-    yield Section(
-        "notes",
-        "Notes on these numbers",
-        question="What else must be known to read them?",
-        result="What each part of this page assumes here, and why numbers are missing where they are.",
-        uncertainty="",
-        details=notes_of(analysis),
-    )
-    yield Section(
-        "methods",
-        "Methods",
-        question="How were these numbers computed?",
-        result="Every formula and its reference are in docs/analysis.md of adhere.",
-        uncertainty="",
-        details=methods(analysis),
-    )
+    yield _section("notes", details=notes_of(analysis))
+    yield _section("methods", details=methods(analysis))
 
 
 def _effects(analysis: Findings) -> Section:
@@ -147,10 +124,8 @@ def _effects(analysis: Findings) -> Section:
     if len(every) > len(against):
         others = pairs_table(analysis, every[len(against) :])
         listings.append(Listing("The other pairs of arms: intention-to-treat", others.header, others.rows, True))
-    return Section(
+    return _section(
         "effects",
-        "Every view side by side",
-        question="What did the treatment do?",
         result=_effects_result(analysis),
         uncertainty=_effects_uncertainty(analysis),
         figures=_drawn(figures.forest_figure(analysis)),
@@ -214,10 +189,8 @@ def _estimands(analysis: Findings) -> Listing:
 
 def _flow(analysis: Findings) -> Section:
     total = analysis.flow.total
-    return Section(
+    return _section(
         "flow",
-        "Flow of patients, and compliance",
-        question="Who took what, and of whom is the outcome known?",
         result=f"{percent(total.compliance)} of those whose report is known took what they were assigned; "
         f"the outcome of {total.outcome_known:,} of {counted(total.assigned, 'patient')} is known.",
         uncertainty=f"Intervals of shares are Wilson's, {tables.level_text(analysis)}.",
@@ -228,24 +201,18 @@ def _flow(analysis: Findings) -> Section:
 
 def _sequences(analysis: Findings) -> Section:
     check = analysis.allocation
-    return Section(
+    return _section(
         "sequences",
-        "As patients came",
-        question="What was known when, and were arms drawn as the records say?",
         result=check.sentence if check else "Sets that hold whenever one stops.",
-        uncertainty="The target is an effect that is constant over time; where none fits any more, the set is empty.",
         figures=_drawn(figures.bands_figure(analysis)),
         listings=[sequences_table(analysis), *([tables.allocation_table(analysis)] if check else [])],
     )
 
 
 def _bounds(analysis: Findings) -> Section:
-    return Section(
+    return _section(
         "bounds",
-        "Bounds and principal strata",
-        question="What follows without assumptions on why people take what they take, and who complies?",
         result=analysis.bounds.inequality.sentence,
-        uncertainty="Bounds are not intervals: more data narrow their limits, not the bounds.",
         details=[sentence(one) for one in unique([analysis.strata.reason, analysis.strata.note])],
         listings=_filled(tables.bounds_table(analysis), tables.strata_table(analysis)),
     )
@@ -255,12 +222,9 @@ def _randomisation(analysis: Findings) -> Section:
     run = [one for one in analysis.randomisation if one.p_value is not None]
     shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MAX_ARMS]]
     more = f"; and {len(run) - len(shown)} more in the table" if len(run) > len(shown) else ""
-    return Section(
+    return _section(
         "replay",
-        "Randomisation test by replay",
-        question="Could the allocation alone have made the difference, if nobody's outcome hung on it?",
         result=f"{'; '.join(shown)}{more}." if run else "It was not run.",
-        uncertainty="It tests that no outcome, nor when it is reported, depends on the arm assigned.",
         details=unique([one.reason for one in analysis.randomisation]),
         listings=_filled(tables.randomisation_table(analysis)),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
 
 from adhere.analysis.estimates import View
 from adhere.analysis.texts import estimate, quantity
@@ -27,36 +29,9 @@ class Estimand:
     says: str
 
 
-_WORDS: dict[str, tuple[str, str, str]] = {
-    View.INTENTION_TO_TREAT.value: (
-        "the difference in the mean outcome if everybody were assigned the treatment rather than the control, "
-        "whatever they then take",
-        "treatment policy",
-        "that arms were assigned at random, as the records say",
-    ),
-    View.COMPLIERS.value: (
-        "the average effect of taking the treatment among those who take it if and only if assigned to it",
-        "principal stratum",
-        "that arms were assigned at random, that assignment acts only through what is taken, that nobody does the "
-        "opposite of what is assigned, and that some comply",
-    ),
-    _EVERYBODY: (
-        "the difference in the mean outcome if everybody took the treatment rather than the control",
-        "hypothetical",
-        "that arms were assigned at random, and that assignment acts only through what is taken; all "
-        "values between the bounds agree with the data",
-    ),
-    View.AS_TREATED.value: (
-        "none without further assumptions: it compares those who took the treatment with those who took the control",
-        "none",
-        "that people choose what they take as if by lot",
-    ),
-    View.PER_PROTOCOL.value: (
-        "none without further assumptions: it compares those who did as assigned, arm by arm",
-        "none",
-        "that those who do as assigned are alike in all arms",
-    ),
-}
+_WORDS: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    (files("adhere.analysis.trust") / "estimands.toml").read_text(encoding="utf-8")
+)
 
 
 def effects_in_words(analysis: Findings, view: View) -> dict[str, str]:
@@ -78,7 +53,7 @@ def estimands(analysis: Findings) -> tuple[Estimand, ...]:
         if bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none":
             text = bound.reason if bound.low is None else f"from {bound.low:z.3f} to {bound.high:z.3f}"
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
-    found = {view: Estimand(view, *words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
+    found = {view: Estimand(view, **words, says=_listed(said[view].items())) for view, words in _WORDS.items()}
     if not (
         analysis.adaptive and analysis.sequences
     ):  # confidence sequences take missing outcomes at their worst case
