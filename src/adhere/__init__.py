@@ -29,32 +29,15 @@ if TYPE_CHECKING:
     from adhere.evaluation.search.calibration import calibrate as calibrate
     from adhere.evaluation.search.sample_size import SampleSize as SampleSize
     from adhere.evaluation.search.sample_size import sample_size as sample_size
-    from adhere.policies import Always as Always
-    from adhere.policies import BaseThompson as BaseThompson
-    from adhere.policies import BayesOptimal as BayesOptimal
-    from adhere.policies import BurnIn as BurnIn
     from adhere.policies import ComplianceAwareLearner as ComplianceAwareLearner
-    from adhere.policies import EpsilonGreedy as EpsilonGreedy
-    from adhere.policies import Exp3 as Exp3
-    from adhere.policies import Floor as Floor
-    from adhere.policies import Gittins as Gittins
-    from adhere.policies import HacUcb as HacUcb
-    from adhere.policies import HierarchicalBandit as HierarchicalBandit
-    from adhere.policies import HierarchicalExp3 as HierarchicalExp3
-    from adhere.policies import KlUcb as KlUcb
     from adhere.policies import Learner as Learner
-    from adhere.policies import MediatedThompson as MediatedThompson
     from adhere.policies import Policy as Policy
-    from adhere.policies import Thompson as Thompson
-    from adhere.policies import ThompsonBounded as ThompsonBounded
-    from adhere.policies import TopTwoThompson as TopTwoThompson
-    from adhere.policies import Ucb1 as Ucb1
-    from adhere.policies import Uniform as Uniform
     from adhere.policies import hedge as hedge
     from adhere.policies import hierarchical_hedge as hierarchical_hedge
     from adhere.policies import import_policies as import_policies
     from adhere.policies import optimal_surplus as optimal_surplus
     from adhere.policies import parse_policy as parse_policy
+    from adhere.policies.all_policies import *  # noqa: F403  (a new file is a new name)
     from adhere.populations import ComplianceType as ComplianceType
     from adhere.populations import ComplianceTypes as ComplianceTypes
     from adhere.populations import Counts as Counts
@@ -81,10 +64,8 @@ _PUBLIC = {
     "adhere.evaluation.search.calibration": "Calibration calibrate",
     "adhere.evaluation.search.sample_size": "SampleSize sample_size",
     "adhere.errors": "ConflictError InputError PolicyError UnknownError",
-    "adhere.policies": "Always BaseThompson BayesOptimal BurnIn ComplianceAwareLearner EpsilonGreedy Exp3 Floor"
-    " Gittins HacUcb HierarchicalBandit HierarchicalExp3 KlUcb Learner MediatedThompson Policy Thompson"
-    " ThompsonBounded TopTwoThompson Ucb1 Uniform hedge hierarchical_hedge import_policies optimal_surplus"
-    " parse_policy",
+    "adhere.policies": "ComplianceAwareLearner Learner Policy hedge hierarchical_hedge import_policies"
+    " optimal_surplus parse_policy",
     "adhere.populations": "Counts Population ComplianceTypes ComplianceType as_population describe",
     "adhere.protocols": "Protocol",
     "adhere.record_sources": "analyse",
@@ -95,11 +76,16 @@ _PUBLIC = {
     "adhere.design.design_file": "load_design",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
-__all__ = ["__version__", *_HOMES]
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_all())
+
+
+def _all() -> list[str]:
+    from adhere.policies import all_policies
+
+    return ["__version__", *_HOMES, *all_policies.CLASSES]
 
 
 def __getattr__(name: str) -> Any:
@@ -107,6 +93,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("adhere")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'adhere' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    if name == "__all__":
+        return _all()
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name[:1].isupper() and name in _all():  # the class of a policy
+        return getattr(import_module("adhere.policies"), name)
+    raise AttributeError(f"module 'adhere' has no attribute {name!r}")

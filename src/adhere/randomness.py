@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import inline
+from adhere.compilation import inline, specialise
 from adhere.errors import InputError
 
 Words = NDArray[np.uint64]
@@ -144,21 +144,33 @@ def use_own_keys(rng: Any, own: Any) -> None:
 
 
 @inline
-def turn_aside(rng: Any, purpose: Any, draw: Any) -> Any:
-    """Turn a stream to another, of any length, whose key is one public draw for a purpose of the same decision.
+def enter_substream(rng: Any, purpose: Any, draw: Any) -> Any:
+    """Turn a stream to a substream of any length, whose key is one public draw for a purpose of the same decision.
 
-    Returns what `turn_back` needs. The other stream does not depend on what was drawn from this one before.
+    Returns the position that `leave_substream` needs. The substream does not depend on what was drawn before.
     """
-    place = rng[0], rng[1], rng[2], rng[3], rng[4]
+    position = rng[0], rng[1], rng[2], rng[3], rng[4]
     rng[0] = word_at(rng[5], rng[6], recommendation_number(rng), purpose, draw)
     rng[1], rng[2], rng[4] = rng[6], _ZERO, _ZERO
-    return place
+    return position
 
 
 @inline
-def turn_back(rng: Any, place: Any) -> None:
-    """Turn a stream back to where it was before `turn_aside`."""
-    rng[0], rng[1], rng[2], rng[3], rng[4] = place
+def enter_public_draws(rng: Any, purpose: Any, draw: Any) -> Any:
+    """Turn a stream to the public draws for a purpose of the same decision, from one draw on.
+
+    Returns the position that `leave_substream` needs.
+    """
+    position = rng[0], rng[1], rng[2], rng[3], rng[4]
+    rng[2] = counter_at(recommendation_number(rng), purpose) ^ np.uint64(draw)
+    rng[0], rng[1], rng[4] = rng[5], rng[6], _ZERO
+    return position
+
+
+@inline
+def leave_substream(rng: Any, position: Any) -> None:
+    """Turn a stream back to the position where it was before."""
+    rng[0], rng[1], rng[2], rng[3], rng[4] = position
 
 
 @inline
@@ -187,6 +199,19 @@ def steps_to(number: Floats) -> NDArray[np.int64]:
 def uniform(rng: Any) -> float:
     """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""
     return unit(next_word(rng))
+
+
+def uniform_at(rng: Any, decision: Any, purpose: Any, draw: Any) -> float:
+    """Return what `uniform` gives at a draw of a decision, without moving the stream."""
+    # By arrays, since Python warns of words that overflow.
+    return float(uniforms(rng[np.newaxis, :2], np.array([decision]), purpose, draw)[0, 0])
+
+
+def _uniform_at_compiled(rng: Any, decision: Any, purpose: Any, draw: Any) -> float:
+    return unit(word_at(rng[0], rng[1], decision, purpose, draw))
+
+
+specialise(uniform_at, lambda *_: _uniform_at_compiled)
 
 
 def check_seed(seed: object) -> int:

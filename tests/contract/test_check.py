@@ -10,8 +10,8 @@ import pytest
 
 import adhere
 from adhere.cli.main import main
-from adhere.compilation.checked import is_checked
-from adhere.contract import alarm, compiled
+from adhere.compilation.storage import is_checked
+from adhere.contract import compiled, interpreted
 from adhere.contract.compiled import check_compiled, findings_of
 from adhere.contract.findings import (
     ARMS,
@@ -176,7 +176,7 @@ def test_a_broken_promise_is_named_with_its_line(tmp_path: Path, monkeypatch: py
     file, line = written(tmp_path, name, replaced, by)
     monkeypatch.chdir(tmp_path)
     if "endless" in name:
-        monkeypatch.setattr(alarm, "SECONDS", 0.2)
+        monkeypatch.setattr(interpreted, "SECONDS", 0.2)
     (report,) = adhere.check_policies(file)
     assert [finding.promise for finding in report.findings] == list(PROMISES)
     (broken,) = [finding for finding in report.findings if finding.kept is False]

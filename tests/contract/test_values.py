@@ -10,8 +10,7 @@ import pytest
 
 from adhere import parse_policy, simulate
 from adhere.policies import as_policy
-from adhere.policies.base.catalogue import from_json
-from adhere.policies.base.registry import registry
+from adhere.policies.base.registry import from_json, registry
 
 from .playing import play, trial_on
 from .policies_under_test import every_policy, variants

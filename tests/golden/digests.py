@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from .renames import in_old_names
 
 FOLDER = Path(__file__).parent
+BY_POLICY = ("simulations", "live_scripts")  # in policies/NAME.json
 TOLERANCE = 1e-9  # relative; of a sum, to the sum of the numbers' sizes
 _SMALLEST = 1e-12
 with_bits = False  # whether fingerprints also hold a digest of all bits, to compare two checkouts on one machine
@@ -61,14 +63,38 @@ def differences(found: Any, golden: Any, where: str = "") -> Iterator[str]:
 
 
 def read_golden(name: str) -> Any:
-    """What `generate.py` wrote."""
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    """What `generate.py` wrote; what is kept by policy, in one dictionary."""
+    if name not in BY_POLICY:
+        return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((FOLDER / "policies").glob("*.json"))]
+    return {key: entry for file in files for key, entry in file.get(name, {}).items()}
 
 
 def write_golden(name: str, entries: dict[str, Any], folder: Path = FOLDER) -> None:
-    """Write one line for each entry, so that a difference can be read."""
-    lines = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in entries.items()]
-    (folder / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    """Write one line for each entry, so that a difference can be read; each policy has a file of its own."""
+    if name not in BY_POLICY:
+        (folder / f"{name}.json").write_text(_in_lines(entries) + "\n", encoding="utf-8")
+        return
+    (folder / "policies").mkdir(exist_ok=True)
+    for policy in {policy_in(key) for key in entries}:
+        file = folder / "policies" / f"{policy}.json"
+        parts = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        parts[name] = {key: entry for key, entry in entries.items() if policy_in(key) == policy}
+        blocks = [f"{json.dumps(part)}: {_in_lines(parts[part])}" for part in BY_POLICY if part in parts]
+        file.write_text("{\n" + ",\n".join(blocks) + "\n}\n", encoding="utf-8")
+
+
+def policy_in(key: str) -> str:
+    """The name of the outermost policy in the key of an entry.
+
+    >>> policy_in("floor(thompson/actual) on defiers(2)")
+    'floor'
+    """
+    return re.split("[ (/]", key)[0]
+
+
+def _in_lines(entries: dict[str, Any]) -> str:
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in entries.items()) + "\n}"
 
 
 def _without_numbers(value: Any, numbers: list[float]) -> Any:

@@ -35,7 +35,7 @@ MUTANTS = (
     Mutant(
         "thompson-counts-failures-always",
         "Thompson sampling counts a failure after every reward, also after a success.",
-        "src/adhere/policies/learners/thompson.py",
+        "src/adhere/policies/numerics/beta_posterior.py",
         "    else:\n        state.failures[arm] += 1.0",
         "    state.failures[arm] += 1.0",
         ("tests/policies/test_thompson.py",),

@@ -4,9 +4,16 @@ Written from the paper's pseudo-code alone, in plain Python over `random.Random`
 package. Feedback is immediate: a policy remembers its latest decision only, and `update` always answers it.
 
 `makers` says policies in words and `simulate` plays them; the classes serve tests that set a state by hand.
+
+The twin of a policy is the class of the same name in any module here (`class_called`). Its constructor takes the
+number of arms and the policy's parameters. It may list texts of the policy for the battery in `under_test`.
 """
 
 from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import Any
 
 from .bounding import ThompsonBounded
 from .cache import Cache
@@ -37,7 +44,7 @@ from .makers import (
     uniform,
 )
 from .mediated import Aware, MediatedThompson
-from .optimum import BayesOptimal, BayesOptimalOfBothArms
+from .optimum import BayesOptimal, BayesOptimalAware
 from .policy import Plain, Policy
 from .probability import probability_of_largest
 from .protocols import CreditTable, ProtocolLike, credit_table
@@ -48,7 +55,7 @@ __all__ = [
     "Always",
     "Aware",
     "BayesOptimal",
-    "BayesOptimalOfBothArms",
+    "BayesOptimalAware",
     "BurnIn",
     "Cache",
     "CreditTable",
@@ -104,3 +111,10 @@ __all__ = [
     "ucb1",
     "uniform",
 ]
+
+
+def class_called(name: str) -> Any:
+    """The class of a policy's twin, or None."""
+    modules = (one.name for one in pkgutil.iter_modules(__path__) if not one.name.startswith("test_"))
+    found = (getattr(import_module(f"{__name__}.{module}"), name, None) for module in modules)
+    return next((cls for cls in found if cls is not None), None)

@@ -55,9 +55,9 @@ class Uniform(Learner):
 class Always(Learner):
     """The same arm, for ever."""
 
-    def __init__(self, n_arms: int, arm: int) -> None:
+    def __init__(self, n_arms: int, arm: int | str) -> None:
         super().__init__(n_arms)
-        self.arm = arm
+        self.arm = int(arm)
 
     def choose(self, rng: Random, weight: float = 1.0) -> int:
         return self.arm

@@ -63,8 +63,8 @@ def probability_of_second(values: list[Any]) -> float:
 class BayesOptimal(Learner):
     """Two arms with uniform priors; after the horizon as if each patient were the last."""
 
-    def __init__(self, horizon: int) -> None:
-        super().__init__(2)
+    def __init__(self, n_arms: int, horizon: int) -> None:
+        super().__init__(n_arms)
         self.horizon, self.counts = horizon, ((0, 0), (0, 0))
 
     def choose(self, rng: Random, weight: float = 1.0) -> int:
@@ -82,12 +82,11 @@ class BayesOptimal(Learner):
         return [1.0 - second, second]
 
 
-class BayesOptimalOfBothArms(Policy):
+class BayesOptimalAware(Policy):
     """Uniform P(success | taken) and P(taken | chosen)."""
 
-    n_arms = 2
-
-    def __init__(self, horizon: int) -> None:
+    def __init__(self, n_arms: int, horizon: int) -> None:
+        self.n_arms = n_arms
         self.horizon, self.taken, self.successes = horizon, ((0, 0), (0, 0)), (0, 0)
 
     def choose(self, rng: Random) -> int:

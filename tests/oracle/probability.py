@@ -20,10 +20,17 @@ def draw(probabilities: Sequence[float], rng: Random) -> int:
     return last_possible  # rounding left a crumb
 
 
-def best(values: Sequence[float]) -> list[int]:
+class Best(list[int]):
+    """All indices of the largest of some values, which a stream of the engine's numbers breaks ties by."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        super().__init__(index for index, value in enumerate(values) if value == max(values))
+        self.values = values
+
+
+def best(values: Sequence[float]) -> Best:
     """All indices of the largest value."""
-    top = max(values)
-    return [index for index, value in enumerate(values) if value == top]
+    return Best(values)
 
 
 def share(indices: Sequence[int], n: int) -> list[float]:

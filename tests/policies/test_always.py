@@ -9,8 +9,8 @@ import pytest
 from adhere import Always, InputError, Trial, parse_policy, simulate
 from adhere.design.make_design import make_design
 from adhere.policies import Learner, arm_parameter, choose, implements, learn, policy, registry
-from adhere.policies.base.catalogue import from_json
 from adhere.policies.base.policy import TrialShape
+from adhere.policies.base.registry import from_json
 
 
 @pytest.mark.parametrize(

@@ -12,24 +12,22 @@ import pytest
 
 from adhere import InputError, Trial, parse_policy, simulate
 from adhere.errors import UnavailableError
-from adhere.policies import Memo, choose, optimal_surplus
+from adhere.policies import BayesOptimal, Memo, choose, optimal_surplus
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.learners.bayes_optimal import BayesOptimal, BayesOptimalOfBothArms
-from adhere.policies.tables import table_cache as kept_tables
+from adhere.policies.tables import table_cache as table_cache
 from adhere.policies.tables.bayes_optimal import decisions_for
 from adhere.policies.tables.compliance_counts import best_recommendation
 from adhere.policies.tables.dynamic_programming import FIRST, SECOND, TIE, value_in
-from adhere.policies.tables.two_arm_counts import best_arm, place_of
+from adhere.policies.tables.two_arm_counts import best_arm, position_of
 from adhere.populations import PatientTables
 from adhere.populations.priors import ARMS, RandomPrior
-from adhere.protocols import ACTUAL
 from adhere.randomness import POPULATION, stream, stream_keys, uniforms
 from adhere.simulation.execution.progress import Announcing
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.trial_keys import seeded_keys
 from oracle.optimum import values_of_arms, values_of_recommendations
 
-OF_BOTH = "bayes-optimal(prior=uniform-other)"
+OF_BOTH = "bayes-optimal-aware"
 
 
 class StateOf:
@@ -58,14 +56,14 @@ def test_every_decision_on_credited_arms_is_that_of_brute_force(horizon: int) ->
                 state = StateOf(successes=[s_0, s_1], failures=[n_0 - s_0, n_1 - s_1])
                 assert best_arm(rule, state) == decision(values)  # type: ignore[arg-type]
                 if n_0 <= n_1:
-                    places.add(place_of(n_0, s_0, n_1, s_1))
+                    places.add(position_of(n_0, s_0, n_1, s_1))
     assert places == set(range(len(places)))  # none is left out, no two share one
     assert value_in(rule.decisions) == pytest.approx(float(max(values_of_arms(((0, 0), (0, 0)), horizon))))
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 5, 6])
 def test_every_decision_on_what_was_taken_is_that_of_brute_force(horizon: int) -> None:
-    rule = parse_policy(f"bayes-optimal(horizon={horizon}, prior=uniform-other)").assemble(TrialShape(2)).rule
+    rule = parse_policy(f"bayes-optimal-aware(horizon={horizon})").assemble(TrialShape(2)).rule
     for n in range(horizon):
         for n_0, n_1 in pairs(n):
             for first, second in product(pairs(n_0), pairs(n_1)):
@@ -109,7 +107,7 @@ def test_after_the_horizon_it_goes_by_means() -> None:
     for (s_0, f_0, s_1, f_1), expected in cases.items():
         state: Any = StateOf(successes=[s_0, s_1], failures=[f_0, f_1])
         assert best_arm(rule, state) == expected
-    both = parse_policy("bayes-optimal(horizon=2, prior=uniform-other)").assemble(TrialShape(2)).rule
+    both = parse_policy("bayes-optimal-aware(horizon=2)").assemble(TrialShape(2)).rule
     # Arm 1 is better, and taken more often by those who are told to take arm 0.
     better: Any = StateOf(after_first=[1, 3], after_second=[3, 1], successes=[1, 3])
     assert best_recommendation(both, better) == FIRST
@@ -140,29 +138,20 @@ def test_who_took_none_of_the_arms_teaches_the_learner_of_both_nothing() -> None
     assert trial.state != before
 
 
-def test_the_prior_says_which_learner_it_is() -> None:
-    both = parse_policy("bayes-optimal(horizon=12, prior=uniform-other)")
-    assert type(both) is BayesOptimalOfBothArms
-    made: Any = BayesOptimal(12, "uniform-other")
-    assert made == both
-    assert type(BayesOptimal(12, "uniform")) is BayesOptimal
-
-
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
-        (lambda: parse_policy(f"{OF_BOTH}/actual"), "no protocol after bayes-optimal: it is told both arms"),
-        (lambda: BayesOptimal(prior="uniform-other", protocol=ACTUAL), "no protocol: it is told both arms"),
-        (lambda: parse_policy("bayes-optimal(prior=uniform-any)"), "prior: got 'uniform-any', expected one of"),
+        (lambda: parse_policy(f"{OF_BOTH}/actual"), "no protocol after bayes-optimal-aware: it is told both arms"),
+        (lambda: parse_policy("bayes-optimal(prior=uniform-other)"), "bayes-optimal has no option 'prior'"),
         (lambda: parse_policy("bayes-optimal(horizon=501)"), "a whole number at least 1 and at most 500"),
-        (lambda: parse_policy("bayes-optimal(horizon=81, prior=uniform-other)"), "at least 1 and at most 80"),
-        (lambda: Trial("bayes-optimal", ARMS, n_patients=1000), r"for at most 500 patients .* \(got 1,000\)"),
-        (lambda: Trial(OF_BOTH, ARMS, n_patients=81), r"bayes-optimal\(horizon=80, prior=uniform-other\) goes on"),
+        (lambda: parse_policy("bayes-optimal-aware(horizon=81)"), "at least 1 and at most 80"),
+        (lambda: Trial("bayes-optimal", ARMS, n_patients=1000), r"for at most 500 patients \(got 1,000\)"),
+        (lambda: Trial(OF_BOTH, ARMS, n_patients=81), r"bayes-optimal-aware\(horizon=80\) goes on"),
         (
             lambda: Trial("bayes-optimal", tuple("xyz"), n_patients=12),
             "bayes-optimal: got '3 arms', expected two arms",
         ),
-        (lambda: Trial(OF_BOTH, tuple("xyz"), n_patients=12), "bayes-optimal: got '3 arms', expected two arms"),
+        (lambda: Trial(OF_BOTH, tuple("xyz"), n_patients=12), "bayes-optimal-aware: got '3 arms', expected two arms"),
         (lambda: Trial("bayes-optimal", ARMS), "needs n_patients=… .*, to set the patients that bayes-optimal plans"),
         (lambda: optimal_surplus(501), "horizon: got 501, expected a whole number from 1 to 500"),
         (lambda: optimal_surplus(12, "normal"), "prior: got 'normal', expected one of uniform, uniform-other"),
@@ -175,7 +164,7 @@ def test_what_cannot_be_computed_is_refused(make: Any, expected: str) -> None:
 
 def test_too_little_memory_is_refused_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(kept_tables, "available_memory", lambda: 10**8)
+    monkeypatch.setattr(table_cache, "available_memory", lambda: 10**8)
     expected = "the optimal decisions for 499 patients takes 50. MB of memory, and 100 MB are available"
     for start in (
         lambda: simulate("bayes-optimal", "defiers", 499, 1, progress=False),
@@ -189,8 +178,8 @@ def test_a_simulation_says_that_it_computes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     simulate("bayes-optimal", "defiers", 7, 1, progress=False)  # compiled, if it was not yet
-    monkeypatch.setattr(kept_tables, "table_folder", lambda: tmp_path)
-    monkeypatch.setattr(kept_tables, "_in_memory", {})
+    monkeypatch.setattr(table_cache, "table_folder", lambda: tmp_path)
+    monkeypatch.setattr(table_cache, "_in_memory", {})
     for _ in range(2):
         simulate(
             ["bayes-optimal", "bayes-optimal(horizon=8)"], ["defiers", "homogeneous"], 7, 1, progress=Announcing()
@@ -203,8 +192,8 @@ def test_any_number_of_threads_computes_the_same_decisions(monkeypatch: pytest.M
     tables = []
     for n_threads in (1, 3):
         monkeypatch.setattr("adhere.policies.tables.dynamic_programming.usable_processors", lambda n=n_threads: n)
-        monkeypatch.setattr(kept_tables, "table_folder", lambda n=n_threads: tmp_path / str(n))
-        monkeypatch.setattr(kept_tables, "_in_memory", {})
+        monkeypatch.setattr(table_cache, "table_folder", lambda n=n_threads: tmp_path / str(n))
+        monkeypatch.setattr(table_cache, "_in_memory", {})
         tables.append([decisions_for("uniform", 70), decisions_for("uniform-other", 20)])
     for one, other in zip(*tables, strict=True):
         assert np.array_equal(one, other)
@@ -214,10 +203,10 @@ def test_a_trial_under_way_waits_for_memory_and_draws_no_arm_instead(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     engine = Engine("bayes-optimal", 2, seeded_keys(0), n_patients=12)
-    monkeypatch.setattr(kept_tables, "table_folder", lambda: tmp_path)
-    monkeypatch.setattr(kept_tables, "_in_memory", {})
+    monkeypatch.setattr(table_cache, "table_folder", lambda: tmp_path)
+    monkeypatch.setattr(table_cache, "_in_memory", {})
     with monkeypatch.context() as starving:
-        starving.setattr(kept_tables, "available_memory", lambda: 100)
+        starving.setattr(table_cache, "available_memory", lambda: 100)
         with pytest.raises(UnavailableError, match=r"takes 4\.5 kB of memory, and 100 bytes are available"):
             engine.choose_or_fall_back(engine.first_state, 0)
     assert engine.choose_or_fall_back(engine.first_state, 0).fallback == ""

@@ -17,8 +17,8 @@ import adhere
 from adhere import InputError, Trial, parse_policy, simulate
 from adhere.cli.main import main
 from adhere.compilation import state_of, strip
-from adhere.policies.base.catalogue import from_json
 from adhere.policies.base.policy import TrialShape
+from adhere.policies.base.registry import from_json
 from contract.playing import play, run_of_engine, trial_on
 from contract.populations_under_test import mixed
 

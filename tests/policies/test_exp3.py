@@ -7,7 +7,8 @@ import pytest
 
 from adhere import Exp3, HierarchicalBandit, InputError, Trial, parse_policy, simulate
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.learners.exp3 import Exp3Memo, Exp3State, exp_of_small, learn_exp3
+from adhere.policies.learners.exp3 import Exp3Memo, learn_exp3
+from adhere.policies.numerics.exponential_weights import ExponentialWeights, exp_of_small
 from adhere.randomness import stream
 from oracle import default_gamma
 
@@ -67,7 +68,7 @@ def test_the_short_series_is_the_exponential(x: float) -> None:
 def test_weights_of_any_size_keep_their_ratios() -> None:
     """The weights pass what a float can hold many times over; their logarithms say what they must be."""
     rule = Exp3(gamma=0.5).assemble(TrialShape(3)).rule
-    state, memo = Exp3State(rule, Exp3State.initial(rule)), Exp3Memo(rule, np.full(3, 0.01))
+    state, memo = ExponentialWeights(rule, ExponentialWeights.initial(rule)), Exp3Memo(rule, np.full(3, 0.01))
     rng = np.random.default_rng(8)
     for arm in rng.choice(3, 3000, p=[0.5, 0.3, 0.2]):
         learn_exp3(rule, state, memo, int(arm), 1.0, 1.0, stream(0, 0))

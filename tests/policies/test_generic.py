@@ -5,24 +5,28 @@ import math
 import numpy as np
 import pytest
 
-from adhere import Thompson
+from adhere import HacUcb, Thompson
 from adhere.compilation import Memo, State, memo_of, state_of
 from adhere.policies.base.generic import choose
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.numerics.selection import largest_of, share_among_largest
+from adhere.policies.numerics.selection import largest_of, probabilities_of_largest_index
 from adhere.randomness import CHOOSE, point, stream
 
 
-def test_the_largest_share_the_chance() -> None:
-    values = np.array([0.2, 0.7, 0.7, -1.0, 8.0])
-    share_among_largest(values, 4)
-    assert values.tolist() == [0.0, 0.5, 0.5, 0.0, 8.0]
-
-
-def test_infinite_values_share_the_chance_too() -> None:
-    values = np.array([math.inf, 3.0, math.inf, math.inf])
-    share_among_largest(values, 4)
-    assert values == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
+@pytest.mark.parametrize(
+    ("indices", "expected"),
+    [
+        ([0.2, 0.7, 0.7, -1.0], [0.0, 0.5, 0.5, 0.0]),
+        ([math.inf, 3.0, math.inf, math.inf], [1 / 3, 0.0, 1 / 3, 1 / 3]),
+    ],
+)
+def test_arms_with_the_largest_index_are_equally_likely(indices: list[float], expected: list[float]) -> None:
+    assembled = HacUcb(explore=1, delta=0.1).assemble(TrialShape(4))
+    state, memo = state_of(assembled.rule, assembled.state), memo_of(assembled.rule, np.zeros(0))
+    state.indices[:] = indices
+    out, rng = np.full(6, 8.0), stream(0, 0)
+    probabilities_of_largest_index(assembled.rule, state, memo, 1.0, out, rng)
+    assert out.tolist() == pytest.approx([*expected, 8.0, 8.0])
 
 
 def test_the_largest() -> None:

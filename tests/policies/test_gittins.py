@@ -8,7 +8,7 @@ import pytest
 from adhere import InputError, Trial, optimal_surplus, parse_policy, simulate
 from adhere.compilation.static import composition_type
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.tables.gittins import compute_indices, kept_indices, place_of, table_size
+from adhere.policies.tables.gittins import compute_indices, kept_indices, position_of, table_size
 from oracle import gittins_index
 
 from .reference import next_chances, taught
@@ -25,9 +25,9 @@ def test_indices_are_those_of_bisection(table: object) -> None:
     """From below, and of a place each: all that a trial of so many patients may ask for."""
     found, expected = np.array(table), np.full(table_size(HORIZON), np.nan)
     every = [(s, n - s, left) for n in range(HORIZON) for s in range(n + 1) for left in range(1, HORIZON - n + 1)]
-    assert len(every) == len({place_of(HORIZON, s + f, s, left) for s, f, left in every}) == found.size
+    assert len(every) == len({position_of(HORIZON, s + f, s, left) for s, f, left in every}) == found.size
     for s, f, left in every[::7]:
-        expected[place_of(HORIZON, s + f, s, left)] = gittins_index(s, f, left)
+        expected[position_of(HORIZON, s + f, s, left)] = gittins_index(s, f, left)
     errors = (found - expected)[~np.isnan(expected)]
     assert errors.max() < 1e-7  # float32
     assert errors.min() > -1e-5
@@ -38,11 +38,11 @@ def test_indices_rise_from_the_mean_with_the_patients_to_come(table: object) -> 
     found = np.array(table)
     for n in range(HORIZON):
         for s in range(n + 1):
-            first = place_of(HORIZON, n, s, 1)
+            first = position_of(HORIZON, n, s, 1)
             row = found[first : first + HORIZON - n]
             assert row[0] == np.float32((s + 1) / (n + 2))
             assert (np.diff(row) > -1e-5).all()
-    assert found[place_of(HORIZON, 0, 0, 2)] == pytest.approx(0.5 * (1 + 2 / 3) / 1.5, abs=1e-7)
+    assert found[position_of(HORIZON, 0, 0, 2)] == pytest.approx(0.5 * (1 + 2 / 3) / 1.5, abs=1e-7)
 
 
 def test_a_thousand_patients_take_less_than_a_gigabyte_and_more_are_refused() -> None:
@@ -76,7 +76,7 @@ def test_of_two_arms_it_gains_nearly_the_optimum() -> None:
             if n == horizon:
                 values[n_0, s_0, s_1] = -horizon / 2  # what randomisation gains
                 continue
-            own = [indices[place_of(horizon, *counts, horizon - n)] for counts in ((n_0, s_0), (n - n_0, s_1))]
+            own = [indices[position_of(horizon, *counts, horizon - n)] for counts in ((n_0, s_0), (n - n_0, s_1))]
             p_0, p_1 = (s_0 + 1) / (n_0 + 2), (s_1 + 1) / (n - n_0 + 2)
             first = p_0 * (1 + later[n_0 + 1, s_0 + 1, s_1]) + (1 - p_0) * later[n_0 + 1, s_0, s_1]
             second = p_1 * (1 + later[n_0, s_0, s_1 + 1]) + (1 - p_1) * later[n_0, s_0, s_1]

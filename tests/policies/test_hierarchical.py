@@ -18,7 +18,7 @@ from adhere import (
     parse_policy,
 )
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.hybrids.hierarchical_parameters import set_of
+from adhere.policies.hybrids.experts import set_of
 from adhere.randomness import stream
 from adhere.trial.policy.steps import CHOOSE_ARM
 

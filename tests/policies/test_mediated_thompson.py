@@ -20,11 +20,11 @@ from adhere.compilation import memo_of, state_of
 from adhere.contract.interpreted import as_python
 from adhere.contract.promises import late, repeatable, runs, works_in_hierarchy
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER, MediatedThompson
-from adhere.policies.aware import mediated_draws, mediated_thompson
-from adhere.policies.aware.mediated_draws import N_DRAWS
 from adhere.policies.aware.mediated_thompson import choose_mediated, learn_mediated, probabilities_mediated
-from adhere.policies.base.catalogue import from_json
 from adhere.policies.base.policy import TrialShape
+from adhere.policies.base.registry import from_json
+from adhere.policies.numerics import mediated_posterior
+from adhere.policies.numerics.mediated_posterior import N_DRAWS
 from adhere.randomness import CHOOSE, ESTIMATE, point, stream
 
 from .reference import probability_of_largest
@@ -159,7 +159,7 @@ def test_no_arm_is_ever_impossible(better: int, monkeypatch: pytest.MonkeyPatch)
     stated = policy.stated()
     assert stated[1 - better] == pytest.approx(1e-12, rel=1e-3, abs=0.0)
     for u in (0.0, 0.99e-12, 1.01e-12, 0.5, 1.0 - 1.01e-12, 1.0 - 0.99e-12):
-        monkeypatch.setattr(mediated_thompson, "uniform", lambda _, u=u: u)
+        monkeypatch.setattr(mediated_posterior, "uniform", lambda _, u=u: u)
         assert choose_mediated(policy.rule, policy.state, policy.memo, 1.0, stream(0, 0)) == (u < stated[1]), u
 
 
@@ -198,13 +198,13 @@ def test_one_of_more_arms_is_drawn_from_what_is_stated(monkeypatch: pytest.Monke
         u = any_arm + (1.0 - any_arm) * (place + 0.5) / N_DRAWS
         point(rng, 7, CHOOSE)
         before = rng.copy()
-        monkeypatch.setattr(mediated_draws, "uniform", lambda _, u=u: u)
+        monkeypatch.setattr(mediated_posterior, "uniform", lambda _, u=u: u)
         with np.errstate(over="ignore"):
             counts[choose_mediated(policy.rule, policy.state, policy.memo, 1.0, rng)] += 1
         assert rng.tolist() == before.tolist()
     np.testing.assert_allclose(stated, any_arm / 3 + (1.0 - any_arm) * counts / N_DRAWS, atol=1e-12)
     for arm in range(3):
-        monkeypatch.setattr(mediated_draws, "uniform", lambda _, arm=arm: any_arm * (arm + 0.5) / 3)
+        monkeypatch.setattr(mediated_posterior, "uniform", lambda _, arm=arm: any_arm * (arm + 0.5) / 3)
         assert choose_mediated(policy.rule, policy.state, policy.memo, 1.0, rng) == arm
 
 

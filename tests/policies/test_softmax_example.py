@@ -14,7 +14,7 @@ import pytest
 import adhere
 from adhere import InputError, parse_policy, simulate
 from adhere.cli.main import main
-from adhere.policies.base.catalogue import from_json
+from adhere.policies.base.registry import from_json
 
 from .reference import next_chances, taught
 

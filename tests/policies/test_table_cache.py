@@ -11,7 +11,7 @@ import pytest
 from numba import typeof
 
 from adhere import InputError
-from adhere.policies.tables import table_cache as kept_tables
+from adhere.policies.tables import table_cache
 from adhere.policies.tables.table_cache import KeptTable, announcing, postponing
 from compilation.processes import finish, start
 
@@ -64,7 +64,7 @@ def test_a_damaged_file_is_computed_again(cache: Path, damage: str) -> None:
     content[5000] ^= 1 if damage == "bit" else 0
     file.write_bytes(content[: {"cut": 4000, "empty": 0}.get(damage)])
     if damage == "shape":
-        kept_tables._save(file, SQUARES[:10])
+        table_cache._save(file, SQUARES[:10])
     assert (squares(compute).array() == SQUARES).all()
     assert compute.times == 2
     assert (squares(compute).array() == SQUARES).all()
@@ -84,7 +84,7 @@ def test_a_full_disk_costs_no_second_computation(cache: Path, monkeypatch: pytes
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_tables, "_save", full)
+    monkeypatch.setattr(table_cache, "_save", full)
     compute = Counting()
     with pytest.warns(UserWarning, match="No space left on device"):
         assert (squares(compute).array() == SQUARES).all()
@@ -114,7 +114,7 @@ def test_postponed_it_is_empty_but_of_the_same_type(cache: Path) -> None:
 
 
 def test_tables_longest_unused_make_room(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_tables, "_MAX_KEPT_BYTES", 20_000)
+    monkeypatch.setattr(table_cache, "_MAX_KEPT_BYTES", 20_000)
     for version in (1, 2, 3):
         squares(Counting(), version).array()
     assert sorted(path.name for path in cache.glob("*.npy")) == [f"squares-1000-0.5-v{one}.npy" for one in (2, 3)]

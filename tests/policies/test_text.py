@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adhere import Exp3, InputError, Policy, Thompson, ThompsonBounded, parse_policy
 from adhere.policies import as_policy
-from adhere.policies.base.catalogue import from_json
+from adhere.policies.base.registry import from_json
 
 from .strategies import policies, spellings
 

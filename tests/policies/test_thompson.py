@@ -8,8 +8,9 @@ import pytest
 from adhere import InputError, Thompson
 from adhere.compilation import Memo
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.learners import thompson
-from adhere.policies.learners.thompson import ThompsonState, choose_thompson, learn_thompson, probabilities_thompson
+from adhere.policies.learners.thompson import choose_thompson, learn_thompson, probabilities_thompson
+from adhere.policies.numerics import beta_posterior
+from adhere.policies.numerics.beta_posterior import BetaPosterior
 from adhere.randomness import stream
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.trial_keys import seeded_keys
@@ -20,16 +21,16 @@ RULE = Thompson().assemble(TrialShape(2)).rule
 NOTHING = Memo(RULE, np.zeros(0))
 
 
-def fresh() -> ThompsonState:
-    return ThompsonState(RULE, ThompsonState.initial(RULE))
+def fresh() -> BetaPosterior:
+    return BetaPosterior(RULE, BetaPosterior.initial(RULE))
 
 
-def count(state: ThompsonState, arm: int, success: bool) -> None:
+def count(state: BetaPosterior, arm: int, success: bool) -> None:
     """One success or failure of an arm."""
     learn_thompson(RULE, state, NOTHING, arm, float(success), 1.0, stream(0, 0))
 
 
-def expected_p(state: ThompsonState) -> float:
+def expected_p(state: BetaPosterior) -> float:
     """P(θ_1 > θ_0) from the counts alone."""
     return probability_of_largest(state.successes.tolist(), state.failures.tolist(), 1)
 
@@ -60,7 +61,7 @@ def test_p_is_exact_after_2000_lessons_of_a_trial() -> None:
     rng = np.random.default_rng(1)
     lessons = [(int(arm), float(rng.random() < (0.45, 0.5)[arm])) for arm in rng.integers(0, 2, 2000)]
     trial = taught("thompson/actual", 2, lessons)
-    state = ThompsonState(RULE, np.array(trial.state))
+    state = BetaPosterior(RULE, np.array(trial.state))
     assert state.floats[:4].sum() == 2004
     assert next_chances(trial)[1] == pytest.approx(expected_p(state), abs=1e-9)
 
@@ -131,7 +132,7 @@ def test_the_arm_drawn_follows_the_clipped_probability(p: float, monkeypatch: py
     probabilities_thompson(RULE, state, NOTHING, 1.0, out, stream(0, 0))
     assert out[1] == min(1.0 - 1e-12, max(1e-12, p))
     for u in (0.0, 0.99e-12, 1.01e-12, 2.9e-12, 0.2, 0.4, 1.0 - 1.01e-12, 1.0 - 0.99e-12, 1.0 - 2.0**-53):
-        monkeypatch.setattr(thompson, "uniform", lambda _, u=u: u)
+        monkeypatch.setattr(beta_posterior, "uniform", lambda _, u=u: u)
         assert choose_thompson(RULE, state, NOTHING, 1.0, stream(0, 0)) == (u < out[1]), u
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from adhere import Recommendation, Trial, parse_policy
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.hybrids.hierarchical_parameters import set_of
+from adhere.policies.hybrids.experts import set_of
 
 from .reference import chances_of_largest
 

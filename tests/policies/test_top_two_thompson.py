@@ -8,25 +8,25 @@ import pytest
 from adhere import TopTwoThompson, simulate
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.learners import top_two_thompson
-from adhere.policies.learners.thompson import ThompsonState
 from adhere.policies.learners.top_two_thompson import TopTwoMemo, challenger, draw_challenger, probabilities_top_two
 from adhere.policies.numerics.beta import probabilities_of_being_largest
+from adhere.policies.numerics.beta_posterior import BetaPosterior
 from adhere.randomness import stream
 from oracle import top_two_law
 
 from .reference import chances_of_largest, next_chances, taught
 
 
-def state_of(successes: list[float], failures: list[float], beta: float = 0.5) -> tuple[object, ThompsonState]:
+def state_of(successes: list[float], failures: list[float], beta: float = 0.5) -> tuple[object, BetaPosterior]:
     """A rule and the state of a trial that has seen these successes and failures."""
     rule = TopTwoThompson(beta=beta).assemble(TrialShape(len(successes))).rule
-    state = ThompsonState(rule, ThompsonState.initial(rule))
+    state = BetaPosterior(rule, BetaPosterior.initial(rule))
     state.successes[:] = np.array(successes) + 1.0
     state.failures[:] = np.array(failures) + 1.0
     return rule, state
 
 
-def law_of(rule: object, state: ThompsonState) -> list[float]:
+def law_of(rule: object, state: BetaPosterior) -> list[float]:
     n_arms = len(state.successes)
     memo, out = TopTwoMemo(rule, np.zeros(TopTwoMemo.size(rule))), np.zeros(40 * n_arms)
     probabilities_top_two(rule, state, memo, 1.0, out, stream(0, 0))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adhere.randomness import CHOOSE, GUARD, STATED, counter_at, mix, stream_keys, uniforms
+from oracle.probability import Best
 
 
 class Stream(Random):
@@ -49,7 +52,17 @@ class Stream(Random):
     def decision(self) -> int:
         return self._place[0]
 
-    def first_of_largest(self, values: list[float]) -> int:
+    def randrange(self, *ends: Any) -> int:
+        """One number, scaled up."""
+        (n,) = ends
+        return int(self.random() * n)
+
+    def choice(self, seq: Any) -> Any:
+        """One of the best, as the engine breaks ties: on its way through all values."""
+        assert isinstance(seq, Best)
+        return self.first_of_largest(seq.values)
+
+    def first_of_largest(self, values: Sequence[float]) -> int:
         """The index of the largest; each tie met on the way costs a number."""
         best, tied = 0, 1
         for index, value in enumerate(values[1:], start=1):

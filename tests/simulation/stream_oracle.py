@@ -17,7 +17,6 @@ import oracle
 from adhere.policies.learners.kl_ucb import largest_within
 from adhere.populations import Population
 from adhere.randomness import CHOOSE, LEARN
-from oracle.probability import best
 
 from .numbered_stream import Stream
 from .thompson_oracles import MediatedThompson as MediatedThompson
@@ -27,67 +26,16 @@ from .thompson_oracles import UnitThompson as UnitThompson
 from .thompson_oracles import as_success, drawn
 
 
-class Means:
-    """Means as sums over counts, as the engine's: ties between floats must be the same ties."""
-
-    def __init__(self, n_arms: int) -> None:
-        self.counts, self.sums, self.means = [0] * n_arms, [0.0] * n_arms, [0.0] * n_arms
-
-    def add(self, arm: int, reward: float) -> None:
-        self.counts[arm] += 1
-        self.sums[arm] += reward
-        self.means[arm] = self.sums[arm] / self.counts[arm]
-
-
-class Uniform(oracle.Uniform):
-    """One number, scaled up."""
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        return int(rng.random() * self.n_arms)
-
-
 class EpsilonGreedy(oracle.EpsilonGreedy):
     """One number says whether to explore and, scaled up, which arm."""
 
-    def __init__(self, n_arms: int, epsilon: float | None = None) -> None:
-        super().__init__(n_arms, epsilon)
-        self.seen = Means(n_arms)
-
     def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
         u, epsilon = rng.random(), self.epsilon()
-        return int(u / epsilon * self.n_arms) if u < epsilon else rng.first_of_largest(self.seen.means)
-
-    def best_arms(self) -> list[int]:
-        return best(self.seen.means)
-
-    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
-        super().update(arm, reward, rng)
-        self.seen.add(arm, reward)
-
-
-class Ucb1(oracle.Ucb1):
-    """Ties are broken on the way."""
-
-    def __init__(self, n_arms: int) -> None:
-        super().__init__(n_arms)
-        self.seen = Means(n_arms)
-
-    def indices(self) -> list[float]:
-        counts, means = self.seen.counts, self.seen.means
-        width = 2.0 * math.log(sum(counts)) if any(counts) else 0.0
-        return [m + math.sqrt(width / n) if n else math.inf for m, n in zip(means, counts, strict=True)]
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
-        return rng.first_of_largest(self.indices())
-
-    def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
-        self.seen.add(arm, reward)
+        return int(u / epsilon * self.n_arms) if u < epsilon else rng.choice(self.best_arms())
 
 
 class KlUcb(oracle.KlUcb):
-    """Ties are broken on the way, and are those of the engine's bounds: sums of 0.4 may be equal but for rounding."""
+    """Ties are those of the engine's bounds: sums of 0.4 may be equal but for rounding."""
 
     def indices(self) -> list[float]:
         seen = zip(super().indices(), self.sums, self.counts, strict=True)
@@ -96,28 +44,12 @@ class KlUcb(oracle.KlUcb):
         found = iter(engines for _, engines in bounds)
         return [next(found) if n else math.inf for n in self.counts]
 
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
-        return rng.first_of_largest(self.indices())
-
 
 class Gittins(oracle.Gittins):
-    """Ties are broken on the way; a number becomes a success only where the reward is fractional."""
-
-    def choose(self, rng: Random, weight: float = 1.0) -> int:
-        assert isinstance(rng, Stream)
-        return rng.first_of_largest(self.indices())
+    """A number becomes a success only where the reward is fractional."""
 
     def update(self, arm: int, reward: float, rng: Random, weight: float = 1.0) -> None:
         super().update(arm, reward, rng if 0.0 < reward < 1.0 else Random(0))
-
-
-class HacUcb(oracle.HacUcb):
-    """Ties are broken on the way."""
-
-    def choose(self, rng: Random) -> int:
-        assert isinstance(rng, Stream)
-        return rng.first_of_largest(self.indices())
 
 
 class BayesOptimal(oracle.BayesOptimal):
@@ -130,7 +62,7 @@ class BayesOptimal(oracle.BayesOptimal):
         super().update(arm, as_success(reward, rng), rng)
 
 
-class BayesOptimalOfBothArms(oracle.BayesOptimalOfBothArms):
+class BayesOptimalAware(oracle.BayesOptimalAware):
     """The same."""
 
     def choose(self, rng: Random) -> int:

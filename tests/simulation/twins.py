@@ -6,6 +6,7 @@ What is learned by whom is the oracle's; where a number becomes an arm, `stream_
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import oracle
 from adhere import parse_policy
@@ -20,6 +21,7 @@ from adhere.policies import (
     Policy,
     ThompsonBounded,
 )
+from adhere.policies.base.policy import parameters_of
 
 from . import stream_oracle as stream
 
@@ -32,11 +34,9 @@ def twin_of(text: str, n_arms: int, horizon: int) -> oracle.Policy:
 def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Policy:
     if isinstance(policy, Learner):
         return oracle.Plain(_learner(policy, k, horizon), _protocol(policy))
-    if policy.name == "bayes-optimal":
-        return stream.BayesOptimalOfBothArms(getattr(policy, "horizon", None) or horizon)
     if isinstance(policy, HacUcb):
         explore, delta = policy.explore or round(math.sqrt(horizon) / k + 1), policy.delta or 1 / horizon**2
-        return stream.HacUcb(k, explore, delta)
+        return oracle.HacUcb(k, explore, delta)
     if isinstance(policy, MediatedThompson):
         return oracle.Aware(stream.MediatedThompson(k, policy.odds, policy.fading_odds))
     if isinstance(policy, ThompsonBounded):
@@ -50,7 +50,8 @@ def _twin(policy: Policy, k: int, horizon: int, certified: bool) -> oracle.Polic
     if isinstance(policy, HierarchicalExp3):
         eta, rho = policy.eta or math.sqrt(2 * math.log(3) / (3 * horizon)), policy.rho
         return oracle.HierarchicalExp3(k, eta, rho or math.sqrt(2 * math.log(k) / (k * horizon)))
-    assert isinstance(policy, HierarchicalBandit), f"{policy} has no twin in the oracle"
+    if not isinstance(policy, HierarchicalBandit):
+        return _by_name(policy, k, horizon)  # type: ignore[no-any-return]
     *own, top = policy.learners()
     assert isinstance(top, Learner)
     # Only certified experts that do not recycle are weighted, and draw as weights need it.
@@ -75,19 +76,16 @@ def _learner(policy: Learner, k: int, horizon: int, weighted: bool = False) -> o
     if policy.name == "exp3":
         gamma = getattr(policy, "gamma", None)
         return oracle.Exp3(k, oracle.default_gamma(k, horizon) if gamma is None else gamma)
-    if policy.name == "epsilon-greedy":
-        return stream.EpsilonGreedy(k, getattr(policy, "epsilon", None))
-    if policy.name == "bayes-optimal":
-        return stream.BayesOptimal(getattr(policy, "horizon", None) or horizon)
-    if policy.name == "gittins":
-        return stream.Gittins(k, getattr(policy, "horizon", None) or horizon)
-    if policy.name == "always":
-        return oracle.Always(k, int(getattr(policy, "arm", "")))
-    if policy.name == "kl-ucb":
-        return stream.KlUcb(k, getattr(policy, "c", 0.0))
-    if policy.name == "top-two-thompson":
-        return stream.TopTwoThompson(k, getattr(policy, "beta", 0.5))
-    return {"ucb1": stream.Ucb1, "uniform": stream.Uniform}[policy.name](k)
+    return _by_name(policy, k, horizon)  # type: ignore[no-any-return]
+
+
+def _by_name(policy: Policy, k: int, horizon: int) -> Any:
+    """The class of the same name, with the policy's own parameters, settled for the trial."""
+    name = type(policy).__name__
+    cls = getattr(stream, name, None) or oracle.class_called(name)
+    assert cls is not None, f"{policy} has no twin in the oracle"
+    settled = policy.resolved(k, horizon)
+    return cls(k, **{field: getattr(settled, field) for field in parameters_of(policy)})
 
 
 def _protocol(learner: Learner) -> oracle.ProtocolLike:

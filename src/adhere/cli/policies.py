@@ -76,7 +76,7 @@ def policies(
 
 
 def _check(file: Path, name: str | None) -> None:
-    from adhere.compilation.checked import note_checked
+    from adhere.compilation.storage import note_checked
     from adhere.contract import check_policies
     from adhere.policies import import_policies
 

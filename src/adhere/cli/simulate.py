@@ -116,7 +116,7 @@ def simulate(
 
     See adhere policies and adhere populations for the names there are.
     """
-    from adhere.compilation.checked import is_checked
+    from adhere.compilation.storage import is_checked
     from adhere.policies import import_policies, parse_policy
     from adhere.policies.guards.floor import ControlWarning
     from adhere.simulation import simulate as run

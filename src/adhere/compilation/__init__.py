@@ -12,8 +12,10 @@ from adhere.compilation.dispatch import inline as inline
 from adhere.compilation.dispatch import no_inline as no_inline
 from adhere.compilation.dispatch import settle as settle
 from adhere.compilation.dispatch import specialise as specialise
-from adhere.compilation.hints import guessed as guessed
-from adhere.compilation.hints import unlikely as unlikely
+from adhere.compilation.intrinsics import guessed as guessed
+from adhere.compilation.intrinsics import strip as strip
+from adhere.compilation.intrinsics import unlikely as unlikely
+from adhere.compilation.intrinsics import view as view
 from adhere.compilation.kernel import Kernel as Kernel
 from adhere.compilation.kernel import classes_of as classes_of
 from adhere.compilation.layout import Index as Index
@@ -32,6 +34,5 @@ from adhere.compilation.layout_types import FEW_ON_GPU as FEW_ON_GPU
 from adhere.compilation.layout_types import memo_of as memo_of
 from adhere.compilation.layout_types import state_of as state_of
 from adhere.compilation.sources import note_sources as note_sources
+from adhere.compilation.static import by_number_of_arms as by_number_of_arms
 from adhere.compilation.static import if_two_arms as if_two_arms
-from adhere.compilation.view import strip as strip
-from adhere.compilation.view import view as view

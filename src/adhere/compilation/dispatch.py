@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from numba.extending import overload, register_jitable
 
-from adhere.compilation.refusing import check_arguments, is_foreign, name_of, refusal
+from adhere.compilation.user_code import check_arguments, is_foreign, name_of, refusal
 
 AnyFunction = Callable[..., Any]
 Function = TypeVar("Function", bound=AnyFunction)

@@ -21,15 +21,16 @@ definitions on the rule's type (`layout_types`), so that with a static number of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.checks import is_integer
-from adhere.errors import InputError
+from adhere.checks import is_integer, is_number
+from adhere.compilation.user_code import Place, is_foreign, sentence_of, traceback_place
+from adhere.errors import InputError, SourceError
 
 Floats = NDArray[np.float64]
 FromRule = Callable[[Any], Any]
@@ -267,3 +268,32 @@ def laid_out(*, state: type[State] = State, memo: type[Memo] = Memo) -> Callable
 def layout_of(kind: str, rule: Any) -> type[Layout]:
     """The layout of a rule's state or memo."""
     return cast("type[Layout]", getattr(rule.instance_class if hasattr(rule, "instance_class") else type(rule), kind))
+
+
+def fields_to_measure(*layouts: type[Layout]) -> Iterator[Vector]:
+    """Yield the fields whose length is a user's function of the rule."""
+    for layout in layouts:
+        for field in layout.fields.values():
+            if isinstance(field, Vector) and callable(field.length) and is_foreign(field.length):
+                yield field
+
+
+def with_lengths(rule: Any) -> Any:
+    """Return a rule with the lengths of its fields; raises a `SourceError` for a length that makes no sense."""
+    fields = fields_to_measure(rule.State, rule.Memo)
+    return rule._replace(**{field.name_in_rule: _length(field, rule) for field in fields})
+
+
+def _length(field: Vector, rule: Any) -> int:
+    length: Any = field.length
+    code = getattr(length, "__code__", None)
+    place = Place(code.co_filename, code.co_firstlineno) if code else None
+    try:
+        value = length(rule)
+    except Exception as error:
+        where = traceback_place(error.__traceback__) or place
+        raise SourceError(str(where or field.name), f"the length of {field.name}: {sentence_of(error)}") from None
+    if not is_number(value) or not 0 <= value <= MAX_LENGTH or value != int(value):
+        reason = f"the length of {field.name} is {value}; expected {LENGTH}"
+        raise SourceError(str(place or field.name), reason)
+    return int(value)

@@ -17,11 +17,9 @@ from numba.core.datamodel.registry import register_default
 from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 
-from adhere.compilation.hints import is_gpu
-from adhere.compilation.intrinsic import intrinsic
+from adhere.compilation.intrinsics import array_at, intrinsic, is_gpu
 from adhere.compilation.layout import Index, Layout, Part, layout_of
 from adhere.compilation.static import types
-from adhere.compilation.view import array_at
 
 _INT = ir.IntType(64)
 # Up to how many entries are read and written by comparing, which leaves them in registers, rather than by address.

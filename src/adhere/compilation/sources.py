@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from adhere.compilation.places import is_users
+from adhere.compilation.user_code import is_users
 
 _PACKAGE = Path(__file__).parent.parent
 _POLICIES = _PACKAGE / "policies" / "__init__.py"  # which imports every policy

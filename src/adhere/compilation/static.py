@@ -8,10 +8,12 @@ protocols, share code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numba
 from numba.core import types as _types
+
+from adhere.compilation.dispatch import Function, specialise
 
 types: Any = _types  # whose own annotations leave most of it out
 
@@ -50,9 +52,31 @@ def _in_tuple(value: Any) -> Any:
 
 
 def if_two_arms(of_two: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """What `specialise` picks by: a function for rules that are known to have two arms, and one for the others."""
+    """Return a choice for `specialise`: a function for rules known to have two arms, another for the others."""
 
     def pick(rule: Any, *_: Any) -> Callable[..., Any]:
-        return of_two if rule.types[rule.fields.index("n_arms")] == types.literal(2) else otherwise
+        return of_two if _n_arms(rule) == types.literal(2) else otherwise
 
     return pick
+
+
+def by_number_of_arms(of_two: Function, of_more: Function) -> Function:
+    """Return a function that runs `of_two` for rules of two arms and `of_more` for the others.
+
+    Where the number of arms is static, only one of them is compiled.
+    """
+
+    def of_any(rule: Any, *arguments: Any) -> Any:
+        return of_two(rule, *arguments) if rule.n_arms == 2 else of_more(rule, *arguments)
+
+    def pick(rule: Any, *_: Any) -> Callable[..., Any]:
+        if not isinstance(_n_arms(rule), types.IntegerLiteral):
+            return of_any
+        return of_two if _n_arms(rule) == types.literal(2) else of_more
+
+    specialise(of_any, pick)
+    return cast(Function, of_any)
+
+
+def _n_arms(rule: Any) -> Any:
+    return rule.types[rule.fields.index("n_arms")]

@@ -25,7 +25,7 @@ import platformdirs
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
-from adhere.compilation.sources import fingerprint
+from adhere.compilation.sources import fingerprint, noted_digest
 
 Result = TypeVar("Result")
 _KEPT_FOLDERS = 192  # one version of all sources has about ten, one of a user's policy two or three
@@ -207,3 +207,22 @@ def cache_in(folder: Path, function: Callable[..., Any], calls_only_c: bool) -> 
             return self._index_key(signature, codegen) in self._cache_file._load_index()
 
     return Cache(function)
+
+
+def note_checked(module: str) -> None:
+    """Remember that the policies of a module's file, as it is now, have passed their check."""
+    if (mark := _mark(module)) is not None:
+        with suppress(OSError):  # then the next simulation says once more that it was not checked
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def is_checked(module: str) -> bool:
+    """Whether the policies of a module's file, as it is now, have passed their check."""
+    mark = _mark(module)
+    return mark is not None and mark.exists()
+
+
+def _mark(module: str) -> Path | None:
+    root, digest = cache_root(), noted_digest(module)
+    return root / "checked" / digest if root is not None and digest is not None else None

@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation.places import sentence_of, traceback_place
 from adhere.compilation.policy_failures import ARM
+from adhere.compilation.user_code import sentence_of, traceback_place
 from adhere.contract.findings import ARMS, COMPILES, FINITE, GPU, HIERARCHY, INDICES, RUNS, TRIAL, Finding
 from adhere.contract.patients import mixed, populations
 from adhere.contract.promises import ARM_COUNTS, SEED, class_place, in_hierarchy, variants
 from adhere.errors import CompileError, InputError, PolicyError
 from adhere.policies import Policy, import_policies
-from adhere.policies.base.catalogue import from_json
+from adhere.policies.base.registry import from_json
 from adhere.populations import Population
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 from adhere.simulation.kernels.kernel import run_block

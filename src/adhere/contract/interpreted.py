@@ -3,25 +3,124 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from types import FrameType
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from adhere.compilation import classes_of, implementation, memo_of, state_of
-from adhere.compilation.as_python import as_python as as_python
-from adhere.compilation.as_python import divides_by_zero
 from adhere.compilation.compile_errors import return_place
 from adhere.compilation.layout import Floats
-from adhere.compilation.places import sentence_of, traceback_place
-from adhere.contract.alarm import limited
-from adhere.contract.findings import ARMS, FINITE, INDICES, RUNS, STATE, Broken
-from adhere.contract.strict_array import Guard, StrictArray, strict
+from adhere.compilation.policy_failures import as_python as as_python
+from adhere.compilation.policy_failures import divides_by_zero
+from adhere.compilation.user_code import sentence_of, traceback_place
+from adhere.contract.findings import ARMS, FINITE, INDICES, MEMO, RUNS, STATE, Broken
 from adhere.policies import ComplianceAwareLearner
 from adhere.policies.base.generic import choose, note_allocation, probabilities, remember, replay_choice, update
 from adhere.policies.base.policy import Policy, TrialShape, probabilities_size
 from adhere.randomness import CHOOSE, ESTIMATE, LEARN, LEARN_LATE, point, stream
+
+SECONDS = 20.0
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Raise a `TimeoutError` where the block still runs after some seconds; in threads and on Windows, never."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise TimeoutError(f"still running after {SECONDS:g} seconds; does the loop end?")
+
+
+class Guard:
+    """What an array and all views of it refuse."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.is_frozen, self.is_blank = name, False, False
+
+
+class StrictArray(np.ndarray[Any, Any]):
+    """Floats with a guard; copies of them, and what is computed from them, are ordinary arrays."""
+
+    guard: Guard | None
+
+    def __array_finalize__(self, source: Any) -> None:
+        """Views share the guard."""
+        self.guard = getattr(source, "guard", None) if self.base is not None else None
+
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        """Compute with ordinary arrays."""
+        out = kwargs.get("out")
+        if out is not None:
+            for one in out:
+                if isinstance(one, StrictArray):
+                    one._refuse_writing(0.0)
+            kwargs["out"] = tuple(_plain(one) for one in out)
+        result = getattr(ufunc, method)(*(_plain(one) for one in inputs), **kwargs)
+        for one in out or ():
+            if isinstance(one, StrictArray):
+                one._refuse_writing(_plain(one))
+        return out[0] if out and len(out) == 1 else result
+
+    def __getitem__(self, index: Any) -> Any:
+        """An entry or a view."""
+        if self.guard is None:
+            return super().__getitem__(index)
+        _refuse_negative(index, self.shape)
+        found = super().__getitem__(index)
+        if self.guard.is_blank and isinstance(found, np.floating) and np.isnan(found):
+            raise Broken(MEMO, "the memo is read here before it is written; write it in remember, for every decision")
+        return found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write an entry or several."""
+        if self.guard is not None:
+            _refuse_negative(index, self.shape)
+            self._refuse_writing(value)
+        super().__setitem__(index, value)
+
+    def _refuse_writing(self, value: Any) -> None:
+        if self.guard is None:
+            return
+        if self.guard.is_frozen:
+            raise Broken(STATE, f"the {self.guard.name} is changed here; only learn may change it")
+        # A memo has room to work in, where anything may be for a while.
+        if self.guard.name == "state" and not np.isfinite(np.asarray(value, float)).all():
+            raise Broken(FINITE, f"{value} is written into the {self.guard.name} here")
+
+
+def strict(values: Any, guard: Guard) -> StrictArray:
+    """A copy that refuses."""
+    array = np.array(values, float).view(StrictArray)
+    array.guard = guard
+    return array
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, StrictArray) else value
+
+
+def _refuse_negative(index: Any, shape: tuple[int, ...]) -> None:
+    # The columns of `PerPair` end with nothing and something else, which are told as -1 and -2.
+    is_by_pair = len(shape) == 2 and shape[1] == shape[0] + 2
+    for place, one in enumerate(index if isinstance(index, tuple) else (index,)):
+        if isinstance(one, int | np.integer) and one < 0 and not (is_by_pair and place == 1):
+            raise Broken(INDICES, f"index {one} is negative here; count from 0 to the number of entries less 1")
+
 
 HORIZON = 1000
 _OF_MATH = re.compile("math domain|expected a |cannot convert float")  # how Python's `math` and `int` complain

@@ -12,7 +12,7 @@ from adhere.compilation import implementation
 from adhere.compilation.compile_errors import syntax_of
 from adhere.compilation.dispatch import implementations_of
 from adhere.compilation.layout import Floats
-from adhere.compilation.places import Place, is_users
+from adhere.compilation.user_code import Place, is_users
 from adhere.contract.findings import HIERARCHY, LATE, PROBABILITIES, REPEATABLE, Broken
 from adhere.contract.interpreted import Decision, Interpreted
 from adhere.contract.patients import ALIKE, Answer, answer_mixed

@@ -1,4 +1,4 @@
-"""What to recommend: the paper's learners and hybrids, one file each, and the means to add another."""
+"""Policies, one file each, and the generic functions that they are made of."""
 
 from adhere.compilation import Index as Index
 from adhere.compilation import Memo as Memo
@@ -8,9 +8,7 @@ from adhere.compilation import PerPair as PerPair
 from adhere.compilation import State as State
 from adhere.compilation import Vector as Vector
 from adhere.compilation import implements as implements
-from adhere.policies.aware.hac_ucb import HacUcb as HacUcb
-from adhere.policies.aware.mediated_thompson import MediatedThompson as MediatedThompson
-from adhere.policies.base.catalogue import import_policies as import_policies
+from adhere.policies.all_policies import *  # noqa: F403  (a new file is a new name)
 from adhere.policies.base.declaration import policy as policy
 from adhere.policies.base.generic import choose as choose
 from adhere.policies.base.generic import learn as learn
@@ -25,27 +23,12 @@ from adhere.policies.base.parameters import choice as choice
 from adhere.policies.base.parameters import flag as flag
 from adhere.policies.base.parameters import parameter as parameter
 from adhere.policies.base.policy import Policy as Policy
+from adhere.policies.base.registry import import_policies as import_policies
 from adhere.policies.base.registry import registry as registry
 from adhere.policies.base.text import PolicyLike as PolicyLike
 from adhere.policies.base.text import as_policy as as_policy
 from adhere.policies.base.text import parse_policy as parse_policy
-from adhere.policies.guards.burn_in import BurnIn as BurnIn
 from adhere.policies.guards.dropped_arms import probabilities_left as probabilities_left
-from adhere.policies.guards.floor import Floor as Floor
-from adhere.policies.hybrids.hierarchical import HierarchicalBandit as HierarchicalBandit
-from adhere.policies.hybrids.hierarchical_exp3 import HierarchicalExp3 as HierarchicalExp3
-from adhere.policies.hybrids.thompson_bounded import ThompsonBounded as ThompsonBounded
-from adhere.policies.learners.always import Always as Always
-from adhere.policies.learners.base_thompson import BaseThompson as BaseThompson
-from adhere.policies.learners.bayes_optimal import BayesOptimal as BayesOptimal
-from adhere.policies.learners.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
-from adhere.policies.learners.exp3 import Exp3 as Exp3
-from adhere.policies.learners.gittins import Gittins as Gittins
-from adhere.policies.learners.kl_ucb import KlUcb as KlUcb
-from adhere.policies.learners.thompson import Thompson as Thompson
-from adhere.policies.learners.top_two_thompson import TopTwoThompson as TopTwoThompson
-from adhere.policies.learners.ucb1 import Ucb1 as Ucb1
-from adhere.policies.learners.uniform import Uniform as Uniform
 from adhere.policies.numerics.hedge import hedge as hedge
 from adhere.policies.numerics.hedge import hierarchical_hedge as hierarchical_hedge
 from adhere.policies.numerics.selection import draw_from as draw_from

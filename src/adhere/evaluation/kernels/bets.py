@@ -12,7 +12,7 @@ import numpy as np
 
 from adhere.analysis.adaptive.wealth_kernel import Decisions, balance_point, pair_wealth
 from adhere.compilation import generic_with_default, implements, inline, state_of
-from adhere.compilation.local import copy_into
+from adhere.compilation.intrinsics import copy_into
 from adhere.evaluation.kernels.patients import UNKNOWN, quantize
 from adhere.looks.judge import BeliefRules, WealthRules
 from adhere.policies.base.generic import probabilities

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from adhere.compilation import Kernel, inline, memo_of, no_inline, state_of
-from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words
+from adhere.compilation.intrinsics import clear_floats, copy_into, local_floats, local_integers, local_words
 from adhere.evaluation.kernels.allocation import freeze_shares, next_arm
 from adhere.evaluation.kernels.bets import (
     gather_evidence,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adhere.compilation import layout_of
-from adhere.compilation.local import room_for
+from adhere.compilation.intrinsics import buffer_for
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.design.arms import arm_taken
 from adhere.design.design import Design
@@ -228,7 +228,7 @@ class Work(NamedTuple):
         whole = {"dropped", "status", "status_at", "chosen", "taken", "cell_n"}
         return Work(
             *(
-                room_for(lengths.get(name, n_arms), np.int64 if name in whole else np.float64, many)
+                buffer_for(lengths.get(name, n_arms), np.int64 if name in whole else np.float64, many)
                 for name in Work._fields
             )
         )

@@ -7,10 +7,10 @@ from typing import Final
 
 from adhere.compilation import Memo, Number, PerArm, PerPair, State, Vector, implements, inline
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.generic import Rule, choose, learn, probabilities
 from adhere.policies.base.learner import ComplianceAwareLearner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.policies.numerics.selection import choose_largest_index, index_of, probabilities_of_largest_index
 from adhere.randomness import Stream
 
 _PLACES: Final = 2.0**40
@@ -120,18 +120,14 @@ def rounded(index: float) -> float:
     return math.floor(index * _PLACES + 0.5) / _PLACES
 
 
-@implements(choose, HacUcb)
-def choose_hac_ucb(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The arm with the largest index."""
-    best, n_tied, highest = 0, 0, -math.inf
-    for arm in range(rule.n_arms):
-        if state.indices[arm] > highest:
-            best, n_tied, highest = arm, 1, state.indices[arm]
-        elif state.indices[arm] == highest:
-            n_tied += 1
-            if newest_wins_tie(n_tied, rng):
-                best = arm
-    return best
+@implements(index_of, HacUcb.rule_class)
+def index_of_arm(rule: Rule, state: State, arm: int) -> float:
+    """Return the index that the last update computed."""
+    return state.indices[arm]  # type: ignore[no-any-return]
+
+
+implements(choose, HacUcb)(choose_largest_index)
+implements(probabilities, HacUcb)(probabilities_of_largest_index)
 
 
 @implements(learn, HacUcb)
@@ -173,11 +169,3 @@ def compare_bounds(rule: Rule, state: State) -> None:
         for arm in range(rule.n_arms):
             bound = mean_of(state.told_rewards[arm], state.told[arm]) + width_of(state, state.told[arm])
             state.indices[arm] = rounded(bound)
-
-
-@implements(probabilities, HacUcb)
-def probabilities_hac_ucb(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Shared equally among the arms with the largest index."""
-    for arm in range(rule.n_arms):
-        out[arm] = state.indices[arm]
-    share_among_largest(out, rule.n_arms)

@@ -5,28 +5,26 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar, Self
 
-from adhere.compilation import Memo, State, guessed, if_two_arms, implements, specialise
+from adhere.compilation import Memo, State, implements
 from adhere.errors import InputError
-from adhere.policies.aware.mediated_draws import choose_by_drawing, probabilities_of_drawing
-from adhere.policies.aware.mediated_evidence import (
-    ODDS,
-    MediatedMemo,
-    MediatedState,
-    count,
-    odds_of_confounded,
-    weigh,
-)
-from adhere.policies.aware.mediated_two_arms import follow_two_arms, probability_if_mediated, probability_of_second
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import ComplianceAwareLearner
 from adhere.policies.base.parameters import parameter
 from adhere.policies.numerics.beta import draw_success
-from adhere.policies.numerics.beta_inequality import MAX_P, MIN_P
-from adhere.randomness import Stream, uniform
+from adhere.policies.numerics.mediated_posterior import (
+    ODDS,
+    MediatedMemo,
+    MediatedPosterior,
+    count,
+    draw_best,
+    probabilities_of_best,
+    weigh_hypotheses,
+)
+from adhere.randomness import Stream
 
 
-@policy("mediated-thompson", state=MediatedState, memo=MediatedMemo)
+@policy("mediated-thompson", state=MediatedPosterior, memo=MediatedMemo)
 class MediatedThompson(ComplianceAwareLearner):
     """Thompson sampling that uses what people took, as far as the data do not speak against it.
 
@@ -111,56 +109,21 @@ class MediatedThompson(ComplianceAwareLearner):
 
 @implements(choose, MediatedThompson)
 def choose_mediated(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """One of two arms by its probability, one of more by drawing."""
-    if draws(rule, state):
-        return choose_if_drawn(rule, state, memo, rng)
-    # As `u < clipped p` of `probability_of_second`, without dividing.
-    u, odds = uniform(rng), odds_of_confounded(rule, state)
-    is_below = u * (1.0 + odds) < probability_if_mediated(state) + odds * state.chosen_p
-    return guessed(1 if (is_below & (u < MAX_P)) | (u < MIN_P) else 0)  # type: ignore[no-any-return]
+    """Draw a hypothesis by its odds, and the arm that is best under it."""
+    return draw_best(rule, state, memo, rng)
 
 
 @implements(learn, MediatedThompson)
 def learn_mediated(
     rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Count a success or a failure, after what it says of the hypotheses and of two arms."""
+    """Count a success or a failure, after what it says of the hypotheses."""
     success = draw_success(reward, rng)
-    weigh(rule, state, chosen, actual, success)
-    if rule.n_arms == 2:
-        follow_two_arms(rule, state, chosen, actual, success)
+    weigh_hypotheses(rule, state, chosen, actual, success)
     count(rule, state, chosen, actual, success)
 
 
 @implements(probabilities, MediatedThompson)
 def probabilities_mediated(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """As drawn with."""
-    if draws(rule, state):
-        probabilities_of_drawing(rule, state, memo, out, rng)
-    else:
-        out[1] = min(MAX_P, max(MIN_P, probability_of_second(rule, state)))
-        out[0] = 1.0 - out[1]
-
-
-def draws(rule: Rule, state: State) -> bool:
-    """Whether there is more than can be followed: more than two arms, or patients who took none of them."""
-    return bool((rule.n_arms > 2) | (state.others > 0.0))
-
-
-def never(rule: Rule, state: State) -> bool:
-    """In simulations everybody takes one of the arms."""
-    return False
-
-
-def choose_if_drawn(rule: Rule, state: State, memo: Memo, rng: Stream) -> int:
-    """By drawing."""
-    return choose_by_drawing(rule, state, memo, rng)
-
-
-def never_drawn(rule: Rule, state: State, memo: Memo, rng: Stream) -> int:
-    """What two arms need of it: nothing, least of all the time to compile it."""
-    return 0
-
-
-specialise(draws, if_two_arms(never, draws))
-specialise(choose_if_drawn, if_two_arms(never_drawn, choose_if_drawn))
+    """Write the probability of each arm to be drawn."""
+    probabilities_of_best(rule, state, memo, out, rng)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
 from adhere.compilation import Memo, State, laid_out, note_sources
-from adhere.compilation.lengths import fields_to_measure
+from adhere.compilation.layout import fields_to_measure
 from adhere.errors import InputError
 from adhere.policies.base.learner import ComplianceAwareLearner, Learner
 from adhere.policies.base.parameters import arm_parameter, choice, flag, parameter

@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 from adhere.compilation import implementation
 from adhere.errors import InputError
 from adhere.policies.base import generic
-from adhere.policies.base.learner import ComplianceAwareLearner, Learner
+from adhere.policies.base.learner import Learner
 from adhere.policies.base.policy import AnyLearner, Policy, text_of
-from adhere.policies.guards.guard import Guard
-
-_KINDS: dict[type[Policy], str] = {
-    Learner: "learner",
-    ComplianceAwareLearner: "learner that sees both arms",
-    Guard: "guard",
-}
 
 
 class ParameterDescription(NamedTuple):
@@ -61,7 +54,7 @@ def describe(cls: type[Policy]) -> PolicyDescription:
     stated = implementation(generic.probabilities, cls.rule_class) not in (None, generic.estimate_probabilities)
     return PolicyDescription(
         cls.name,
-        next((words for base, words in _KINDS.items() if issubclass(cls, base)), "hybrid"),
+        cls.kind,
         " ".join(_documentation(cls).split("\n\n")[0].split()),
         _example(cls),
         tuple(_parameter(item, meanings.get(item.name, "")) for item in fields),

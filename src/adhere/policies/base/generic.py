@@ -43,7 +43,6 @@ from adhere.compilation import (
     if_two_arms,
     implementation,
     implements,
-    inline,
     memo_of,
     specialise,
     state_of,
@@ -65,17 +64,6 @@ def remember_shares(rule: Rule, state: State, memo: Memo, shares: Any, kept: flo
 
     Called by a guard, after `choose` or in place of it. It is for learners that divide by the probability of an arm.
     """
-
-
-@inline
-def with_shares(own: float, share: float, kept: float) -> float:
-    """What an importance weight divides by: share + kept · own.
-
-    An arm may be credited though it could not have been chosen, if somebody took it: then its own will do. It is kept
-    below 0, so that a further guard knows that the arm had no probability; whoever divides takes the absolute value.
-    """
-    probability = share + (kept * own if own > 0.0 else 0.0)
-    return probability if probability > 0.0 else -abs(own)
 
 
 @generic

@@ -29,6 +29,7 @@ class Learner(AnyLearner):
     compiled functions see a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
     """
 
+    kind: ClassVar[str] = "learner"
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "credit")
     protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
 
@@ -55,7 +56,7 @@ class Learner(AnyLearner):
 
     @classmethod
     def instead(cls) -> str:
-        """Who wants to implement `update` wants to see both arms."""
+        """Suggest ComplianceAwareLearner to whoever implements `update`."""
         return (
             "; a learner learns by learn alone, which is told the arm that its protocol credits. To see both arms,"
             f" derive {cls.__name__} from ComplianceAwareLearner and implement learn({', '.join(BOTH_ARMS)})"
@@ -77,6 +78,8 @@ class ComplianceAwareLearner(AnyLearner):
 
     As an expert of a hierarchy it is never certified: it learns from every round.
     """
+
+    kind: ClassVar[str] = "learner that sees both arms"
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from adhere.checks import check_text, is_integer, is_number
 from adhere.errors import InputError, nearest
+from adhere.policies.base.policy import MAX_DEPTH, Policy
 
 
 def parameter(
@@ -93,3 +94,16 @@ def arm_parameter() -> Any:
         return check_text(name, value)
 
     return field(default=None, metadata={"check": check, "bare": True, "is_arm": True})
+
+
+def any_policy(example: str) -> dict[str, Any]:
+    """What a field for any policy is: checked, and written without its name, `floor(thompson)`."""
+
+    def check(name: str, value: object) -> Policy:
+        if not isinstance(value, Policy):
+            raise InputError(name, value, f"a policy, e.g. {example}")
+        if value.depth >= MAX_DEPTH:
+            raise InputError(name, str(value), f"at most {MAX_DEPTH} policies inside each other")
+        return value
+
+    return {"check": check, "bare": True, "is_policy": True}

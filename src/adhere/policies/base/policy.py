@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 from adhere.compilation import implementation, layout_of, settle
-from adhere.compilation.layout import Floats
-from adhere.compilation.lengths import with_lengths
-from adhere.compilation.refusing import check_arguments, refusal
+from adhere.compilation.layout import Floats, with_lengths
+from adhere.compilation.user_code import check_arguments, refusal
 from adhere.errors import InputError, listed, nearest, short
 from adhere.policies.base import generic
 from adhere.policies.numerics.beta import work_size
@@ -105,6 +104,7 @@ class Policy:
     """Base of learners and hybrids. Subclasses are declared with `@policy(name)`."""
 
     name: ClassVar[str]
+    kind: ClassVar[str] = "hybrid"  # in words
     rule_class: ClassVar[Any]
     algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
     functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them

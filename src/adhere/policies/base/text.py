@@ -21,11 +21,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from adhere.errors import InputError, short
-from adhere.policies.base.catalogue import ARM, POLICY, WORD, from_json, kind_of, make
 from adhere.policies.base.learner import ComplianceAwareLearner, Learner
 from adhere.policies.base.policy import MAX_DEPTH, Policy
-from adhere.policies.base.registry import lookup, registry
-from adhere.policies.guards.guard import Guard
+from adhere.policies.base.registry import ARM, POLICY, WORD, from_json, kind_of, lookup, make, registry
 from adhere.protocols import as_protocol
 
 _TOKEN = re.compile(
@@ -193,7 +191,7 @@ class _Parser:
         if isinstance(policy, ComplianceAwareLearner):
             expected = f"no protocol after {policy.name}: it is told both arms and credits what it likes"
             raise InputError("policy", self._text, expected)
-        if isinstance(policy, Guard):
+        if policy.kind == "guard":
             expected = f"the protocol of a learner inside {policy.name}, e.g. {policy.name}(thompson/{protocol})"
             raise InputError("policy", self._text, expected)
         if not isinstance(policy, Learner):

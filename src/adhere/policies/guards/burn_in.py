@@ -9,8 +9,7 @@ from adhere.compilation import Memo, Part, State, implements, laid_out, unlikely
 from adhere.errors import InputError
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Rule, choose, remember_shares
-from adhere.policies.base.inner import any_policy
-from adhere.policies.base.parameters import parameter
+from adhere.policies.base.parameters import any_policy, parameter
 from adhere.policies.base.policy import Policy
 from adhere.policies.guards.guard import (
     GUARDED,

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
 from adhere.compilation import (
     Memo,
     State,
@@ -34,7 +32,7 @@ from adhere.policies.guards.guard import (
     prepare_shares,
     prepare_shares_from,
 )
-from adhere.randomness import GUARD, Stream, counter_at, recommendation_number, use_own_keys, use_public_keys
+from adhere.randomness import GUARD, Stream, enter_public_draws, leave_substream, recommendation_number
 from adhere.records.arms import USUAL, control_of, folded
 
 _TOLERANCE = 1e-9  # by which shares such as 1/3 may add up to more than 1
@@ -43,19 +41,19 @@ _TOLERANCE = 1e-9  # by which shares such as 1/3 may add up to more than 1
 class Mix(NamedTuple):
     """The shares do not depend on the policy inside. A type of its own, so that what `Clip` needs is not compiled."""
 
-    room: int = 0
+    size: int = 0
 
 
 class Clip(NamedTuple):
-    """The shares are what the policy inside leaves missing; there is room for its probabilities."""
+    """The shares are what the policy inside leaves missing; its probabilities need a workspace."""
 
-    room: int
+    size: int
 
 
 class FloorMemo(GuardMemo):
     """Where a clipping floor works out the probabilities of the policy inside."""
 
-    of_inner = Vector(lambda rule: rule.raising.room, scratch=True)
+    of_inner = Vector(lambda rule: rule.raising.size, scratch=True)
 
 
 @laid_out(state=GuardState, memo=FloorMemo)
@@ -248,11 +246,8 @@ def state_inside(raising: Mix | Clip, rule: Rule, state: State, memo: Memo, rng:
 
 @implements(state_inside, Clip)
 def state_inside_for_clipping(raising: Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """An estimate draws from the guard's own stream; what it remembers is not what the choice will."""
-    counter, word, is_known = rng[2], rng[3], rng[4]
-    own = use_public_keys(rng)  # this only states probabilities
-    rng[2] = counter_at(recommendation_number(rng), GUARD) ^ np.uint64(first_draw(rule.nth) + 1)
+    """Draw an estimate from the guard's own stream; what it remembers is not what the choice will."""
+    position = enter_public_draws(rng, GUARD, first_draw(rule.nth) + 1)  # this only states probabilities
     probabilities(rule.inner, state.inner, memo.inner, 1.0, memo.of_inner, rng)
-    use_own_keys(rng, own)
-    rng[2], rng[3], rng[4] = counter, word, is_known
+    leave_substream(rng, position)
     remember(rule.inner, state.inner, memo.inner)

@@ -20,9 +20,7 @@ and has 1 on the guard's, so that every round counts once in the mean, and what 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, NamedTuple
 
 from adhere.compilation import (
     Index,
@@ -48,9 +46,9 @@ from adhere.policies.base.generic import (
     replay_choice,
     update,
 )
-from adhere.policies.base.inner import any_policy
+from adhere.policies.base.parameters import any_policy
 from adhere.policies.base.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
-from adhere.randomness import GUARD, Stream, uniforms, unit, word_at
+from adhere.randomness import GUARD, Stream, uniform_at
 
 GUARDED, INNER, NOBODY, OTHER = 0, 1, -1, -2
 _DRAWS = 2**17  # of each guard of up to eight inside each other
@@ -89,28 +87,21 @@ def note_own_allocation(rule: Rule, state: State, arm: Any, rng: Stream) -> None
 
 @inline
 def first_draw(nth: int) -> int:
-    """Where the draws of the guard with n guards inside it begin."""
+    """Return where the draws of the guard with n guards inside it begin."""
     return nth * _DRAWS
 
 
+@inline
 def guard_uniform(rule: Rule, number: Any, rng: Stream) -> float:
-    """A guard's own number in [0, 1) for a recommendation."""
-    # By arrays, since Python warns of words that overflow.
-    return float(uniforms(rng[np.newaxis, :2], np.array([number]), GUARD, first_draw(rule.nth))[0, 0])
-
-
-def guard_uniform_compiled(rule: Rule, number: Any, rng: Stream) -> float:
-    """The same number."""
-    return unit(word_at(rng[0], rng[1], number, GUARD, first_draw(rule.nth)))
-
-
-specialise(guard_uniform, lambda *_: guard_uniform_compiled)
+    """Return a guard's own number in [0, 1) for a recommendation."""
+    return uniform_at(rng, number, GUARD, first_draw(rule.nth))
 
 
 @dataclass(frozen=True)
 class Guard(Policy):
     """Base of the guards. A subclass implements `choose`, `prepare_shares` and `prepare_shares_from`."""
 
+    kind: ClassVar[str] = "guard"
     inner: Policy = field(default=None, metadata=any_policy("floor(thompson)"))  # type: ignore[assignment]
 
     def learners(self) -> tuple[AnyLearner, ...]:
@@ -160,7 +151,7 @@ def remember_own_shares(rule: Rule, state: State, memo: Memo, rng: Stream) -> No
 
 
 def tell_nobody(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """What is left of it where no learner inside keeps its probabilities: they may take long to work out."""
+    """Do nothing where no learner inside remembers its probabilities, which may take long to compute."""
 
 
 def _pick_by_learners(rule: Any, *_: Any) -> Any:

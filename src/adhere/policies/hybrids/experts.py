@@ -6,7 +6,7 @@ recursion over the tuple, which the compiler unrolls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numba import types
@@ -17,6 +17,7 @@ from adhere.compilation import (
     State,
     generic_with_default,
     implements,
+    inline,
     memo_of,
     specialise,
     state_of,
@@ -34,6 +35,20 @@ from adhere.policies.base.generic import (
 )
 from adhere.policies.hybrids.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
 from adhere.randomness import Stream, use_own_keys, use_public_keys
+
+NO_EXPERT = -1
+MAX_EXPERTS = 62  # a set of them is the bits of a whole number
+
+
+def set_of(members: Sequence[bool]) -> int:
+    """Which experts are meant, as a number that compiled code can look up."""
+    return sum(1 << i for i, is_member in enumerate(members) if is_member)
+
+
+@inline
+def is_in(experts: int, i: int) -> int:
+    """Whether expert i belongs to a set; 0 or 1."""
+    return (experts >> i) & 1
 
 
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +18,22 @@ from adhere.policies.base.generic import (
     remember,
     remember_shares,
     update,
-    with_shares,
 )
 from adhere.policies.base.parameters import parameter
 from adhere.policies.base.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
 from adhere.policies.learners.exp3 import Exp3
-from adhere.policies.numerics.log_weights import lower, normalise, rate
+from adhere.policies.numerics.exponential_weights import divisor, guarded_probability, lower_weight, normalise
 from adhere.policies.numerics.selection import draw_from
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, feedback_table
 from adhere.randomness import Stream
 
 _PROTOCOLS = (CHOSEN, ACTUAL, COMPLY)
 N_EXPERTS = len(_PROTOCOLS)
+
+
+def rate(n: int, horizon: int) -> float:
+    """Return the learning rate for n weights that the usual bound on EXP3's regret asks for."""
+    return math.sqrt(2.0 * math.log(n) / (n * horizon))
 
 
 class HierarchicalExp3State(State):
@@ -129,7 +134,7 @@ def remember_shares_hierarchical_exp3(
     """Divide by what each arm really had; the experts are drawn as ever."""
     for i in range(N_EXPERTS):
         for arm in range(rule.n_arms):
-            memo.y[i, arm] = with_shares(memo.y[i, arm], shares[arm], kept)
+            memo.y[i, arm] = guarded_probability(memo.y[i, arm], shares[arm], kept)
 
 
 @implements(choose, HierarchicalExp3)
@@ -150,12 +155,12 @@ def update_hierarchical_exp3(
     """
     drawn, loss = memo.drawn, 1.0 - reward
     if drawn >= 0 and feedback <= rule.n_arms:
-        lower(state.log_v, drawn, rule.eta * loss / memo.x[drawn])
+        lower_weight(state.log_v, drawn, rule.eta * loss / memo.x[drawn])
     for i in range(N_EXPERTS):
         arm = rule.credit[i, chosen, feedback]
         if arm >= 0 and loss > 0.0 and (i == drawn or drawn < 0 or not rule.certified):
             x = memo.x[i] if rule.certified and i == drawn else 1.0
-            lower(state.log_w[i], arm, rule.rho * loss / (x * abs(memo.y[i, arm])))
+            lower_weight(state.log_w[i], arm, rule.rho * loss / (x * divisor(memo.y[i, arm])))
 
 
 @implements(probabilities, HierarchicalExp3)

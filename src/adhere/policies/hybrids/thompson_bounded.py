@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
+from typing import Any, NamedTuple
 
-from adhere.compilation import Memo, State, implements, view
+from adhere.compilation import Index, Memo, Number, Part, State, implements, laid_out, view
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import (
     Floats,
@@ -19,21 +20,50 @@ from adhere.policies.base.generic import (
     replay_choice,
     update,
 )
-from adhere.policies.hybrids.recycling import count_outcomes, holds_arm, take_outcome
-from adhere.policies.hybrids.thompson_bounded_parameters import (
-    INNER,
-    NONE,
-    SAMPLER,
-    ThompsonBoundedParameters,
-    ThompsonBoundedRule,
-)
+from adhere.policies.base.parameters import any_policy, flag
+from adhere.policies.base.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
+from adhere.policies.hybrids.recycling import AnyCacheRule, cache_rule, count_outcomes, holds_arm, take_outcome
+from adhere.policies.learners.thompson import Thompson
 from adhere.policies.numerics.beta import draw_success
 from adhere.randomness import Stream, draw_ahead, use_own_keys, use_public_keys
 
+SAMPLER, INNER, NONE = 0, 1, -1
+
+
+class ThompsonBoundedState(State):
+    """What the sampler and the inner policy have learned, and the outcomes kept for the sampler."""
+
+    sampler = Part()
+    inner = Part()
+    cache = Part()
+
+
+class ThompsonBoundedMemo(Memo):
+    """Who decided, what was recycled, and what the parts remember."""
+
+    decided = Index()  # SAMPLER, INNER or NONE
+    recycled_arm = Index()  # or NONE
+    recycled_reward = Number()
+    recycled_success = Number()  # what the sampler learned of it
+    sampler = Part()
+    inner = Part()
+
+
+@laid_out(state=ThompsonBoundedState, memo=ThompsonBoundedMemo)
+class ThompsonBoundedRule(NamedTuple):
+    """The compiled form of `ThompsonBounded`."""
+
+    sampler: Rule
+    inner: Rule
+    cache: AnyCacheRule
+    n_arms: int
+    certified: bool
+    literal: bool
+
 
 @policy("thompson-bounded", rule=ThompsonBoundedRule)
-class ThompsonBounded(ThompsonBoundedParameters):
-    """Draw two arms from a Thompson sampler; if they agree pull a third draw, if not the inner policy's arm.
+class ThompsonBounded(Policy):
+    """Draw two arms from a Thompson sampler; if they agree, recommend a third draw, otherwise the inner policy's arm.
 
     The sampler is *certified*: it learns, under Chosen, from its own pulls only. The inner policy is not: all
     its learners learn from every round by their protocols with weight 1, and its top from the rounds it decided.
@@ -63,6 +93,27 @@ class ThompsonBounded(ThompsonBoundedParameters):
     ['thompson (certified)', 'thompson/actual']
 
     """
+
+    inner: Policy = field(default=None, metadata=any_policy("thompson-bounded(hierarchical(thompson))"))  # type: ignore[assignment]
+    recycle: bool = flag(default=False)
+    literal: bool = flag(default=False)
+
+    def learners(self) -> tuple[AnyLearner, ...]:
+        """The sampler, then the inner policy's."""
+        return (Thompson(), *self.inner.learners())
+
+    def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
+        """The rules of the sampler, the inner policy and the cache."""
+        inner = self.inner.assemble(shape, certified=certified and self.literal)
+        rule = ThompsonBoundedRule(
+            sampler=Thompson().assemble(shape).rule,
+            inner=inner.rule,
+            cache=cache_rule(shape, self.recycle and certified),
+            n_arms=shape.n_arms,
+            certified=certified,
+            literal=self.literal and certified,
+        )
+        return CompiledPolicy(rule, ("thompson (certified)", *inner.deciders))
 
 
 @implements(remember, ThompsonBounded)

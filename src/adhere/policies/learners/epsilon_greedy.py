@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from adhere.compilation import Memo, Number, PerArm, State, implements, unlikely
+from adhere.compilation import Memo, Number, PerArm, State, implements
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.policies.numerics.annealing import anneal
+from adhere.policies.numerics.selection import (
+    choose_largest_index,
+    equally_likely,
+    index_of,
+    probabilities_of_largest_index,
+)
 from adhere.randomness import Stream, uniform
 
 
@@ -27,7 +31,7 @@ class EpsilonGreedyState(State):
 
 @policy("epsilon-greedy", state=EpsilonGreedyState)
 class EpsilonGreedy(Learner):
-    """With probability ε an arm at random, else the arm with the highest mean reward.
+    """Recommend an arm at random with probability ε, otherwise the arm with the highest mean reward.
 
         ε_t = min(1, 1 / log(t + 10⁻⁷))
 
@@ -63,30 +67,19 @@ class EpsilonGreedy(Learner):
     epsilon: float | None = parameter(default=None, at_least=0, at_most=1)
 
 
+@implements(index_of, EpsilonGreedy.rule_class)
+def mean_of(rule: Rule, state: State, arm: int) -> float:
+    """Return an arm's mean reward."""
+    return state.means[arm]  # type: ignore[no-any-return]
+
+
 @implements(choose, EpsilonGreedy)
 def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
-    """Explore with probability ε, else exploit."""
-    n_arms = rule.n_arms
-    # One number decides whether to explore and, scaled up to [0, 1) again, which arm to explore.
-    u, epsilon = uniform(rng), state.epsilon
-    if u < epsilon:
-        if n_arms == 2:
-            return 1 if u + u >= epsilon else 0
-        return np.int64(u / epsilon * n_arms * (1.0 - 2.0**-52))  # the factor keeps it below n_arms
-    best, n_tied = 0, 1
-    for arm in range(1, n_arms):
-        if state.means[arm] > state.means[best]:
-            best, n_tied = arm, 1
-        elif state.means[arm] == state.means[best]:
-            n_tied += 1
-            if newest_wins_tie(n_tied, rng):
-                best = arm
-    return best
-
-
-_SCHEDULE_END = 2**14
-# A logarithm for every lesson would be a fifth of a hierarchy's time.
-_SCHEDULE = np.array([1.0 / math.log(t + 1e-7) if t > 2 else 1.0 for t in range(_SCHEDULE_END)])
+    """Explore with probability ε, otherwise exploit; one random number decides both."""
+    u = uniform(rng)
+    if u < state.epsilon:
+        return equally_likely(u, state.epsilon, rule.n_arms)
+    return choose_largest_index(rule, state, memo, weight, rng)
 
 
 @implements(learn, EpsilonGreedy)
@@ -95,27 +88,15 @@ def learn_epsilon_greedy(
 ) -> None:
     """Move the arm's mean; anneal ε."""
     count, total = state.counts[arm] + 1.0, state.totals[arm] + reward
-    state.counts[arm] = count
-    state.totals[arm] = total
-    state.means[arm] = total / count
-    if not unlikely(not math.isnan(rule.epsilon)):
-        t = 1.0
-        for other in range(rule.n_arms):
-            t += state.counts[other]
-        if unlikely(t >= _SCHEDULE_END):
-            state.epsilon = 1.0 / math.log(t + 1e-7)
-        else:
-            state.epsilon = _SCHEDULE[np.uint64(t)]
+    state.counts[arm], state.totals[arm], state.means[arm] = count, total, total / count
+    anneal(rule, state)
 
 
 @implements(probabilities, EpsilonGreedy)
 def probabilities_epsilon_greedy(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """ε/k each, and the rest shared among the arms with the highest mean."""
-    n_arms = rule.n_arms
-    for arm in range(n_arms):
-        out[arm] = state.means[arm]
-    share_among_largest(out, n_arms)
-    for arm in range(n_arms):
-        out[arm] = state.epsilon / n_arms + (1.0 - state.epsilon) * out[arm]
+    """Write ε/k for each arm, and the rest shared among the arms with the highest mean."""
+    probabilities_of_largest_index(rule, state, memo, weight, out, rng)
+    for arm in range(rule.n_arms):
+        out[arm] = state.epsilon / rule.n_arms + (1.0 - state.epsilon) * out[arm]

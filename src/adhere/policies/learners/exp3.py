@@ -5,33 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from adhere.compilation import Memo, PerArm, State, implements, inline, unlikely
+from adhere.compilation import Memo, PerArm, State, implements
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import (
-    Floats,
-    Rule,
-    choose,
-    learn,
-    probabilities,
-    remember,
-    remember_shares,
-    with_shares,
-)
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities, remember, remember_shares
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.numerics.selection import draw_from, largest_of
+from adhere.policies.numerics.exponential_weights import (
+    ExponentialWeights,
+    divisor,
+    guarded_probability,
+    raise_weight,
+    total_weight,
+)
+from adhere.policies.numerics.selection import draw_from
 from adhere.randomness import Stream
 
 
-class Exp3State(State):
-    """What EXP3 has learned."""
-
-    log_weights = PerArm()
-    weights = PerArm(1.0)  # the same in a unit that `rescale` sets
-
-
 class Exp3Memo(Memo):
-    """What a lesson is weighted by."""
+    """Probabilities that updates are weighted by."""
 
     probabilities = PerArm()  # of each arm at the decision
 
@@ -41,7 +32,7 @@ def gamma_of(n_arms: int, horizon: int) -> float:
     return min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1.0) * horizon)))
 
 
-@policy("exp3", state=Exp3State, memo=Exp3Memo)
+@policy("exp3", state=ExponentialWeights, memo=Exp3Memo)
 class Exp3(Learner):
     """Draw arm j with probability y_j, mixed with uniform exploration, and raise the weight of what paid.
 
@@ -83,13 +74,10 @@ class Exp3(Learner):
 
 @implements(remember, Exp3)
 def remember_exp3(rule: Rule, state: State, memo: Memo) -> None:
-    """Keep the probabilities of this decision: lessons are weighted by them."""
-    n_arms, total = rule.n_arms, 0.0
-    for arm in range(n_arms):
-        total += state.weights[arm]
-    scale = (1.0 - rule.gamma) / total
-    for arm in range(n_arms):
-        memo.probabilities[arm] = scale * state.weights[arm] + rule.gamma / n_arms
+    """Store the probabilities of this decision, by which updates are weighted."""
+    scale = (1.0 - rule.gamma) / total_weight(rule, state)
+    for arm in range(rule.n_arms):
+        memo.probabilities[arm] = scale * state.weights[arm] + rule.gamma / rule.n_arms
 
 
 @implements(choose, Exp3)
@@ -102,19 +90,14 @@ def choose_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream
 def remember_shares_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
     """Divide by what each arm really had."""
     for arm in range(rule.n_arms):
-        memo.probabilities[arm] = with_shares(memo.probabilities[arm], shares[arm], kept)
+        memo.probabilities[arm] = guarded_probability(memo.probabilities[arm], shares[arm], kept)
 
 
 @implements(learn, Exp3)
 def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
-    """Raise the weight of the credited arm."""
-    raised_by = rule.gamma / rule.n_arms * (weight * reward / abs(memo.probabilities[arm]))
-    state.log_weights[arm] += raised_by
-    raised = state.weights[arm] * exp_of_small(raised_by)
-    if unlikely((raised < _SMALLEST) | (raised > _LARGEST)):
-        rescale(state)
-    else:
-        state.weights[arm] = raised
+    """Raise the weight of the credited arm by an unbiased estimate of its reward."""
+    estimate = weight * reward / divisor(memo.probabilities[arm])
+    raise_weight(state, arm, rule.gamma / rule.n_arms * estimate)
 
 
 @implements(probabilities, Exp3)
@@ -122,29 +105,3 @@ def probabilities_exp3(rule: Rule, state: State, memo: Memo, weight: float, out:
     """As remembered."""
     for arm in range(rule.n_arms):
         out[arm] = memo.probabilities[arm]
-
-
-# Weights between these are multiplied; beyond them they are taken from their logarithms again.
-_SMALLEST, _LARGEST = 1e-200, 1e200
-_FEW_TERMS_DO = 0.125
-
-
-@inline
-def rescale(state: State) -> None:
-    """Make the largest weight 1 again."""
-    largest = largest_of(state.log_weights)
-    for arm in range(state.weights.size):
-        state.weights[arm] = math.exp(state.log_weights[arm] - largest)
-
-
-@inline
-def exp_of_small(x: float) -> float:
-    """The exponential of a number that is mostly a little above 0: the terms of its series that matter."""
-    if unlikely(x > _FEW_TERMS_DO):
-        return math.exp(x)
-    x2 = x * x
-    x4 = x2 * x2
-    low = (1.0 + x) + x2 * (1.0 / 2.0 + x * (1.0 / 6.0))
-    middle = (1.0 / 24.0 + x * (1.0 / 120.0)) + x2 * (1.0 / 720.0 + x * (1.0 / 5040.0))
-    high = (1.0 / 40320.0 + x * (1.0 / 362880.0)) + x2 * (1.0 / 3628800.0)
-    return low + x4 * (middle + x4 * high)

@@ -9,13 +9,13 @@ import numpy as np
 from adhere.compilation import Memo, PerArm, State, implements, inline
 from adhere.errors import InputError
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.generic import Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.numerics.beta import draw_success
-from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
-from adhere.policies.tables.gittins import MAX_HORIZON, kept_indices, place_of
+from adhere.policies.numerics.selection import choose_largest_index, index_of, probabilities_of_largest_index
+from adhere.policies.tables.gittins import MAX_HORIZON, kept_indices, position_of
 from adhere.randomness import Stream
 
 
@@ -107,29 +107,18 @@ def patients_left(rule: Rule, state: State) -> Any:
     return max(left, 1)
 
 
-@inline
-def index_of(rule: Rule, state: State, arm: int, n_left: Any) -> float:
-    """Of the last patient it is the mean, without rounding, so that equal means tie."""
+@implements(index_of, Gittins.rule_class)
+def index_of_arm(rule: Rule, state: State, arm: int) -> float:
+    """Look the index up; for the last patient it is the mean, without rounding, so that equal means tie."""
+    n_left = patients_left(rule, state)
     if n_left == 1:
         return (state.successes[arm] + 1.0) / (state.rewards[arm] + 2.0)  # type: ignore[no-any-return]
     n, successes = np.int64(state.rewards[arm]), np.int64(state.successes[arm])
-    return float(rule.indices[place_of(np.int64(rule.horizon), n, successes, n_left)])
+    return float(rule.indices[position_of(np.int64(rule.horizon), n, successes, n_left)])
 
 
-@implements(choose, Gittins)
-def choose_gittins(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The arm with the largest index."""
-    n_left = patients_left(rule, state)
-    best, n_tied, highest = 0, 0, -1.0
-    for arm in range(rule.n_arms):
-        index = index_of(rule, state, arm, n_left)
-        if index > highest:
-            best, n_tied, highest = arm, 1, index
-        elif index == highest:
-            n_tied += 1
-            if newest_wins_tie(n_tied, rng):
-                best = arm
-    return best
+implements(choose, Gittins)(choose_largest_index)
+implements(probabilities, Gittins)(probabilities_of_largest_index)
 
 
 @implements(learn, Gittins)
@@ -137,12 +126,3 @@ def learn_gittins(rule: Rule, state: State, memo: Memo, arm: int, reward: float,
     """Count a success or a failure."""
     state.rewards[arm] += 1.0
     state.successes[arm] += 1.0 if draw_success(reward, rng) else 0.0
-
-
-@implements(probabilities, Gittins)
-def probabilities_gittins(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Shared equally among the arms with the largest index."""
-    n_left = patients_left(rule, state)
-    for arm in range(rule.n_arms):
-        out[arm] = index_of(rule, state, arm, n_left)
-    share_among_largest(out, rule.n_arms)

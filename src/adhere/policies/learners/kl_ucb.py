@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from adhere.compilation import Memo, Number, PerArm, State, implements, inline, no_inline
+from adhere.compilation import Memo, Number, PerArm, State, implements, no_inline
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.generic import Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.policies.numerics.selection import choose_largest_index, index_of, probabilities_of_largest_index
 from adhere.randomness import Stream
 
 # Each step of Newton's method about doubles the digits: eight reach rounding error, whatever the mean.
@@ -85,27 +85,16 @@ def largest_within(mean: float, radius: float) -> float:
     return max(mean, q)
 
 
-@inline
-def upper_bound(state: State, arm: int) -> float:
-    """The arm's bound; infinite without a reward."""
+@implements(index_of, KlUcb.rule_class)
+def upper_bound(rule: Rule, state: State, arm: int) -> float:
+    """Return the largest mean that an arm's rewards allow; infinite without a reward."""
     if state.pulls[arm] == 0.0:
         return math.inf
     return largest_within(state.totals[arm] / state.pulls[arm], state.exploration / state.pulls[arm])
 
 
-@implements(choose, KlUcb)
-def choose_kl_ucb(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The arm with the highest bound."""
-    best, n_tied, highest = 0, 0, -1.0
-    for arm in range(rule.n_arms):
-        bound = upper_bound(state, arm)
-        if bound > highest:
-            best, n_tied, highest = arm, 1, bound
-        elif bound == highest:
-            n_tied += 1
-            if newest_wins_tie(n_tied, rng):
-                best = arm
-    return best
+implements(choose, KlUcb)(choose_largest_index)
+implements(probabilities, KlUcb)(probabilities_of_largest_index)
 
 
 @implements(learn, KlUcb)
@@ -120,11 +109,3 @@ def learn_kl_ucb(rule: Rule, state: State, memo: Memo, arm: int, reward: float, 
     if rule.c > 0.0 and t > 1.0:
         exploration += rule.c * math.log(math.log(t))
     state.exploration = max(exploration, 0.0)
-
-
-@implements(probabilities, KlUcb)
-def probabilities_kl_ucb(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Shared equally among the arms with the highest bound."""
-    for arm in range(rule.n_arms):
-        out[arm] = upper_bound(state, arm)
-    share_among_largest(out, rule.n_arms)

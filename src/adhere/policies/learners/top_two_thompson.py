@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from adhere.compilation import Memo, State, Vector, if_two_arms, implements, no_inline, specialise, view
+from adhere.compilation import Memo, State, Vector, by_number_of_arms, implements, inline, no_inline, view
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.learners.thompson import ThompsonState, choose_thompson, learn_thompson, probabilities_thompson
-from adhere.policies.numerics.beta import draw_largest, probabilities_of_being_largest, work_size
+from adhere.policies.learners.thompson import learn_thompson
+from adhere.policies.numerics.beta import probabilities_of_being_largest, work_size
 from adhere.policies.numerics.beta_inequality import MIN_P
+from adhere.policies.numerics.beta_posterior import BetaPosterior, draw_best, draw_each, probabilities_of_best
 from adhere.randomness import Stream, uniform
 
 # After that many, quadrature is quicker.
@@ -22,7 +23,7 @@ class TopTwoMemo(Memo):
     of_best = Vector(lambda rule: rule.n_arms + work_size(rule.n_arms), scratch=True)
 
 
-@policy("top-two-thompson", state=ThompsonState, memo=TopTwoMemo)
+@policy("top-two-thompson", state=BetaPosterior, memo=TopTwoMemo)
 class TopTwoThompson(Learner):
     """Draw a leader by Thompson sampling; with probability 1 - β draw again until another arm leads, and pick that.
 
@@ -66,32 +67,6 @@ class TopTwoThompson(Learner):
     beta: float = parameter(default=0.5, above=0, at_most=1)
 
 
-@implements(choose, TopTwoThompson)
-def choose_top_two(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The leader with probability β, otherwise the challenger."""
-    leader = choose_thompson(rule, state, memo, weight, rng)
-    if uniform(rng) < rule.beta:
-        return leader
-    return challenger(rule, state, memo, leader, rng)
-
-
-def challenger(rule: Rule, state: State, memo: Memo, leader: int, rng: Stream) -> int:
-    """The first other arm to be the largest of a new draw."""
-    for _ in range(MAX_REDRAWS):
-        arm = draw_largest(state.successes, state.failures, 0.0, rng)
-        if arm != leader:
-            return arm
-    return draw_challenger(rule, state, memo.of_best, leader, rng)
-
-
-def other_arm(rule: Rule, state: State, memo: Memo, leader: int, rng: Stream) -> int:
-    """The challenger of two arms."""
-    return 1 - leader
-
-
-specialise(challenger, if_two_arms(other_arm, challenger))
-
-
 @no_inline
 def draw_challenger(rule: Rule, state: State, of_best: Floats, leader: int, rng: Stream) -> int:
     """An arm other than the leader, by its probability of being the best."""
@@ -108,6 +83,34 @@ def draw_challenger(rule: Rule, state: State, of_best: Floats, leader: int, rng:
     return drawn
 
 
+@inline
+def draw_until_another(rule: Rule, state: State, memo: Memo, leader: int, rng: Stream) -> int:
+    """Return the first other arm to be the largest of a new draw."""
+    for _ in range(MAX_REDRAWS):
+        arm = draw_each(rule, state, rng)
+        if arm != leader:
+            return arm
+    return draw_challenger(rule, state, memo.of_best, leader, rng)
+
+
+@inline
+def other_arm(rule: Rule, state: State, memo: Memo, leader: int, rng: Stream) -> int:
+    """Return the challenger of two arms."""
+    return 1 - leader
+
+
+challenger = by_number_of_arms(other_arm, draw_until_another)
+
+
+@implements(choose, TopTwoThompson)
+def choose_top_two(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """The leader with probability β, otherwise the challenger."""
+    leader = draw_best(rule, state, rng)
+    if uniform(rng) < rule.beta:
+        return leader
+    return challenger(rule, state, memo, leader, rng)
+
+
 implements(learn, TopTwoThompson)(learn_thompson)
 
 
@@ -115,7 +118,7 @@ implements(learn, TopTwoThompson)(learn_thompson)
 def probabilities_top_two(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
     """The formula above, from the probabilities of `thompson`."""
     n_arms, total = rule.n_arms, 0.0
-    probabilities_thompson(rule, state, memo, weight, out, rng)
+    probabilities_of_best(rule, state, out)
     of_best = view(out, n_arms)
     for arm in range(n_arms):
         of_best[arm] = max(out[arm], MIN_P)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from adhere.compilation import Memo, Number, PerArm, State, implements, inline
+from adhere.compilation import Memo, Number, PerArm, State, implements
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.generic import Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
-from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.policies.numerics.selection import choose_largest_index, index_of, probabilities_of_largest_index
 from adhere.randomness import Stream
 
 
@@ -54,27 +54,16 @@ class Ucb1(Learner):
     """
 
 
-@inline
-def upper_bound(state: State, arm: int) -> float:
-    """Mean and confidence of an arm; infinite without a reward."""
+@implements(index_of, Ucb1.rule_class)
+def upper_bound(rule: Rule, state: State, arm: int) -> float:
+    """Add the width of an arm's confidence to its mean; infinite without a reward."""
     if state.pulls[arm] == 0.0:
         return math.inf
     return state.totals[arm] / state.pulls[arm] + math.sqrt(state.two_log_n / state.pulls[arm])  # type: ignore[no-any-return]
 
 
-@implements(choose, Ucb1)
-def choose_ucb1(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The arm with the highest bound."""
-    best, n_tied, highest = 0, 0, -1.0
-    for arm in range(rule.n_arms):
-        bound = upper_bound(state, arm)
-        if bound > highest:
-            best, n_tied, highest = arm, 1, bound
-        elif bound == highest:
-            n_tied += 1
-            if newest_wins_tie(n_tied, rng):
-                best = arm
-    return best
+implements(choose, Ucb1)(choose_largest_index)
+implements(probabilities, Ucb1)(probabilities_of_largest_index)
 
 
 @implements(learn, Ucb1)
@@ -86,11 +75,3 @@ def learn_ucb1(rule: Rule, state: State, memo: Memo, arm: int, reward: float, we
     for other in range(rule.n_arms):
         n += state.pulls[other]
     state.two_log_n = 2.0 * math.log(n)
-
-
-@implements(probabilities, Ucb1)
-def probabilities_ucb1(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Shared equally among the arms with the highest bound."""
-    for arm in range(rule.n_arms):
-        out[arm] = upper_bound(state, arm)
-    share_among_largest(out, rule.n_arms)

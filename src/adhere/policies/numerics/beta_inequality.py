@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from adhere.compilation import inline, unlikely
+from adhere.compilation import guessed, inline, unlikely
 
-# A probability that is followed so is drawn with and stated within these: beyond them the recurrence has left nothing
-# but rounding noise, which may be exactly 0 or 1, or a little outside.
+# A probability that is followed is drawn with and stated within these bounds: beyond them the recurrence leaves only
+# rounding noise, which may be exactly 0 or 1, or a little outside.
 MIN_P: Final = 1e-12
 MAX_P: Final = 1.0 - MIN_P
 
@@ -18,12 +18,25 @@ _STEP: Final = 2.0**512
 
 
 def first_h(prior: float) -> float:
-    """What h is before the first lesson, of two Betas whose parameters are all the same.
+    """Return h before the first update, for two Betas whose parameters are all the same.
 
     >>> first_h(1.0)
     0.16666666666666666
     """
     return math.gamma(2.0 * prior) ** 4 / (math.gamma(4.0 * prior) * math.gamma(prior) ** 4)
+
+
+@inline
+def clipped(p: float) -> float:
+    """Return p within [MIN_P, MAX_P], as it is drawn with and stated."""
+    p = p if p > MIN_P else MIN_P
+    return p if p < MAX_P else MAX_P
+
+
+@inline
+def draw_second(u: float, is_below_p: bool) -> int:
+    """Return arm 1 if u is below the clipped p, otherwise arm 0; only one of the comparisons waits for p."""
+    return guessed(1 if (is_below_p & (u < MAX_P)) | (u < MIN_P) else 0)  # type: ignore[no-any-return]
 
 
 @inline

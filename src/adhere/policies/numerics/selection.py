@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from adhere.compilation import inline, specialise
+import numpy as np
+
+from adhere.compilation import Memo, State, generic, inline, specialise
 from adhere.randomness import Stream, uniform
+
+_BELOW_ONE = 1.0 - 2.0**-52
 
 
 def draw_from(probabilities: Any, rng: Stream) -> Any:
@@ -20,7 +24,7 @@ def draw_from(probabilities: Any, rng: Stream) -> Any:
 
 
 def draw_without_branches(probabilities: Any, rng: Stream) -> Any:
-    """The same index. Threads of a GPU would wait for each other at a branch, and its compiler unrolls this loop."""
+    """Draw the same index; threads of a GPU would wait for each other at a branch, and its compiler unrolls this."""
     u, total, index = uniform(rng), 0.0, 0
     for other in range(probabilities.size - 1):
         total += probabilities[other]
@@ -33,24 +37,20 @@ specialise(draw_from, lambda *_: draw_from, target="cpu")
 
 
 @inline
+def equally_likely(u: float, below: float, n: int) -> Any:
+    """Return one of n indices, all equally likely where u is uniform on [0, below)."""
+    if n == 2:
+        return 1 if u + u >= below else 0
+    return np.int64(u / below * n * _BELOW_ONE)  # which keeps it below n
+
+
+@inline
 def largest_of(values: Any) -> float:
-    """The largest of some numbers, without the memory that NumPy's own method would ask for."""
+    """Return the largest of several numbers, without the memory that NumPy's own method would allocate."""
     largest = values[0]
     for index in range(1, values.size):
         largest = values[index] if values[index] > largest else largest
     return largest  # type: ignore[no-any-return]
-
-
-@inline
-def share_among_largest(values: Any, n: int) -> None:
-    """Turn the first n numbers into probabilities: equal for all that are as large as the largest, 0 for the rest."""
-    largest, n_tied = values[0], 0.0
-    for index in range(1, n):
-        largest = values[index] if values[index] > largest else largest
-    for index in range(n):
-        n_tied += 1.0 if values[index] == largest else 0.0
-    for index in range(n):
-        values[index] = 1.0 / n_tied if values[index] == largest else 0.0
 
 
 @inline
@@ -71,3 +71,38 @@ def newest_wins_tie(n_tied: int, rng: Stream) -> bool:
     Without it, the first arm would win every tie, and with it every first patient.
     """
     return uniform(rng) * n_tied < 1.0
+
+
+@generic
+def index_of(rule: Any, state: State, arm: Any) -> float:
+    """Return what an index policy compares arms by; it recommends the arm with the largest index."""
+    raise NotImplementedError
+
+
+@inline
+def choose_largest_index(rule: Any, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """Choose the arm with the largest index; arms that tie are equally likely."""
+    best, n_tied, highest = 0, 1, index_of(rule, state, 0)
+    for arm in range(1, rule.n_arms):
+        index = index_of(rule, state, arm)
+        if index > highest:
+            best, n_tied, highest = arm, 1, index
+        elif index == highest:
+            n_tied += 1
+            if newest_wins_tie(n_tied, rng):
+                best = arm
+    return best
+
+
+@inline
+def probabilities_of_largest_index(rule: Any, state: State, memo: Memo, weight: float, out: Any, rng: Stream) -> None:
+    """Write equal probabilities for all arms with the largest index, and 0 for the others."""
+    for arm in range(rule.n_arms):
+        out[arm] = index_of(rule, state, arm)
+    largest, n_tied = out[0], 0.0
+    for arm in range(1, rule.n_arms):
+        largest = out[arm] if out[arm] > largest else largest
+    for arm in range(rule.n_arms):
+        n_tied += 1.0 if out[arm] == largest else 0.0
+    for arm in range(rule.n_arms):
+        out[arm] = 1.0 / n_tied if out[arm] == largest else 0.0

@@ -1,4 +1,4 @@
-"""The tables of `bayes-optimal`: for which priors and horizons, where they are kept, and what they promise."""
+"""The tables of `bayes-optimal` and `bayes-optimal-aware` by prior and horizon, and the surplus they promise."""
 
 from __future__ import annotations
 
@@ -10,32 +10,39 @@ import numpy as np
 from adhere.checks import check_integer
 from adhere.errors import InputError, nearest
 from adhere.policies.base.parameters import parameter
+from adhere.policies.base.policy import TrialShape
 from adhere.policies.tables import compliance_counts, two_arm_counts
 from adhere.policies.tables.dynamic_programming import Bytes, solve, table_size, value_in, working_bytes
 from adhere.policies.tables.table_cache import KeptTable
 
 UNIFORM, UNIFORM_OTHER = "uniform", "uniform-other"
+_NAMES: Final = {UNIFORM: "bayes-optimal", UNIFORM_OTHER: "bayes-optimal-aware"}
 MAX_HORIZON: Final = {UNIFORM: 500, UNIFORM_OTHER: 80}
 _COUNTS: Final[dict[str, Any]] = {UNIFORM: two_arm_counts, UNIFORM_OTHER: compliance_counts}
 
 
 def _horizon_for(prior: str, n_arms: int, horizon: int) -> int:
-    if horizon > MAX_HORIZON[prior]:
-        most = MAX_HORIZON[prior]
-        named = "" if prior == UNIFORM else f", prior={prior}"
+    name, most = _NAMES[prior], MAX_HORIZON[prior]
+    if horizon > most:
         sentence = (
-            f"bayes-optimal is computed for at most {most} patients under the prior {prior} (got {horizon:,});"
-            f" bayes-optimal(horizon={most}{named}) goes on with the larger mean after them"
+            f"{name} is computed for at most {most} patients (got {horizon:,}); {name}(horizon={most}) goes on with"
+            f" the larger mean after them"
         )
         raise InputError("horizon", horizon, f"at most {most} patients", sentence)
     return horizon
 
 
 def horizon_parameter(prior: str) -> Any:
-    """The parameter of both classes."""
-    most = MAX_HORIZON[prior]
-    from_horizon, symbol = partial(_horizon_for, prior), "the patients that bayes-optimal plans for"
+    """Return the parameter of both policies."""
+    most, symbol = MAX_HORIZON[prior], f"the patients that {_NAMES[prior]} plans for"
+    from_horizon = partial(_horizon_for, prior)
     return parameter(default=None, at_least=1, at_most=most, whole=True, from_horizon=from_horizon, symbol=symbol)
+
+
+def check_two_arms(name: str, shape: TrialShape) -> None:
+    """Refuse a trial of more arms."""
+    if shape.n_arms != 2:
+        raise InputError(f"policy {name}", f"{shape.n_arms} arms", "two arms")
 
 
 def decisions_for(prior: str, horizon: int) -> Bytes:

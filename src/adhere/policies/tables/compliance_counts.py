@@ -50,7 +50,7 @@ def all_starts(horizon: int) -> Integers:
 
 
 @inline
-def place_of(starts: Any, n_0: Any, n_1: Any, t_0: Any, t_1: Any) -> Any:
+def position_of(starts: Any, n_0: Any, n_1: Any, t_0: Any, t_1: Any) -> Any:
     """Where the states with these counts begin; how far apart those of one more success of each arm are.
 
     Last, whether the recommendations are named the other way round there.
@@ -78,10 +78,10 @@ def decide(layer: Any, values: Any, first: int, end: int) -> None:
         for t_0 in range(n_0 // 2 + 1):
             for t_1 in range(n_1 + 1):
                 # Named by the recommendation, then by the arm taken.
-                at_00, up_00, over_00, _ = place_of(starts, n_0 + 1, n_1, t_0 + 1, t_1)
-                at_01, up_01, over_01, _ = place_of(starts, n_0, n_1 + 1, t_0, t_1 + 1)
-                at_10, up_10, over_10, _ = place_of(starts, n_0 + 1, n_1, t_0, t_1)
-                at_11, up_11, over_11, _ = place_of(starts, n_0, n_1 + 1, t_0, t_1)
+                at_00, up_00, over_00, _ = position_of(starts, n_0 + 1, n_1, t_0 + 1, t_1)
+                at_01, up_01, over_01, _ = position_of(starts, n_0, n_1 + 1, t_0, t_1 + 1)
+                at_10, up_10, over_10, _ = position_of(starts, n_0 + 1, n_1, t_0, t_1)
+                at_11, up_11, over_11, _ = position_of(starts, n_0, n_1 + 1, t_0, t_1)
                 takes_00 = (t_0 + 1.0) / (t_0 + t_1 + 2.0)
                 takes_10 = (n_0 - t_0 + 1.0) / (layer.n - t_0 - t_1 + 2.0)
                 for s_0 in range(n_0 + 1):
@@ -112,7 +112,7 @@ def best_recommendation(rule: Rule, state: State) -> Any:
     if n_0 + n_1 >= rule.horizon:
         return larger_expectation(successes, n_0, n_1, t_0, t_1)
     starts = rule.starts[np.int64(n_0 + n_1)]
-    place, step_0, step_1, renamed = place_of(starts, np.int64(n_0), np.int64(n_1), np.int64(t_0), np.int64(t_1))
+    place, step_0, step_1, renamed = position_of(starts, np.int64(n_0), np.int64(n_1), np.int64(t_0), np.int64(t_1))
     place += np.int64(successes[0]) * step_0 + np.int64(successes[1]) * step_1
     decision = decision_at(rule.decisions, place)
     return other_way_round(decision) if renamed else decision

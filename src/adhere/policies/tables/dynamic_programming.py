@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import Kernel, inline
+from adhere.compilation import Kernel, guessed, inline
 from adhere.processors import usable_processors
+from adhere.randomness import Stream, uniform
 
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -136,3 +137,18 @@ def larger_mean(successes: Any, n_0: float, n_1: float) -> Any:
     """The arm with the larger posterior mean (s + 1) / (n + 2)."""
     first, second = (successes[0] + 1.0) * (n_1 + 2.0), (successes[1] + 1.0) * (n_0 + 2.0)
     return TIE if first == second else FIRST if first > second else SECOND
+
+
+@inline
+def draw_decision(decision: Any, rng: Stream) -> int:
+    """Return the arm decided on, or one of two that tie."""
+    if decision == TIE:
+        decision = SECOND if uniform(rng) < 0.5 else FIRST
+    return guessed(SECOND if decision == SECOND else FIRST)  # type: ignore[no-any-return]
+
+
+@inline
+def probabilities_of_decision(decision: Any, out: Any) -> None:
+    """Write the probability of each arm in `draw_decision`."""
+    out[1] = 0.5 if decision == TIE else float(decision)
+    out[0] = 1.0 - out[1]

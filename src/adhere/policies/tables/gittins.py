@@ -43,7 +43,7 @@ class Span(NamedTuple):
 
 
 @inline
-def place_of(horizon: Any, n_rewards: Any, successes: Any, n_left: Any) -> Any:
+def position_of(horizon: Any, n_rewards: Any, successes: Any, n_left: Any) -> Any:
     """Where the index is in the table: by rewards, then successes, then patients to come.
 
     What an arm's index will be if it is not played lies side by side.
@@ -142,7 +142,7 @@ def step_back(
                 lane -= 1
             from_below = rates[lane - 1] + values[successes, lane - 1] / times[successes, lane - 1]
             from_above = rates[lane] + values[successes, lane] / times[successes, lane]
-            table[place_of(span.horizon, n_rewards, successes, n_left)] = max(from_below, from_above)
+            table[position_of(span.horizon, n_rewards, successes, n_left)] = max(from_below, from_above)
         else:
             is_below = False  # continued at every λ, and so with more successes
         for lane in range(_LANES):

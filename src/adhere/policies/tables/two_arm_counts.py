@@ -26,7 +26,7 @@ def starts_of(n: int) -> Integers:
 
 
 @inline
-def place_of(n_0: Any, s_0: Any, n_1: Any, s_1: Any) -> Any:
+def position_of(n_0: Any, s_0: Any, n_1: Any, s_1: Any) -> Any:
     """Which state of all it is, n_0 ≤ n_1.
 
     The layers before have half of all the states with so few rewards, C(n + 3, 4), and half of those with n_0 = n_1
@@ -78,5 +78,5 @@ def best_arm(rule: Rule, state: State) -> Any:
     swapped = few > many
     if swapped:
         few, many, s_few, s_many = many, few, s_many, s_few
-    decision = decision_at(rule.decisions, place_of(few, s_few, many, s_many))
+    decision = decision_at(rule.decisions, position_of(few, s_few, many, s_many))
     return other_way_round(decision) if swapped else decision

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import platformdirs
 
-from adhere.compilation.places import SENT
 from adhere.compilation.sources import noted_digest
+from adhere.compilation.user_code import SENT
 from adhere.errors import InputError
 from adhere.files import write_file
 from adhere.policies import Policy, import_policies, registry

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adhere.compilation import Kernel, memo_of, state_of
-from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation.intrinsics import (
+    buffer_for,
+    clear_floats,
+    copy_into,
+    local_floats,
+    local_integers,
+    local_words,
+)
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.base.generic import choose, decider, note_allocation, remember, update
 from adhere.randomness import LEARN, STREAM_SIZE, point, set_keys
@@ -51,11 +58,11 @@ class Workspace(NamedTuple):
         """Workspace around a batch."""
         return Workspace(
             batch,
-            room_for(sizes.state, np.float64, many_arms),
-            room_for(sizes.memo, np.float64, many_arms),
-            room_for(sizes.arms.number, np.int64, many_arms),
-            room_for(sizes.deciders, np.int64, many_arms),
-            room_for(sizes.bounds, np.float64, many_arms),
+            buffer_for(sizes.state, np.float64, many_arms),
+            buffer_for(sizes.memo, np.float64, many_arms),
+            buffer_for(sizes.arms.number, np.int64, many_arms),
+            buffer_for(sizes.deciders, np.int64, many_arms),
+            buffer_for(sizes.bounds, np.float64, many_arms),
         )
 
 

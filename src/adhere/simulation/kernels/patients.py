@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adhere.compilation import generic, generic_with_default, implements, inline, no_inline
-from adhere.compilation.hints import in_wide_vectors
+from adhere.compilation.intrinsics import in_wide_vectors
 from adhere.populations import PatientTables
 from adhere.randomness import CHOOSE, PATIENT, point, point_with, step, steps_to, word_at
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adhere.checks import is_integer
-from adhere.compilation.places import traceback_place
 from adhere.compilation.policy_failures import policy_error
+from adhere.compilation.user_code import traceback_place
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.populations import PatientTables, Population

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars
 
 from adhere.checks import check_integer
-from adhere.compilation.places import sentence_of
+from adhere.compilation.user_code import sentence_of
 from adhere.errors import InputError
 from adhere.policies import PolicyLike
 from adhere.policies.base.policy import TrialShape

@@ -37,7 +37,7 @@ _OTHERS: Final = {
     "bayes-optimal": "BayesOptimal, Chosen",
     "bayes-optimal/actual": "BayesOptimal, Actual",
     "bayes-optimal/comply": "BayesOptimal, Comply",
-    "bayes-optimal(prior=uniform-other)": "BayesOptimal of both arms",
+    "bayes-optimal-aware": "BayesOptimal of both arms",
     "uniform": "Randomisation",
 }
 # More points of the frontier; elsewhere they would only take time.

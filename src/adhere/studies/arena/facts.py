@@ -10,7 +10,7 @@ import polars
 
 from adhere.intervals import Z95, Estimate
 from adhere.policies import MediatedThompson, as_policy
-from adhere.policies.aware.mediated_evidence import ODDS
+from adhere.policies.numerics.mediated_posterior import ODDS
 from adhere.report.frontier import not_dominated
 from adhere.studies.arena.cells import POOLED_STROKE
 from adhere.studies.framework.words import Tables, ends

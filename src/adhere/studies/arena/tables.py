@@ -126,7 +126,7 @@ def frontier_rows(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 OPTIMUM_FAMILY = UNIFORM_OTHER  # whose law is the prior of that name
-OPTIMAL = f"bayes-optimal(prior={UNIFORM_OTHER})"
+OPTIMAL = "bayes-optimal-aware"
 Row = dict[str, Any]
 Plays = Mapping[Cell, Mapping[Entrant, Played]]  # the reference first
 

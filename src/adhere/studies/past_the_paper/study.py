@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars
 
 from adhere.policies import optimal_surplus
-from adhere.policies.aware.mediated_evidence import ODDS
+from adhere.policies.numerics.mediated_posterior import ODDS
 from adhere.populations.stroke import SOURCE
 from adhere.report.dots import common_limits, dots
 from adhere.report.numbers import estimate_texts
@@ -60,7 +60,7 @@ FLOOR = Entry(GUARDED, "floor of 10% on MediatedThompson", f"floor({_INNER}, sha
 HAC_UCB = Entry(PEERS, "HAC-UCB", "hac-ucb")
 GITTINS = Entry(OPTIMAL, "Gittins index", "gittins")
 OPTIMAL_CHOSEN = Entry(OPTIMAL, "optimal on arms chosen", "bayes-optimal")
-OPTIMUM = Entry(OPTIMAL, "optimum", "bayes-optimal(prior=uniform-other)")
+OPTIMUM = Entry(OPTIMAL, "optimum", "bayes-optimal-aware")
 
 HYBRIDS = (BOUNDED, HIERARCHICAL)
 ANY_HORIZON = (THOMPSON, *HYBRIDS, DEFAULT, EVEN, CERTAIN, BOUNDED_DEFAULT, FLOOR, HAC_UCB)

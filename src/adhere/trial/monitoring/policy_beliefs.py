@@ -23,12 +23,12 @@ from adhere.policies import (
     Thompson,
     ThompsonBounded,
 )
-from adhere.policies.aware.mediated_evidence import PRIOR, odds_of_confounded
 from adhere.policies.base.generic import probabilities, remember
 from adhere.policies.base.policy import probabilities_size
 from adhere.policies.guards.guard import Guard
-from adhere.policies.hybrids.hierarchical_parameters import is_in
+from adhere.policies.hybrids.experts import is_in
 from adhere.policies.learners.base_thompson import BaseThompsonState
+from adhere.policies.numerics.mediated_posterior import PRIOR, odds_of_confounded
 from adhere.trial.domain.state import TrialState
 from adhere_client.responses.monitor import OddsOfMediation, Posterior, Weights
 

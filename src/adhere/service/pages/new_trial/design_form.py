@@ -16,6 +16,7 @@ _WORDS: Final = {
     "always": "Recommends the same arm to everybody; a baseline for simulations.",
     "base-thompson": "On its own the same as thompson; it is made for use inside hierarchical.",
     "bayes-optimal": "Plans ahead for a known, small number of patients and two arms: the best expected outcome.",
+    "bayes-optimal-aware": "Plans ahead as bayes-optimal does, and learns from what people took.",
     "epsilon-greedy": "Recommends the arm that has done best so far, and now and then an arm at random.",
     "exp3": "Shifts its weights towards arms that did well, and assumes nothing about how outcomes come about.",
     "gittins": "Recommends the arm that is worth most, counting what can still be learned about it.",

@@ -1,16 +1,24 @@
-"""Local arrays, and hints that must not change a result."""
+"""Views and local arrays, and hints that must not change a result."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from numba import njit
 
-from adhere.compilation import Kernel, guessed, unlikely
-from adhere.compilation.hints import in_wide_vectors
-from adhere.compilation.local import clear_floats, copy_into, local_floats, local_integers, local_words, room_for
+from adhere.compilation import Kernel, guessed, unlikely, view
+from adhere.compilation.intrinsics import (
+    buffer_for,
+    clear_floats,
+    copy_into,
+    in_wide_vectors,
+    local_floats,
+    local_integers,
+    local_words,
+)
 from adhere.compilation.static import MAX_STATIC, static_type
 
 
@@ -82,5 +90,33 @@ def test_what_is_too_long_for_a_stack_is_not_static() -> None:
     short, long = Lengths(MAX_STATIC, 1), Lengths(MAX_STATIC + 1, 1)
     assert static_type(short) != static_type(Lengths(MAX_STATIC - 1, 1))
     assert static_type(long) == static_type(Lengths(MAX_STATIC + 2, 1))
-    assert (room_for(1024, np.float64).size, room_for(1025, np.float64).size) == (0, 1025)
-    assert room_for(3, np.float64, many_arms=True).size == 3
+    assert (buffer_for(1024, np.float64).size, buffer_for(1025, np.float64).size) == (0, 1025)
+    assert buffer_for(3, np.float64, many_arms=True).size == 3
+
+
+@numba.njit(_nrt=False)  # type: ignore[untyped-decorator]
+def double_rest(array: Any, start: int) -> int:
+    rest = view(array, start)
+    for i in range(rest.size):
+        rest[i] *= 2.0
+    return int(rest.size)
+
+
+@pytest.mark.parametrize("start", [0, 2, 4, 5])
+@pytest.mark.parametrize("double", [double_rest, double_rest.py_func])
+def test_a_view_is_the_rest_of_the_array(double: Any, start: int) -> None:
+    array, expected = np.arange(5.0), np.arange(5.0)
+    assert double(array, start) == 5 - start
+    expected[start:] *= 2.0
+    assert array.tolist() == expected.tolist()
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def sum_of_rest(n: int) -> float:
+    made = np.arange(n).astype(np.float64)
+    return float(view(made, 1).sum())
+
+
+def test_a_view_needs_no_memory_of_its_own() -> None:
+    """In code that counts references, thousands of views must neither free the whole too soon nor keep it."""
+    assert all(sum_of_rest(10) == 45.0 for _ in range(10_000))

@@ -1,0 +1,277 @@
+"""Functions that Python can call and that compiled code replaces by instructions of our own.
+
+Hints change no result: they tell the compiler what it cannot know. Views are slices without the care that Python's
+take: `array[start:]` is a dozen instructions, since negative numbers count from the end and a start beyond the array
+is drawn in. Besides, compiled code that keeps no count of references may not call a function that returns an array.
+
+Local arrays live in one call of a compiled loop. Their length is known when the loop is compiled and no other code
+can see them, so that the compiler may keep them in registers, and threads of a processor or a GPU never wait for each
+other's. Where a length is too large to be static, an array from outside is used: a stack holds only so much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
+
+from adhere.compilation.static import MAX_STATIC
+
+
+def intrinsic(definition: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let compiled code, on a processor or a GPU, run `definition` in place of the decorated function.
+
+    The definition takes the typing context and the types of the arguments, and returns a signature and what
+    generates the code. Numba's own decorator would leave nothing that Python can call.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        template = make_intrinsic_template(function, definition, function.__name__, prefer_literal=True)
+        infer(template)
+        infer_global(function, types.Function(template))
+        return function
+
+    return register
+
+
+_GUESSES = 2
+
+
+def is_gpu(context: Any) -> bool:
+    """Whether code is generated for a GPU."""
+    return "cuda" in type(context).__module__
+
+
+def _hint(kind: Any, on_processors: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """An intrinsic that gives back its argument, by instructions of its own on processors."""
+
+    def definition(typing_context: Any, value: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return arguments[0] if is_gpu(context) else on_processors(builder, arguments[0])
+
+        return kind(kind), code
+
+    return intrinsic(definition)
+
+
+def _expect_false(builder: Any, condition: Any) -> Any:
+    bit = condition.type
+    expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
+    return builder.call(expect, [condition, ir.Constant(bit, 0)])
+
+
+@_hint(types.boolean, _expect_false)
+def unlikely(condition: bool) -> bool:
+    """The condition itself, mostly false: what it guards is kept out of the way of the rest.
+
+    A call of `log` in it, say, then saves the registers it needs itself.
+    """
+    return condition
+
+
+def _compare_with_guesses(builder: Any, number: Any) -> Any:
+    found = []
+    after = builder.append_basic_block("guessed")
+    for guess in range(_GUESSES):
+        is_it, is_not = builder.append_basic_block("is_it"), builder.append_basic_block("is_not")
+        known = ir.Constant(number.type, guess)
+        builder.cbranch(builder.icmp_signed("==", number, known), is_it, is_not)
+        builder.position_at_end(is_it)
+        # Behind an instruction of no bytes, or the compiler would see that all of this changes nothing.
+        hidden = builder.asm(ir.FunctionType(number.type, [number.type]), "", "=r,0", [known], side_effect=False)
+        builder.branch(after)
+        found.append((hidden, is_it))
+        builder.position_at_end(is_not)
+    found.append((number, builder.block))
+    builder.branch(after)
+    builder.position_at_end(after)
+    result = builder.phi(number.type)
+    for known, block in found:
+        result.add_incoming(known, block)
+    return result
+
+
+@_hint(types.int64, _compare_with_guesses)
+def guessed(value: int) -> int:
+    """The value itself, a small whole number that is often the same.
+
+    A processor goes on with its guess of a branch while the value is still being computed: all that hangs on an arm,
+    its rewards and its counts, is fetched ahead. Wrong guesses cost as much as a dozen instructions.
+    """
+    return value
+
+
+def _in_wide_vectors(typing_context: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not is_gpu(context):
+            set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # no name that llvmlite knows
+        return context.get_dummy_value()
+
+    return types.none(), code
+
+
+@intrinsic(_in_wide_vectors)
+def in_wide_vectors() -> None:
+    """Say in a function's first line that its loops may use vectors of 512 bits, where the processor has them.
+
+    The compiler thinks 256 safer, since some processors slow down; for our loops the wide ones pay.
+    """
+
+
+_ITEM = ir.Constant(ir.IntType(64), 8)  # bytes of a float or of a whole number
+_FLOATS = types.Array(types.float64, 1, "C")
+
+
+def array_at(context: Any, builder: Any, kind: Any, place: Any, shape: list[Any]) -> Any:
+    """An array of one or two dimensions at a pointer to numbers that outlive it."""
+    from numba.np.arrayobj import populate_array  # which brings half of Numba along, for compiling alone
+
+    own = context.make_array(kind)(context, builder)
+    strides = [builder.mul(_ITEM, shape[1]), _ITEM] if len(shape) == 2 else [_ITEM]
+    uncounted = cgutils.get_null_value(own.meminfo.type)
+    data = builder.bitcast(place, own.data.type)
+    populate_array(own, data=data, shape=shape, strides=strides, itemsize=_ITEM, meminfo=uncounted)
+    return own._getvalue()
+
+
+def _view(typing_context: Any, array: Any, start: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole = context.make_array(array)(context, builder, arguments[0])
+        floats = builder.gep(whole.data, [arguments[1]])
+        return array_at(context, builder, _FLOATS, floats, [builder.sub(whole.nitems, arguments[1])])
+
+    return _FLOATS(array, types.intp), code
+
+
+@intrinsic(_view)
+def view(array: Any, start: int) -> Any:
+    """The floats of a flat array from `start` on, which must not lie beyond its end.
+
+    >>> import numpy
+    >>> view(numpy.arange(5.0), 3).tolist()
+    [3.0, 4.0]
+    """
+    return array[start:]
+
+
+def _strip(typing_context: Any, array: Any, index: Any, count: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole = context.make_array(array)(context, builder, arguments[0])
+        length = builder.udiv(whole.nitems, arguments[2])
+        floats = builder.gep(whole.data, [builder.mul(length, arguments[1])])
+        return array_at(context, builder, _FLOATS, floats, [length])
+
+    return _FLOATS(array, types.intp, types.intp), code
+
+
+@intrinsic(_strip)
+def strip(array: Any, index: int, count: int) -> Any:
+    """One of several strips of equal length that a flat array is made of.
+
+    >>> import numpy
+    >>> strip(numpy.arange(6.0), 1, 3).tolist()
+    [2.0, 3.0]
+    """
+    length = array.size // count
+    return array[length * index : length * (index + 1)]
+
+
+def _local(kind: Any) -> Any:
+    def definition(typing_context: Any, length: Any, otherwise: Any) -> Any:
+        array = types.Array(kind, 1, "C")
+        if not isinstance(length, types.IntegerLiteral):
+            return array(length, array), lambda context, builder, signature, arguments: arguments[1]
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            with builder.goto_entry_block():  # not Numba's own, which sets all to 0 in a loop
+                room = builder.alloca(ir.ArrayType(context.get_data_type(kind), max(1, length.literal_value)))
+            return array_at(context, builder, array, room, [context.get_constant(types.intp, length.literal_value)])
+
+        return array(length, array), code
+
+    return definition
+
+
+@intrinsic(_local(types.float64))
+def local_floats(length: int, otherwise: Any) -> Any:
+    """Room for numbers, with anything in it; the other array where the length is too large to be static."""
+    return np.full(length, np.nan) if length <= MAX_STATIC else otherwise
+
+
+@intrinsic(_local(types.int64))
+def local_integers(length: int, otherwise: Any) -> Any:
+    """Room for whole numbers, likewise."""
+    return np.full(length, -1, np.int64) if length <= MAX_STATIC else otherwise
+
+
+@intrinsic(_local(types.uint64))
+def local_words(length: int, otherwise: Any) -> Any:
+    """Room for words of 64 bits, likewise."""
+    return np.full(length, 2**64 - 1, np.uint64) if length <= MAX_STATIC else otherwise
+
+
+def buffer_for(length: int, kind: type[np.generic], many_arms: bool = False) -> Any:
+    """What to pass for `otherwise`: an array of the length where one is needed."""
+    return np.zeros(length if many_arms or length > MAX_STATIC else 0, kind)
+
+
+_UNROLLED = 64
+
+
+def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
+    is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, start = (
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+
+        def move(index: Any) -> None:
+            builder.store(builder.load(builder.gep(start, [index])), builder.gep(to, [index]))
+
+        if is_short:
+            for index in range(length.literal_value):
+                move(context.get_constant(types.intp, index))
+        else:
+            with cgutils.for_range(builder, arguments[2]) as loop:
+                move(loop.index)
+        return context.get_dummy_value()
+
+    return types.none(target, source, length), code
+
+
+@intrinsic(_copy)
+def copy_into(target: Any, source: Any, length: int) -> None:
+    """Copy the first numbers of a flat array.
+
+    A loop would do, but one that the compiler does not unroll would keep the target out of registers.
+    """
+    target[:length] = source[:length]
+
+
+def _clear(typing_context: Any, target: Any, length: Any) -> Any:
+    is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        floats = context.make_array(target)(context, builder, arguments[0]).data
+        zero = context.get_constant(types.float64, 0.0)
+        if is_short:
+            for index in range(length.literal_value):
+                builder.store(zero, builder.gep(floats, [context.get_constant(types.intp, index)]))
+        else:
+            with cgutils.for_range(builder, arguments[1]) as loop:
+                builder.store(zero, builder.gep(floats, [loop.index]))
+        return context.get_dummy_value()
+
+    return types.none(target, length), code
+
+
+@intrinsic(_clear)
+def clear_floats(target: Any, length: int) -> None:
+    """Set the first numbers of a flat array to 0, without keeping it out of registers (see `copy_into`)."""
+    target[:length] = 0.0

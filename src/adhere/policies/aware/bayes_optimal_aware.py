@@ -1,0 +1,96 @@
+"""The Bayes-optimal policy for two arms that learns from the arm chosen and the arm taken."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from adhere.compilation import Memo, PerArm, State, implements
+from adhere.policies.base.declaration import policy
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
+from adhere.policies.base.learner import ComplianceAwareLearner
+from adhere.policies.base.policy import TrialShape
+from adhere.policies.numerics.beta import draw_success
+from adhere.policies.tables.bayes_optimal import UNIFORM_OTHER, check_two_arms, decisions_for, horizon_parameter
+from adhere.policies.tables.compliance_counts import all_starts, best_recommendation
+from adhere.policies.tables.dynamic_programming import FIRST, draw_decision, probabilities_of_decision
+from adhere.randomness import Stream
+
+
+class ComplianceCounts(State):
+    """How often each arm was taken, after each recommendation, and how often with success."""
+
+    after_first = PerArm()
+    after_second = PerArm()
+    successes = PerArm()
+
+
+@policy("bayes-optimal-aware", state=ComplianceCounts)
+class BayesOptimalAware(ComplianceAwareLearner):
+    """The two-arm policy with the highest expected reward if success depends only on the arm taken.
+
+        V_n(s) = max_c E[r + V_{n+1}(s') | arm c recommended, s],    V_T = 0
+
+    under the prior of the population `uniform-other`: P(taken | recommended) and P(success | taken) are independent
+    and uniform on [0, 1].
+
+    Parameters
+    ----------
+    horizon
+        T, the number of patients it plans for, at most 80. Unset, that of the trial.
+
+    Notes
+    -----
+    Exact dynamic programming like that of `bayes-optimal`, over counts of what was recommended, taken and gained: 80
+    patients take 10 seconds, 0.7 GB of memory and 110 MB of disk. A patient who took none of the arms teaches it
+    nothing. `optimal_surplus(prior="uniform-other")` gives the value.
+
+    References
+    ----------
+    Bradt, Johnson & Karlin (1956), "On sequential designs for maximizing the sum of n observations"; Berry & Fristedt
+    (1985), "Bandit problems".
+
+    Examples
+    --------
+    >>> str(BayesOptimalAware().resolved(n_arms=2, horizon=12))
+    'bayes-optimal-aware(horizon=12)'
+    >>> from adhere import simulate
+    >>> result = simulate("bayes-optimal-aware(horizon=12)", "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> round(result[0].surplus.mean, 2)
+    0.0
+
+    """
+
+    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "decisions", "starts")
+    horizon: int = horizon_parameter(UNIFORM_OTHER)
+
+    def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
+        check_two_arms(self.name, shape)
+        return decisions_for(UNIFORM_OTHER, self.horizon), all_starts(self.horizon)
+
+
+@implements(choose, BayesOptimalAware)
+def choose_bayes_optimal_aware(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
+    """Choose the recommendation in the table."""
+    return draw_decision(best_recommendation(rule, state), rng)
+
+
+@implements(learn, BayesOptimalAware)
+def learn_bayes_optimal_aware(
+    rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
+) -> None:
+    """Count what was taken, and a success."""
+    if actual >= 0:
+        if chosen == FIRST:
+            state.after_first[actual] += 1.0
+        else:
+            state.after_second[actual] += 1.0
+        if draw_success(reward, rng):
+            state.successes[actual] += 1.0
+
+
+@implements(probabilities, BayesOptimalAware)
+def probabilities_bayes_optimal_aware(
+    rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
+) -> None:
+    """Write 1 for the recommendation in the table, ½ for arms that tie."""
+    probabilities_of_decision(best_recommendation(rule, state), out)
