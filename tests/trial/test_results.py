@@ -13,7 +13,7 @@ from adhere.design.parts import Imputation
 from adhere.intervals import mean_interval, wilson
 from adhere.store import open_store
 from adhere.trial.domain.commands import Correct, ImputeMissing, Recommend, RecommendationResponse, Report, Withdraw
-from adhere.trial.monitoring.results import ArmEstimate, Results, ResultsCache, results_of
+from adhere.trial.monitoring.results import ArmEstimate, Results, results_of
 from adhere.trial.writing.processor import CommandProcessor, utc_now
 
 from .live import SECRET, send
@@ -122,21 +122,6 @@ def test_corrections_count_and_imputed_parts_are_told() -> None:
     assert "biases" in found.note
     assert "rule for missing reports" in found.note  # and only where it was applied
     assert "rule for missing reports" not in results(trial_of([{"actual": "walk", "reward": 1.0}])[0]).note
-
-
-def test_results_are_kept_until_the_log_grows() -> None:
-    processor, *_ = trial_of([{"actual": "walk", "reward": 1.0}])
-    cache, live = ResultsCache(), processor.trial("t")
-
-    def now() -> Results | None:
-        with processor.store.reading() as view:
-            return cache.get(live.number, view.head(live.number).hash.hex())
-
-    assert now() is None
-    cache.put(live.number, first := results(processor))
-    assert now() is first
-    send(processor, Recommend(trial="t", request_id="one more", subject="S-9"))
-    assert now() is None
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 50), (17, 40), (40, 40)])

@@ -33,7 +33,7 @@ from adhere.trial.log.replay import replay
 from adhere.trial.log.table import write_log, write_table
 from adhere.trial.log.verify import verify
 from adhere.trial.secret.kits import Kits
-from adhere.trial.secret.trial_secret import arm_keys, commitment_to, id_key, kit_key, public_keys, secret_of_seed
+from adhere.trial.secret.trial_secret import ArmKeys, commitment_to, id_key, kit_key, public_keys, secret_of_seed
 from adhere.trial.writing.processor import CommandProcessor
 
 from .live import ARMS, SECRET, UNKNOWN_ID, Live, number_of, send, verdict_of
@@ -65,7 +65,7 @@ def test_keys_are_digests_of_secret_label_and_index() -> None:
 
     for index in (0, 1, 258):
         digest = keyed(b"adhere arm", index.to_bytes(8, "big"), 16)
-        assert arm_keys(SECRET, index) == (int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big"))
+        assert ArmKeys(SECRET).at(index) == (int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big"))
     assert kit_key(SECRET) == keyed(b"adhere kits", b"", 32)
     assert id_key(SECRET) == keyed(b"adhere ids", b"", 32)
     assert commitment_to(SECRET) == hashlib.sha256(b"adhere trial secret\0" + SECRET).hexdigest()
@@ -75,7 +75,7 @@ def test_labels_and_indices_separate_keys() -> None:
     """No key is that of another use, of another recommendation or of another secret, and none is the secret."""
     found: list[bytes] = []
     for secret in (SECRET, OTHER, secret_of_seed(0), secret_of_seed(0, 1), secret_of_seed(1)):
-        pairs = [arm_keys(secret, index) for index in (*range(100), 2**40)] + [public_keys(commitment_to(secret))]
+        pairs = [ArmKeys(secret).at(index) for index in (*range(100), 2**40)] + [public_keys(commitment_to(secret))]
         found += [key.to_bytes(8, "big") for pair in pairs for key in pair]
         parts = kit_key(secret), id_key(secret), secret
         found += [part[first : first + 8] for part in parts for first in range(0, 32, 8)]

@@ -24,7 +24,7 @@ from adhere.service.threads import Threads
 from adhere.site_zones import SiteZones
 from adhere.store import ReadTransaction, Store, Token
 from adhere.trial.domain.commands import AnyCommand, Response
-from adhere.trial.monitoring.results import ResultsCache
+from adhere.trial.monitoring.results import Results
 from adhere.trial.writing.processor import CommandProcessor
 from adhere.trial.writing.transaction import LiveTrial
 
@@ -47,7 +47,7 @@ class Service:
         self.access_log = AccessLog(store, self.group_commit)
         self.tokens = Tokens(store)
         self.sessions = Sessions(store, self.tokens, settings.session_hours)
-        self.results = ResultsCache()
+        self.results: dict[int, Results] = {}  # the latest of each trial, for as long as its log does not grow
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)

@@ -205,10 +205,10 @@ async def results(context: RequestContext) -> Results:
         return number, view.head(number)
 
     number, head = await service.read(look)
-    found = service.results.get(number, head.hash.hex())
-    if found is None:
+    found = service.results.get(number)
+    if found is None or found.head != head.hash.hex():
         found = await service.jobs.run(context.holder.id, "results", context.trial, n_records=head.position)
-        service.results.put(number, found)
+        service.results[number] = found
     return found
 
 

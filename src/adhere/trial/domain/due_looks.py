@@ -12,12 +12,13 @@ import numpy as np
 
 from adhere.design.design import Design
 from adhere.errors import InputError, UnavailableError, listed
-from adhere.trial.domain.events import AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
-from adhere.trial.domain.look_state import dropped, due_look, last_look
+from adhere.looks.judge import ACTIVE, GO_ON
+from adhere.trial.domain.events import SOFTWARE, AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
+from adhere.trial.domain.look_state import dropped, due_look, last_look, stratum_shares
 from adhere.trial.domain.looker import Patients
 from adhere.trial.domain.state import TrialState
-from adhere.trial.policy.engine import Choice
-from adhere.trial.policy.policy_steps import OF_THE_MACHINE, unavailable
+from adhere.trial.policy.engine import Choice, Engine, Floats
+from adhere.trial.policy.policy_steps import OF_THE_MACHINE, reason_of, unavailable
 
 
 def look_due(state: TrialState, at: datetime, *, is_end: bool = False) -> int | None:
@@ -35,20 +36,46 @@ def needs_policy(state: TrialState) -> bool:
 
 
 def looked(state: TrialState, number: int, at: datetime, patients: Callable[[], Patients]) -> Looked:
-    """The event of a look; `patients` reads all recommendations, if the rule needs them."""
-    looker, looks = state.looker, state.looks
+    """The event of a look, counted from 0; `patients` reads all recommendations, if the rule needs them."""
+    looker, looks, engine = state.looker, state.looks, state.engine
     assert looker is not None
     assert looks is not None
-    return looker.look(
-        state.engine,
-        number,
-        looks,
-        state.policy_state,
-        state.n_recommendations,
-        patients() if looker.needs_patients else (),
+    plan, n = looker.plan, state.n_recommendations
+    beliefs = engine.beliefs(state.policy_state, n) if looker.needs_beliefs else ()
+    finding = looker.find(number, looks, beliefs, patients() if looker.needs_patients else ())
+    shares: tuple[float, ...] = ()
+    reason = ""
+    if plan.is_frozen:
+        # A stop that is only recommended drops no arm.
+        status = looks.status if finding.decision != GO_ON else finding.status
+        gone = [one != ACTIVE for one in status]
+        shares, reason = _shares_or_equal(engine, state.policy_state, max(n, plan.burn_in), gone)
+    return Looked(
         position=state.position + 1,
         at=at,
+        **finding._asdict(),
+        look=number,
+        n_outcomes=looks.n_outcomes,
+        n_recommendations=n,
+        shares=shares,
+        fallback=reason,
+        algorithm_version=engine.algorithm_version,
+        software=SOFTWARE,
     )
+
+
+def _shares_or_equal(
+    engine: Engine, policy_state: Floats, index: int, gone: Sequence[bool]
+) -> tuple[tuple[float, ...], str]:
+    """The shares until the next look; equal ones if the policy fails, and why."""
+    try:
+        return tuple(engine.stated_shares(policy_state, index, gone)), ""
+    except UnavailableError:
+        raise
+    except OF_THE_MACHINE as error:
+        raise unavailable(engine.policy, error) from error
+    except Exception as error:
+        return engine.equal_shares([arm for arm, is_gone in enumerate(gone) if not is_gone]), reason_of(error)
 
 
 def stratum_number(design: Design, stratum: object) -> int | None:
@@ -67,27 +94,32 @@ def stratum_number(design: Design, stratum: object) -> int | None:
 
 def choose(state: TrialState, stratum: int | None) -> Choice:
     """The next recommendation's arm, as the design has it; raises whatever the policy raises."""
-    number = state.n_recommendations
-    if state.looks is None or state.looker is None:
-        return state.engine.choose(state.policy_state, number, state.epoch)
-    return state.looker.choose(state.engine, state.looks, state.policy_state, number, stratum, state.epoch)
+    engine, index = state.engine, state.n_recommendations
+    shares = prescribed(state, stratum)
+    if shares is None:
+        return engine.choose(state.policy_state, index, state.epoch)
+    return engine.allocate(state.policy_state, index, shares, state.epoch)
 
 
 def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
     """The shares by which the next recommendation's arm is drawn; None where the policy chooses by itself."""
     if state.looks is None or state.looker is None:
         return None
-    return state.looker.prescribed(state.engine, state.looks, state.policy_state, state.n_recommendations, stratum)
+    engine, index, looks, plan = state.engine, state.n_recommendations, state.looks, state.looker.plan
+    gone = dropped(looks)
+    if stratum is not None and index < plan.burn_in:
+        return stratum_shares(plan, looks, stratum)
+    if plan.is_frozen and index >= plan.burn_in:
+        return list(looks.shares) or engine.stated_shares(engine.first_state, plan.burn_in, gone)
+    return engine.stated_shares(state.policy_state, index, gone) if any(gone) else None
 
 
 def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
     """As `choose`; if the policy fails, one of the arms left with equal probabilities, and the reason."""
-    number = state.n_recommendations
-    if state.looks is None or state.looker is None:
-        return state.engine.choose_or_fall_back(state.policy_state, number, state.epoch)
-    return state.engine.choose_or_fall_back(
-        state.policy_state, number, state.epoch, lambda: choose(state, stratum), arms_left(state)
-    )
+    given = state.policy_state, state.n_recommendations, state.epoch
+    if state.looks is None:
+        return state.engine.choose_or_fall_back(*given)
+    return state.engine.choose_or_fall_back(*given, lambda: choose(state, stratum), arms_left(state))
 
 
 def arms_left(state: TrialState) -> list[int] | None:

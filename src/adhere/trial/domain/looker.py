@@ -6,7 +6,7 @@ The rules are those that simulated trials of the design run compiled; here they 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,9 +14,7 @@ import numpy as np
 from adhere.analysis.adaptive.wealth_kernel import Decisions, pair_wealth
 from adhere.design.design import Design
 from adhere.design.look_rules import look_rules
-from adhere.errors import UnavailableError
 from adhere.looks.judge import (
-    ACTIVE,
     GO_ON,
     N_VALUES,
     Evidence,
@@ -27,21 +25,17 @@ from adhere.looks.judge import (
     selected_arm,
     work_size,
 )
-from adhere.policies.guards.dropped_arms import shares_left
 from adhere.store import ReadTransaction
-from adhere.trial.domain.events import SOFTWARE, Looked, Recommended, decode
+from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.domain.history import History, history_of
 from adhere.trial.domain.look_state import (
     LookPlan,
     LookState,
     benefit_of,
-    dropped,
     has_looks,
     look_plan,
-    stratum_shares,
 )
-from adhere.trial.policy.engine import Choice, Engine, Floats
-from adhere.trial.policy.policy_steps import OF_THE_MACHINE, reason_of, unavailable
+from adhere.trial.policy.engine import Engine, Floats
 
 _AT_ONCE = 2000  # recommendations
 Patients: TypeAlias = Iterable[tuple[Recommended, History]]
@@ -58,7 +52,7 @@ class Finding(NamedTuple):
 
 
 class Looker:
-    """What looks at a trial of a design, and says by which shares arms are drawn where the design prescribes them."""
+    """The plan of a design's looks, and the rules by which they judge the outcomes."""
 
     def __init__(self, design: Design) -> None:
         self.plan, self._rules = look_plan(design), look_rules(design)
@@ -79,83 +73,6 @@ class Looker:
         known = [None if value != value else float(value) for value in values]
         rows = tuple(tuple(known[first : first + N_VALUES]) for first in range(0, len(known), N_VALUES))
         return Finding(tuple(status.tolist()), rows, decision, best if best >= 0 else None)
-
-    def look(
-        self,
-        engine: Engine,
-        number: int,
-        looks: LookState,
-        policy_state: Floats,
-        n_recommendations: int,
-        patients: Patients,
-        **stamp: Any,
-    ) -> Looked:
-        """The event of a look, counted from 0."""
-        beliefs = engine.beliefs(policy_state, n_recommendations) if self.needs_beliefs else ()
-        finding = self.find(number, looks, beliefs, patients)
-        shares: tuple[float, ...] = ()
-        reason = ""
-        if self.plan.is_frozen:
-            # A stop that is only recommended drops no arm.
-            status = looks.status if finding.decision != GO_ON else finding.status
-            next_one, gone = max(n_recommendations, self.plan.burn_in), [one != ACTIVE for one in status]
-            shares, reason = self._shares_or_equal(engine, policy_state, next_one, gone)
-        return Looked(
-            **stamp,
-            **finding._asdict(),
-            look=number,
-            n_outcomes=looks.n_outcomes,
-            n_recommendations=n_recommendations,
-            shares=shares,
-            fallback=reason,
-            algorithm_version=engine.algorithm_version,
-            software=SOFTWARE,
-        )
-
-    def prescribed(
-        self, engine: Engine, looks: LookState, policy_state: Floats, number: int, stratum: int | None
-    ) -> list[float] | None:
-        """The shares by which a recommendation's arm is drawn; None where the policy chooses by itself."""
-        plan, gone = self.plan, dropped(looks)
-        if stratum is not None and number < plan.burn_in:
-            return stratum_shares(plan, looks, stratum)
-        if plan.is_frozen and number >= plan.burn_in:
-            return list(looks.shares) or self._shares(engine, engine.first_state, plan.burn_in, gone)
-        return self._shares(engine, policy_state, number, gone) if any(gone) else None
-
-    def choose(
-        self,
-        engine: Engine,
-        looks: LookState,
-        policy_state: Floats,
-        number: int,
-        stratum: int | None,
-        epoch: str = "",
-    ) -> Choice:
-        """An arm, by prescribed shares or by the policy itself; raises whatever the policy raises."""
-        shares = self.prescribed(engine, looks, policy_state, number, stratum)
-        if shares is None:
-            return engine.choose(policy_state, number, epoch)
-        return engine.allocate(policy_state, number, shares, epoch)
-
-    def _shares(self, engine: Engine, policy_state: Floats, number: int, gone: Sequence[bool]) -> list[float]:
-        """The policy's probabilities for a recommendation to come, of the arms left."""
-        return engine.stated_shares(policy_state, number, gone)
-
-    def _shares_or_equal(
-        self, engine: Engine, policy_state: Floats, number: int, gone: Sequence[bool]
-    ) -> tuple[tuple[float, ...], str]:
-        """The shares until the next look; equal ones if the policy fails, and why."""
-        try:
-            return tuple(self._shares(engine, policy_state, number, gone)), ""
-        except UnavailableError:
-            raise
-        except OF_THE_MACHINE as error:
-            raise unavailable(engine.policy, error) from error
-        except Exception as error:
-            shares = [0.0] * self.plan.n_arms
-            shares_left(shares, gone, self.plan.n_arms)
-            return tuple(shares), reason_of(error)
 
 
 _lookers: WeakKeyDictionary[Engine, Looker] = WeakKeyDictionary()

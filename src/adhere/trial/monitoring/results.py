@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 
 import msgspec
@@ -24,7 +23,6 @@ NOTE = (
     "is tried less and cannot recover. Intervals are those of fixed allocation; 'adhere analyse' has some that hold."
 )
 _IMPUTED = " Values that the trial's rule for missing reports assumes are included (see imputed_parts)."
-_MAX_CACHED = 32
 
 
 class ArmEstimate(msgspec.Struct, frozen=True):
@@ -125,21 +123,3 @@ def _compliance(flow: ArmFlow, arms: Sequence[str]) -> Compliance:
 
 def _ends(quantity: Quantity) -> tuple[float, float]:
     return (quantity.sets[0].low, quantity.sets[0].high) if quantity.sets else (0.0, 1.0)
-
-
-class ResultsCache:
-    """The results of recently requested trials, each for as long as its log does not grow."""
-
-    def __init__(self) -> None:
-        self._cached: OrderedDict[int, Results] = OrderedDict()
-
-    def get(self, trial: int, head: str) -> Results | None:
-        """A trial's results, if they are known as of this head."""
-        cached = self._cached.get(trial)
-        return cached if cached is not None and cached.head == head else None
-
-    def put(self, trial: int, results: Results) -> None:
-        """Keep a trial's results."""
-        self._cached[trial] = results
-        while len(self._cached) > _MAX_CACHED:
-            self._cached.popitem(last=False)

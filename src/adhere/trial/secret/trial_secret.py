@@ -55,11 +55,6 @@ class ArmKeys:
         return _TWO_WORDS.unpack(keyed.digest())
 
 
-def arm_keys(secret: bytes, index: int) -> KeyPair:
-    """Return the keys that draw the arm of one recommendation."""
-    return ArmKeys(secret).at(index)
-
-
 def kit_key(secret: bytes) -> bytes:
     """Return the key by which the codes of kits are enciphered."""
     return hashlib.blake2b(digest_size=32, key=secret, person=_KITS).digest()
