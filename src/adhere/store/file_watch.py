@@ -117,7 +117,7 @@ class FileWatch:
 
     @property
     def fault(self) -> str:
-        """What was seen, as a sentence; empty if all is well."""
+        """The fault that was seen, as a sentence; empty if all is well."""
         return self._fault and (
             f"{self._fault} while it was in use, and nothing more is written: put the right file in its place, then "
             "stop the service and start it again"

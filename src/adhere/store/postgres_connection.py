@@ -165,7 +165,7 @@ def without_passwords(text: str) -> str:
 
 
 def parse_url(url: str) -> dict[str, Any]:
-    """What the address says. What cannot be read is not shown: it may be a piece of the password."""
+    """Parse an address. Text that cannot be read is not shown: it may be a piece of the password."""
     try:
         settings = conninfo_to_dict(url, client_encoding="utf8")
     except psycopg.Error:

@@ -1,4 +1,4 @@
-"""What a store keeps.
+"""The values that a store keeps.
 
 A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
 which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of updates. What must
@@ -60,7 +60,7 @@ class UpdateBlock(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """What a store holds of some request ids, recommendations and pseudonyms."""
+    """Rows of a store about some request ids, recommendations and pseudonyms."""
 
     requests: Mapping[str, bytes]
     histories: Mapping[int, Sequence[bytes]]

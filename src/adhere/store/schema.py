@@ -21,7 +21,7 @@ _TYPES = {"bytes": "", "number": "", "text": "", "counter": "INTEGER PRIMARY KEY
 
 
 def schema_of(steps: Sequence[Sequence[str]]) -> Schema:
-    """What the statements of some steps make, found by running them."""
+    """Return the tables that the statements of some steps make, found by running them."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         for step in steps:
             for statement in step:

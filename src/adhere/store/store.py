@@ -1,4 +1,4 @@
-"""What every store does. `tests/store/test_contract.py` and `test_sharing.py` run over all of them."""
+"""The contract of every store. `tests/store/test_contract.py` and `test_sharing.py` run over all of them."""
 
 from __future__ import annotations
 

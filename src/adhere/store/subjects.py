@@ -77,7 +77,7 @@ def looking_alike(view: ReadTransaction, trial: int, site: str, code: str) -> li
 
 
 def _of_site(site: str) -> tuple[str, str]:
-    """What the pseudonyms of a site are between: in order of bytes, 0 comes right after the slash."""
+    """Bounds of the pseudonyms of a site: in order of bytes, 0 comes right after the slash."""
     return f"{site}/", f"{site}0"
 
 

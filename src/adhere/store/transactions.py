@@ -1,4 +1,4 @@
-"""What can be read and written within a transaction, in SQL that all databases share.
+"""Transactions: what is read and written within them, in SQL that all databases share.
 
 Each database has a subclass with what differs: the names of types, how to lock, how to send statements and rows.
 """
@@ -209,7 +209,7 @@ class WriteTransaction(ReadTransaction):
     def lock_and_fetch(
         self, trial: int, request_ids: Sequence[str], recommendation_indices: Sequence[int], pseudonyms: Sequence[str]
     ) -> Callable[[], tuple[Head, Fetched]]:
-        """As `fetch`, with the trial locked until the end of the transaction.
+        """Fetch, with the trial locked until the end of the transaction.
 
         Lock several trials in the order of their numbers.
         """

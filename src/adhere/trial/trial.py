@@ -77,7 +77,7 @@ class Trial:
     reward_values
         Every reward that can occur, needed by policies that recycle outcomes: they count them by value.
     name
-        What a file that it is saved to calls it.
+        The name of the trial in a file that it is saved to.
 
     >>> trial = Trial("thompson/actual", arms=["walk", "aspirin"], seed=1)
     >>> recommendation = trial.recommend()
@@ -301,7 +301,7 @@ class Trial:
         return recommended_stop(self.looks)
 
     def records(self) -> Records:
-        """What was recommended, taken and reported so far, as arrays to analyse.
+        """The recommendations so far, and what was taken and reported, as arrays to analyse.
 
         >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
         >>> trial.report(trial.recommend().id, actual="walk", reward=1)
@@ -318,7 +318,7 @@ class Trial:
 
     @property
     def state(self) -> tuple[float, ...]:
-        """What the policy has learned so far, as plain numbers."""
+        """The state of the policy, as plain numbers."""
         self._transaction.catch_up()
         return tuple(self._state.policy_state.tolist())
 

@@ -9,7 +9,7 @@ import msgspec
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What every command has: its trial, its request id, who sends it, and the site it acts for (None: any)."""
+    """The fields of every command: its trial, its request id, who sends it, and the site it acts for (None: any)."""
 
     trial: str
     request_id: str

@@ -115,7 +115,7 @@ def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
 
 
 def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
-    """As `choose`; if the policy fails, one of the arms left with equal probabilities, and the reason."""
+    """Choose an arm; if the policy fails, draw one of the arms left with equal probabilities, and say why."""
     given = state.policy_state, state.n_recommendations, state.epoch
     if state.looks is None:
         return state.engine.choose_or_fall_back(*given)

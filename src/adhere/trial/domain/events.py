@@ -23,7 +23,7 @@ LOG_FORMAT = 7  # raised by every change of what follows; logs of other formats 
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
-    """What every record has: its position, when it was written, who sent the command, under which request id.
+    """The fields of every record: its position, when it was written, who sent the command, under which request id.
 
     `digest` is that of the command, to detect another command under the same request id.
     """
@@ -110,7 +110,7 @@ class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):
 
 
 class Reported(Event, frozen=True, kw_only=True, tag="reported"):
-    """What was taken, the reward, or both; `happened` is when, if the reporter gave it."""
+    """A report of what was taken, the reward, or both; `happened` is when, if the reporter gave it."""
 
     recommendation_index: int
     actual: int | None = None
@@ -121,7 +121,7 @@ class Reported(Event, frozen=True, kw_only=True, tag="reported"):
 
 
 class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
-    """What the trial's rule for missing reports assumes."""
+    """The values that the trial's rule for missing reports assumes."""
 
     recommendation_index: int
     actual: int | None = None

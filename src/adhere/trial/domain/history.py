@@ -91,7 +91,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
     def updates(
         self, n_arms: int, sees_both_arms: bool = False, benefit: Callable[[float], float] = float
     ) -> tuple[Row, ...]:
-        """What a policy learns: at most one update from the reward and one from an actual arm that comes later.
+        """The updates of a policy: at most one from the reward and one from an actual arm that comes later.
 
         A policy that sees both arms is also taught that none of the arms was taken. A update that the policy refused
         is left out for as long as it says the same. `benefit` makes of a reward the one that is learned.
@@ -187,7 +187,7 @@ def history_of(events: Iterable[AnyEvent]) -> History:
 
 
 def _refused(history: History, place: int) -> Refused:
-    """What the update at a place says now."""
+    """Return the content of the update at a place now."""
     rows = history._reported_updates(MAX_ARMS, sees_both_arms=True)
     return next((_said(row) for row in rows if row[0] == place), Refused(place))
 
@@ -197,7 +197,7 @@ def _said(row: Row) -> Refused:
 
 
 def _without_taken(refused: Refused) -> Refused:
-    """What a policy is taught that is not told where none of the arms was taken."""
+    """Return a refused update as a policy gets it that is not told where none of the arms was taken."""
     is_taken = refused.feedback is None or refused.feedback >= 0
     return refused if is_taken else refused._replace(feedback=MAX_ARMS)
 

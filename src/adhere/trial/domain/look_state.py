@@ -1,4 +1,4 @@
-"""What a live trial keeps to look at itself: outcomes by arm, looks made, arms dropped, blocks of each stratum.
+"""The state that a live trial's looks need: outcomes by arm, looks made, arms dropped, blocks of each stratum.
 
 All functions here are pure. `evolve` applies them to every event of a trial whose design looks, drops arms, freezes
 its allocation or has strata; the state of any other trial has none of it.
@@ -32,7 +32,7 @@ from adhere.trial.domain.history import History
 
 
 class LookPlan(NamedTuple):
-    """What a design says of looks and allocation, as plain numbers.
+    """The looks and the allocation of a design, as plain numbers.
 
     `counts` are numbers of known outcomes, the last of them that of the end; `days` count from the first patient.
     """
@@ -60,7 +60,7 @@ class LookPlan(NamedTuple):
 
 
 class LookState(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a trial's log amounts to for its looks and for the allocation between them."""
+    """The state of a trial for its looks and for the allocation between them."""
 
     n: tuple[int, ...]  # known outcomes, by the arm chosen
     sums: tuple[float, ...]
@@ -88,7 +88,7 @@ def has_looks(design: Design) -> bool:
 
 
 def look_plan(design: Design) -> LookPlan:
-    """What a design says of looks and allocation."""
+    """Return the plan of a design's looks and allocation."""
     burn_in, n_arms = burn_in_of(design), len(design.arms)
     return LookPlan(
         n_patients=design.n_patients,

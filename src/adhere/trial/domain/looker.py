@@ -43,7 +43,7 @@ Values: TypeAlias = tuple[tuple[float | None, ...], ...]
 
 
 class Finding(NamedTuple):
-    """What a look finds: fields of the event `Looked`."""
+    """The findings of a look: fields of the event `Looked`."""
 
     status: tuple[int, ...]
     values: Values
@@ -60,7 +60,7 @@ class Looker:
         self.needs_patients = needs_wealth(self._rules)  # every recommendation so far, not only sums by arm
 
     def find(self, number: int, looks: LookState, beliefs: Sequence[float], patients: Patients) -> Finding:
-        """What a look, counted from 0, finds in the outcomes so far."""
+        """Judge the outcomes so far at a look, counted from 0."""
         n_arms, rules = self.plan.n_arms, self._rules
         up, down = (
             wealth_of(rules, self.plan, patients) if isinstance(rules, WealthRules) else (np.zeros(0), np.zeros(0))
@@ -79,7 +79,7 @@ _lookers: WeakKeyDictionary[Engine, Looker] = WeakKeyDictionary()
 
 
 def looker_of(design: Design, engine: Engine) -> Looker | None:
-    """What looks at the trial with an engine; None of a design that neither looks nor prescribes the allocation."""
+    """Return the looker of the trial with an engine, or None if its design neither looks nor prescribes shares."""
     if not has_looks(design):
         return None
     if engine not in _lookers:

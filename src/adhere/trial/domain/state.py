@@ -31,7 +31,7 @@ ChangedUpdates: TypeAlias = Mapping[int, Row | None]  # by place; None for a upd
 
 
 class TrialState(msgspec.Struct, frozen=True, gc=False):
-    """What a log amounts to, up to a position.
+    """The state that a log amounts to, up to a position.
 
     `histories` has the recommendations loaded so far, not all of them, by their indices.
     `n_examined` is how far the rule for missing reports has come; it is no part of the log. `commitments` are those

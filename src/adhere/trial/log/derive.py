@@ -80,7 +80,7 @@ def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
 
 
 def _compare_probabilities(state: TrialState, event: Recommended) -> Comparison:
-    """What another version of the policy must not have changed."""
+    """Compare the probabilities, which another version of the policy must not have changed."""
     engine = state.engine
     if len(event.memo) != engine.memo_size:
         what = f"its memo has {len(event.memo)} numbers, and {engine.memo_size} in today's version"

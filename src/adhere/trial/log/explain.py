@@ -162,7 +162,7 @@ def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) ->
 
 
 def _decided_by(created: Created, made: Recommended) -> str:
-    """Which part of a hybrid or guard picked the arm; nothing where it is not known, or there is one only."""
+    """Return the part of a hybrid or guard that picked the arm; empty if it is unknown or there is only one part."""
     try:
         policy = as_policy(created.design.policy)
         engine = None if isinstance(policy, AnyLearner) else engine_of(created.design)

@@ -1,4 +1,4 @@
-"""Who was enrolled where and when, and what is still to be reported, counted without arms and outcomes.
+"""Enrolment by site and day, and reports that are still pending, counted without arms and outcomes.
 
 It is kept in memory and brought up to date from the records since, so that a page need not read a whole log. Of a
 record only a few fields are decoded: a log of 200,000 records takes less than a second at first.
@@ -43,7 +43,7 @@ _decode = msgspec.json.Decoder(_Said).decode
 
 
 class SiteCounts:
-    """What is counted of a site."""
+    """The counts of one site."""
 
     def __init__(self) -> None:
         self.days: Counter[str] = Counter()  # recommendations by date, in the time zone of the site
@@ -52,7 +52,7 @@ class SiteCounts:
 
 
 class FollowUp:
-    """What is known of each recommendation of a trial, up to a record: its site, its time, what is reported."""
+    """The recommendations of a trial up to a record: the site and time of each, and what was reported of it."""
 
     def __init__(self, zones: SiteZones | None = None) -> None:
         self._zones = zones or SiteZones()
@@ -127,7 +127,7 @@ class FollowUp:
         return sorted(number for number in self._pending if self._site_of[number] == index)
 
     def known(self, number: int) -> int:
-        """What is known of a recommendation."""
+        """Return what is known of a recommendation, as bits."""
         return self._known[number]
 
     def site(self, number: int) -> str:
@@ -161,13 +161,13 @@ def is_complete(known: int) -> bool:
 
 
 def missing(known: int) -> tuple[str, ...]:
-    """What is not reported yet, in words."""
+    """Return what is not reported yet, in words."""
     parts = ((TAKEN, "what was taken"), (OUTCOME, "the outcome"))
     return tuple(words for part, words in parts if is_pending(known) and not known & part)
 
 
 def _known_after(known: int, said: _Said) -> int:
-    """What is known of a recommendation after a record; what a rule assumes is not reported."""
+    """Return what is known of a recommendation after a record. Values that a rule assumes are not reported."""
     if said.event in ("reported", "corrected"):
         if said.actual is not None:
             known |= TAKEN

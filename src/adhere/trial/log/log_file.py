@@ -27,7 +27,7 @@ _AT_ONCE = 1000
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="adhere-log"):
-    """What the file is. Files of format 1 have no such field."""
+    """The first line: the format of the file and the trial's name."""
 
     format: int = 1
     trial: str

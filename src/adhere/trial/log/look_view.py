@@ -47,7 +47,7 @@ class LookView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def decision_of(event: Looked) -> str:
-    """What a look decided, in a word."""
+    """The decision of a look, in a word."""
     return CONTINUE if event.decision == GO_ON else NAMES[event.decision]
 
 

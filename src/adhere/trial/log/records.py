@@ -200,7 +200,7 @@ class RecordRows:
         )
 
     def warnings(self) -> list[str]:
-        """What a reader of the records must know."""
+        """Warnings for a reader of the records."""
         said = []
         if 0 < len(self.without_probabilities) < len(self.chosen):
             said.append(

@@ -92,7 +92,7 @@ class _Replayer:
         return None
 
     def _compare_look(self, event: AnyEvent) -> str | None:
-        """What is wrong with the looks up to an event, if anything is."""
+        """Return what is wrong with the looks up to an event, or None."""
         state = self._projection.state
         wrong = check_looks(state, event)
         if wrong or not isinstance(event, Looked):

@@ -93,7 +93,7 @@ class _Steps:
             self._learn(before.histories[index], self._state.histories[index])
 
     def allocation(self) -> LoggedAllocation:
-        """What all events together say."""
+        """Return the schedule and the outcomes that all events together give."""
         design, histories = self._design, self._histories()
         n = len(histories)
         steps = np.array(self._steps, np.int32).reshape(1, -1, 3)

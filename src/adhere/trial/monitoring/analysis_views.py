@@ -53,7 +53,7 @@ def _ends(given: ConfidenceSet) -> tuple[float | None, float | None]:
 
 
 def assigned_rows(analysis: Analysis) -> list[AssignedRow]:
-    """Who was assigned what, and took what."""
+    """Counts of patients by the arm assigned and the arm taken."""
     return [
         AssignedRow(
             arm=one.arm,
@@ -132,7 +132,7 @@ def allocation_check_view(given: AllocationCheck | None) -> monitor.AllocationCh
 
 
 def surplus_view(given: Surplus) -> SurplusOverTime:
-    """What was gained, now and over time."""
+    """The surplus, now and over time."""
     ends = given.low.tolist(), given.high.tolist()
     return SurplusOverTime(quantity_view(given.total), _SURPLUS, given.t.tolist(), *ends)
 

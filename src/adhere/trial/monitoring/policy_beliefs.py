@@ -1,4 +1,4 @@
-"""What a policy believes, read from its state: posteriors, weights of experts, odds of mediation.
+"""Beliefs of a policy, read from its state: posteriors, weights of experts, odds of mediation.
 
 There is an entry for each policy of adhere whose state says something of the kind. Of any other nothing is said.
 """
@@ -72,7 +72,7 @@ class Inside(NamedTuple):
 
 
 def beliefs_in(state: TrialState) -> list[Belief]:
-    """What the policy of a trial believes in a state, once it is loaded."""
+    """The beliefs of a trial's policy in a state, once it is loaded."""
     engine, arms = state.engine, state.design.arms
 
     def look(rule: Any, named_state: Any, memo: Any, rng: Any) -> list[Belief]:
@@ -83,7 +83,7 @@ def beliefs_in(state: TrialState) -> list[Belief]:
 
 @singledispatch
 def beliefs(policy: object, inside: Inside) -> Iterator[Belief]:
-    """What a policy believes; nothing, where its state is not known."""
+    """The beliefs of a policy; none if its state is not known."""
     return iter(())
 
 

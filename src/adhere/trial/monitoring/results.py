@@ -36,7 +36,7 @@ class ArmEstimate(msgspec.Struct, frozen=True):
 
 
 class Compliance(msgspec.Struct, frozen=True):
-    """What was taken where an arm was chosen, and the share of those reported who took it, with its 95% interval."""
+    """The arms taken by those who were recommended one arm, and the share that took it, with its 95% interval."""
 
     chosen: str
     took: dict[str, int]

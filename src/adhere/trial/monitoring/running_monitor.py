@@ -53,7 +53,7 @@ LEVEL, MARGIN = 0.95, 0.05  # as `adhere analyse` has them, unless told otherwis
 
 
 class RunningMonitor:
-    """What is kept of a trial between two looks of those who watch it. One that failed must be made anew."""
+    """The monitor of a trial, cached between refreshes. One that failed must be made anew."""
 
     def __init__(self, live: LiveTrial) -> None:
         check_options(LEVEL, MARGIN)

@@ -64,7 +64,7 @@ class Engine(PolicySteps):
         return failure
 
     def ensure_loaded(self) -> None:
-        """As `load`, for a trial that is under way: a policy that does not compile here is unavailable."""
+        """Load the steps for a trial that is under way: a policy that does not compile here is unavailable."""
         if self.is_loaded:
             return
         if self._does_not_compile:
@@ -83,7 +83,7 @@ class Engine(PolicySteps):
         choose: Callable[[], Choice] | None = None,
         left: Sequence[int] | None = None,
     ) -> Choice:
-        """As `choose`, or as a function given for it; if the policy fails, one of all arms or of those left."""
+        """Choose an arm, by a function if given; if the policy fails, draw one of all arms or of those left."""
         self.ensure_loaded()
         try:
             return self.choose(state, index, epoch) if choose is None else choose()

@@ -1,4 +1,4 @@
-"""What a policy's compiled functions make of a state: an arm, the probability of each arm, what it believes."""
+"""A policy's compiled functions applied to a state: an arm, the probability of each arm, its beliefs."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ class PolicySteps(PolicyInTrial):
         return [float(p) for p in buffers.out[: self.n_arms]]
 
     def inspect(self, state: Floats, index: int, look: Callable[[Any, Any, Any, Any], Result]) -> Result:
-        """What a function makes of the rule, state, memo and stream at a recommendation that is still to come."""
+        """Call a function with the rule, state, memo and stream at a recommendation that is still to come."""
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
@@ -273,7 +273,7 @@ class PolicySteps(PolicyInTrial):
         return [min(1.0, max(0.0, p)) for p in buffers.out[: self.n_arms].tolist()]  # rounding may pass 1
 
     def load_allocation(self) -> None:
-        """As `load`, for drawing arms by shares."""
+        """Load the step that draws arms by shares."""
         if self._lacks_tables:
             self._load_steps()
         buffers = self._buffers

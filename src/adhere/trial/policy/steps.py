@@ -75,7 +75,7 @@ def write_beliefs(rule: Rule, state: Any, memo: Any, out: Floats, rng: Stream) -
 
 
 def write_beliefs_inside(rule: Rule, state: Any, memo: Any, out: Floats, rng: Stream) -> None:
-    """Those of the policy that is guarded."""
+    """Write the beliefs of the policy inside a guard."""
     write_beliefs(rule.inner, state.inner, memo.inner, out, rng)
 
 

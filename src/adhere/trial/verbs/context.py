@@ -1,4 +1,4 @@
-"""What `decide` is given besides the state and the command, and what it returns."""
+"""The circumstances that `decide` is given besides the state and the command, and the changes that it returns."""
 
 from __future__ import annotations
 

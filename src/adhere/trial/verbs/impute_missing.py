@@ -35,7 +35,7 @@ def next_batch(state: TrialState) -> range:
 
 
 def due(state: TrialState, now: datetime) -> range:
-    """Those of the next batch that are old enough, from the first to the last in a row."""
+    """Return the consecutive recommendations at the start of the next batch that are old enough."""
     rule, batch = state.design.impute, next_batch(state)
     if rule is None or state.status == "closed":
         return batch[:0]

@@ -51,7 +51,7 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
 
 
 def reported_arm(state: TrialState, command: Report | Correct, kits: Kits) -> tuple[int | None, int | None]:
-    """What was taken, and whose kit it was. A site of a blinded trial names a kit; it does not know the arms."""
+    """Return the arm taken and whose kit it was. A site of a blinded trial names a kit; it does not know the arms."""
     design = state.design
     if design.blinded and command.site is not None and command.actual is not None:
         arm_taken([command.actual], command.actual, command.took_nothing, command.took_other)

@@ -87,7 +87,7 @@ class Projection:
         self._cache.save_states(self._trial, [(self.state.position, self.state.policy_state.tobytes())])
 
     def follow(self, event: AnyEvent) -> None:
-        """As `apply`, for an event read from the log: what it needs is loaded before and dropped once complete."""
+        """Apply an event read from the log: the history it needs is loaded before, and dropped once complete."""
         number: int | None = getattr(event, "recommendation_index", None)
         if number is None or isinstance(event, Recommended):
             self.apply(event)

@@ -26,7 +26,7 @@ _counted: Final[OrderedDict[bytes, Counts]] = OrderedDict()  # by the hash of a 
 
 
 class Snapshot(msgspec.Struct, frozen=True, array_like=True):
-    """What is stored of a trial's state; histories are in the log."""
+    """A trial's state as it is stored; histories are in the log."""
 
     policy_state: bytes
     algorithm_version: str
@@ -47,7 +47,7 @@ _kept = attrgetter(*_KEPT)
 
 
 def snapshot_of(state: TrialState, n_updates: int = 0) -> Snapshot:
-    """What is to be stored of a state."""
+    """Return what is stored of a state."""
     version = state.engine.algorithm_version
     return Snapshot(state.policy_state.tobytes(), version, n_updates, *_kept(state))
 
@@ -58,7 +58,7 @@ def encode_snapshot(state: TrialState, n_updates: int = 0) -> bytes:
 
 
 def decode_snapshot(data: bytes) -> Snapshot | None:
-    """From the store; None if it is missing or damaged and must be derived from the log."""
+    """Decode a stored snapshot; None if it is missing or damaged and must be derived from the log."""
     try:
         return msgspec.msgpack.decode(data, type=Snapshot)
     except msgspec.DecodeError:
@@ -97,7 +97,7 @@ class _Kind(msgspec.Struct):
 
 
 def summary_of(view: ReadTransaction, trial: int) -> TrialSummary:
-    """As stored with the head of the log; counted in the log where nothing is stored, as after an import."""
+    """Return the summary stored with the head of the log; it is counted in the log if none is, as after an import."""
     snapshot = decode_snapshot(view.head(trial).snapshot)
     if snapshot is not None:
         return TrialSummary(snapshot.status, snapshot.n_recommendations)

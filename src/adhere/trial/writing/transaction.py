@@ -39,7 +39,7 @@ from adhere.trial.writing.snapshot import encode_snapshot, restored_state, usabl
 
 @dataclass
 class LiveTrial:
-    """What is kept of a trial between transactions: what never changes, and the updates since the last checkpoint.
+    """A trial between transactions: its design and compiled policy, and the updates since the last checkpoint.
 
     The updates are those after the record at `tail_position`. A transaction takes them and hands them back once it is
     committed, so that a failed one leaves no trace.
