@@ -9,7 +9,7 @@ from typing import Any
 import polars
 
 from adhere.studies.arena.facts import Facts
-from adhere.studies.arena.page import arena_page, arena_sections
+from adhere.studies.arena.page import arena_page, study_page
 from report.browser import inspect_page
 from report.html_reader import Reader
 from studies.arena.arena_tables import LABELS, arena_tables
@@ -69,10 +69,10 @@ def test_sentences_change_with_the_numbers() -> None:
     tables["results"] = tables["results"].with_columns(
         lower.then(polars.col(name) - 0.5).otherwise(polars.col(name)).alias(name) for name in names
     )
-    (standings, *_) = arena_sections(Facts(tables))
+    (standings, *_) = study_page(Facts(tables)).sections
     assert "MediatedThompson, odds 1 does best: +0.020" in standings.result
     own = polars.col("policy").is_in(["thompson", "hierarchical(epsilon-greedy)"])
-    (standings_of_few, *_) = arena_sections(Facts({**tables, "results": tables["results"].filter(own)}))
+    (standings_of_few, *_) = study_page(Facts({**tables, "results": tables["results"].filter(own)})).sections
     assert (
         "nothing beats Thompson, Chosen: HierarchicalBandit on ε-greedy comes nearest, -0.097"
         in standings_of_few.result
@@ -85,7 +85,7 @@ def test_a_policy_that_plays_on_few_families_is_not_best_on_average() -> None:
     tables = arena_tables()
     elsewhere = (polars.col("policy") == "mediated-thompson(odds=1)") & (polars.col("family") != "unconfounded")
     tables["results"] = tables["results"].filter(~elsewhere)
-    standings, *_ = sections = arena_sections(Facts(tables))
+    standings, *_ = sections = study_page(Facts(tables)).sections
     assert "MediatedThompson does best: +0.021" in standings.result
     assert "; of 13 cells about 1 would be marked" in standings.uncertainty
     (regrets,) = [one for one in sections if one.name == "regrets"]
@@ -93,7 +93,7 @@ def test_a_policy_that_plays_on_few_families_is_not_best_on_average() -> None:
 
 
 def test_short_trials_say_nothing_of_growth() -> None:
-    (growth,) = [one for one in arena_sections(Facts(arena_tables(longest=10_000))) if one.name == "growth"]
+    (growth,) = [one for one in study_page(Facts(arena_tables(longest=10_000))).sections if one.name == "growth"]
     assert growth.result == "Trials of up to 10,000 patients are too short to say whose worst case grows for ever."
     assert not growth.details
 
@@ -103,13 +103,13 @@ def test_what_the_tables_do_not_hold_is_left_out() -> None:
     few = {name: tables[name].clear() for name in ("frontier", "curves", "left_out")}
     own = polars.col("policy").is_in(["thompson", "thompson/actual"])
     results = tables["results"].filter(own, n_patients=2000).drop_nulls("worst")
-    names = [one.name for one in arena_sections(Facts({**tables, **few, "results": results}))]
+    names = [one.name for one in study_page(Facts({**tables, **few, "results": results})).sections]
     assert names == ["standings", "regrets", "time", "families"]
     surplus = {"surplus": 10.0, "surplus_low": 9.0, "surplus_high": 12.0}
     optimum = results.with_columns(
         fraction_of_optimum=polars.lit(0.5), **{k: polars.lit(v) for k, v in surplus.items()}
     )
-    sections = arena_sections(Facts({**tables, **few, "results": optimum}))
+    sections = study_page(Facts({**tables, **few, "results": optimum})).sections
     assert [one.name for one in sections] == ["standings", "regrets", "optimum", "time", "families"]
     panel: Any = sections[2].figures[0].draw().subfigs[0].axes[0]
     ends = [[tuple(end) for end in bar] for bars in panel.collections for bar in bars.get_segments()]
@@ -117,7 +117,7 @@ def test_what_the_tables_do_not_hold_is_left_out() -> None:
         (0.0, 1.0),
         (0.45, 0.6),
     }  # guides and intervals
-    standings, *_ = arena_sections(Facts({**tables, **few, "results": results.filter(policy="thompson")}))
+    standings, *_ = study_page(Facts({**tables, **few, "results": results.filter(policy="thompson")})).sections
     assert standings.result == "Thompson, Chosen played alone: there is nothing to compare it with."
     assert not standings.figures
 

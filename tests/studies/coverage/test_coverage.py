@@ -22,7 +22,7 @@ from adhere.studies.coverage.bound_reports import BoundReports, true_cells
 from adhere.studies.coverage.cells import ALL_POLICIES, FULL, Cell
 from adhere.studies.coverage.fixed_trials import FixedTrials
 from adhere.studies.coverage.judgements import judge, markdown, summary
-from adhere.studies.coverage.page import Facts, coverage_sections
+from adhere.studies.coverage.page import Facts, study_page
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, People
 from adhere.studies.coverage.tables import make_tables
 from adhere.studies.coverage.tally import FAILS, Tally
@@ -217,9 +217,9 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     reader = Reader(Path("here/index.html").read_text())
     (lead,) = reader.texts("p", _class="lead")
     assert lead.startswith("80 fixed trials and 12 adaptive trials were drawn from populations")
-    for section in coverage_sections(
+    for section in study_page(
         Facts({name: polars.read_parquet(f"here/data/{name}.parquet") for name in TABLES})
-    ):
+    ).sections:
         check_texts_are_whole(section)
     written = Path("here/summary.md").read_text()
     assert "✓ holds" in written

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -64,19 +64,19 @@ FAMILIES: dict[str, FamilyKind] = {
         f"{_SHARES}; {_APART}, of those who always take an arm the largest for that arm",
     ),
     "weak-compliance": FamilyKind(
-        recipes.weak_compliance,
+        partial(recipes.confounded, comply=recipes.WEAK),
         2,
         "10 to 30% do as told, the rest take what they like",
         f"{_SHARES}; {_APART}".replace("U(0, 1)", "U(0.1, 0.3)", 1),
     ),
     "strong-compliance": FamilyKind(
-        recipes.strong_compliance,
+        partial(recipes.confounded, comply=recipes.STRONG),
         2,
         "80 to 95% do as told, the rest take what they like",
         f"{_SHARES}; {_APART}".replace("U(0, 1)", "U(0.8, 0.95)", 1),
     ),
     "defiers-present": FamilyKind(
-        recipes.defiers,
+        partial(recipes.confounded, defy=recipes.DEFYING),
         2,
         "10 to 50% do the opposite",
         f"defiers U(0.1, 0.5); of the others {_SHARES}; {_APART}",

@@ -8,7 +8,6 @@ from typing import Any
 import polars
 
 from adhere.report.page import GLOSSARY
-from adhere.report.section import Section
 from adhere.studies.arena.cells import MAIN_HORIZON
 from adhere.studies.arena.entrants import REFERENCE
 from adhere.studies.arena.facts import Facts
@@ -44,11 +43,6 @@ _THRESHOLDS = {
 def study_page(facts: Facts) -> StudyPage:
     """Lead and sections of the page; what the tables do not hold is left out."""
     return StudyPage(__package__, facts, charts(facts), cells(facts), _THRESHOLDS)
-
-
-def arena_sections(facts: Facts) -> Sequence[Section]:
-    """The sections of the page."""
-    return study_page(facts).sections
 
 
 def arena_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:

@@ -128,9 +128,9 @@ def unconfounded(draws: Draws, n_arms: int) -> People:
     return People(_shares(draws, n_arms), _alike(draws.uniform(n_arms)))
 
 
-def confounded(draws: Draws, n_arms: int) -> People:
-    """Whoever behaves in another way gains otherwise, too."""
-    return People(_shares(draws, n_arms), _rewards(draws, n_arms))
+def confounded(draws: Draws, n_arms: int, comply: Range = (0.0, 1.0), defy: Range = (0.0, 0.0)) -> People:
+    """Whoever behaves in another way gains otherwise, too; compliers and defiers have shares within ranges."""
+    return People(_shares(draws, n_arms, comply, defy), _rewards(draws, n_arms))
 
 
 def mildly_confounded(draws: Draws, n_arms: int) -> People:
@@ -147,21 +147,6 @@ def corrective(draws: Draws, n_arms: int) -> People:
         rows, best = np.arange(len(own)), own.argmax(axis=1)
         own[rows, best], own[:, arm] = own[:, arm].copy(), own.max(axis=1)
     return People(_shares(draws, n_arms), rewards)
-
-
-def weak_compliance(draws: Draws, n_arms: int) -> People:
-    """As confounded, with 10 to 30% compliers."""
-    return People(_shares(draws, n_arms, comply=WEAK), _rewards(draws, n_arms))
-
-
-def strong_compliance(draws: Draws, n_arms: int) -> People:
-    """As confounded, with 80 to 95% compliers."""
-    return People(_shares(draws, n_arms, comply=STRONG), _rewards(draws, n_arms))
-
-
-def defiers(draws: Draws, n_arms: int) -> People:
-    """As confounded, with 10 to 50% defiers."""
-    return People(_shares(draws, n_arms, defy=DEFYING), _rewards(draws, n_arms))
 
 
 def uniform_other(draws: Draws, n_arms: int) -> People:

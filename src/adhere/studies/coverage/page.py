@@ -11,7 +11,7 @@ import polars
 from adhere.report.dots import dots
 from adhere.report.heat_map import coverage_map
 from adhere.report.page import ClaimWords
-from adhere.report.section import AGREES, DIFFERS, IN_PART, Section
+from adhere.report.section import AGREES, DIFFERS, IN_PART
 from adhere.studies.coverage.adaptive_trials import AIPW, DELAY, SEQUENCE
 from adhere.studies.coverage.cells import policy_label
 from adhere.studies.coverage.judgements import SYMBOLS, Judgement, judge, where, width_text
@@ -181,11 +181,6 @@ def study_page(facts: Facts) -> StudyPage:
         cells(facts),
         _NAMES,
     )
-
-
-def coverage_sections(facts: Facts) -> Sequence[Section]:
-    """The sections of the page."""
-    return study_page(facts).sections
 
 
 def coverage_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
