@@ -48,7 +48,7 @@ class Sessions:
         return secret
 
     def find(self, secret: str) -> Token | None:
-        """The valid token of a session; None if there is no such session, or it or its token has ended."""
+        """Return the valid token of a session, or None if the session or its token does not exist or has ended."""
         session = self._sessions.get(_digest(secret))
         if session is None or session.expires_at <= self._in(0):
             return None
@@ -74,7 +74,7 @@ class Sessions:
         return text, end
 
     def take_link(self, text: str) -> Token | None:
-        """The valid token of a one-time link, which is then used up; None if it was before, or has expired."""
+        """Use up a one-time link and return its valid token, or None if it was used before or has expired."""
         with self._store.writing() as writing:
             link = take_link(writing, _digest(text))
         if link is None or link.expires_at <= self._in(0):
@@ -83,7 +83,7 @@ class Sessions:
         return self._tokens.by_id(link.token)
 
     def _in(self, seconds: float) -> str:
-        """The time so many seconds from now; of one length, so that texts compare as times do."""
+        """Return the time after a number of seconds; all texts have one length, so that they compare like times."""
         return datetime.fromtimestamp(self._clock() + seconds, UTC).isoformat(timespec="milliseconds")
 
 

@@ -7,7 +7,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Literal, TypeAlias, get_args
@@ -26,6 +26,7 @@ log = logging.getLogger("adhere.access.tokens")
 
 MAX_OVERLAP = timedelta(days=30)
 _MAX_LIFE = timedelta(days=3653)
+_WITHOUT_TRIAL = {"admin": "none: an admin is one for every trial", "metrics": "none: metrics name no trial"}
 
 
 class Tokens:
@@ -53,7 +54,7 @@ class Tokens:
             return view.tokens()
 
     def find(self, text: bytes) -> Token | None:
-        """The valid token of this text; None if the cache has no such token."""
+        """Return the valid token with this text, or None if the cache has none."""
         found = self._tokens.get(sha256(text).digest())
         if found is None or (now := self._clock()) >= found[1]:
             return None
@@ -66,7 +67,7 @@ class Tokens:
         return {token.site for token in tokens if token.site is not None}
 
     def by_id(self, id: int) -> Token | None:  # noqa: A002
-        """The valid token of this number; None if the cache has no such token."""
+        """Return the valid token with this number, or None if the cache has none."""
         now = self._clock()
         for token, end in self._tokens.values():
             if token.id == id and now < end:
@@ -113,10 +114,8 @@ class Tokens:
         site = _check_site(role, site)
         trial = None if trial is None else check_text("trial", trial)
         label = check_text("label", label)
-        if trial is not None and role == "admin":
-            raise InputError("trial", trial, "none: an admin is one for every trial")
-        if trial is not None and role == "metrics":
-            raise InputError("trial", trial, "none: metrics name no trial")
+        if trial is not None and role in _WITHOUT_TRIAL:
+            raise InputError("trial", trial, _WITHOUT_TRIAL[role])
         end = None if expires_at is None else self._check_end(expires_at)
         token, text = self._new(Token(0, b"", role, site, trial, label, "", expires_at=end))
         with self._store.writing() as writing:
@@ -130,7 +129,7 @@ class Tokens:
         return token, text
 
     def make_first(self, deliver: Callable[[str], None] | None = None) -> str | None:
-        """The text of a new admin token, which does not expire, if the store never had a token, else None.
+        """Return the text of a new admin token, which does not expire, or None if the store ever had a token.
 
         `deliver` gets the text before the token is stored: if it raises, there is no token that nobody has.
         """
@@ -198,7 +197,8 @@ class Tokens:
             writing.revoke_token(id, now := _text(self._clock()))
         self._note(old._replace(revoked_at=now))
         if admins.pop(id, None) and all(token.expires_at for token in admins.values()):
-            log.warning("every admin token will expire, the last one at %s", _last_end(admins.values()))
+            last = max(token.expires_at or "" for token in admins.values())
+            log.warning("every admin token will expire, the last one at %s", last)
 
     def _check_admin(self, tokens: Sequence[Token], by: int | None) -> None:
         """Refuse an admin who was revoked a moment ago, in another process."""
@@ -241,10 +241,6 @@ def _check_no_look_alike(site: str, known: set[str]) -> None:
 
 def _end(token: Token) -> float:
     return math.inf if token.expires_at is None else datetime.fromisoformat(token.expires_at).timestamp()
-
-
-def _last_end(tokens: Iterable[Token]) -> str:
-    return max(token.expires_at or "" for token in tokens)
 
 
 def _text(at: float) -> str:

@@ -30,14 +30,14 @@ class Attempts:
         self._repeated = 0
 
     def pause_after(self, response: HttpResponse) -> float | None:
-        """Seconds to wait before the request is sent again; None if this is the answer."""
+        """Return the seconds to wait before the request is sent again, or None if this is the answer."""
         again = response.status == _TOO_MANY or (response.status in _UNAVAILABLE and self._request.repeatable)
         if not again or self._repeated >= self._retries:
             return None
         return self._pause(f"status {response.status}", _asked_pause(response.headers.get("retry-after", "")))
 
     def pause_after_failure(self, error: Exception) -> float:
-        """Seconds to wait if no answer came; raises if the request must not, or need not, be sent again."""
+        """Return the seconds to wait if no answer came; raise if the request must not, or need not, be sent again."""
         import httpcore
 
         if isinstance(error, (httpcore.ConnectError, httpcore.ConnectTimeout)):  # nothing was sent

@@ -74,7 +74,7 @@ async def _log(context: RequestContext, kind: str, recommendation_id: str | None
 
 
 def _time(now: datetime, kind: str) -> str:
-    """The time of a read; of reads that are counted together, the beginning of their ten minutes.
+    """Return the time of a read, or for reads that are counted together the beginning of their ten minutes.
 
     >>> _time(datetime(2026, 3, 1, 9, 37, 12, 5), "results"), _time(datetime(2026, 3, 1, 9, 37, 12, 5), "export")
     ('2026-03-01T09:30:00.000000', '2026-03-01T09:37:12.000005')

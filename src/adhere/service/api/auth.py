@@ -48,7 +48,7 @@ class Authenticator:
         return holder
 
     async def session(self, secret: str, scope: Scope, context: RequestContext) -> Token | None:
-        """The holder of a session; None if it has ended."""
+        """Return the holder of a session, or None if it has ended."""
         sessions = self._service.sessions
         holder = sessions.find(secret)
         if holder is None and secret and not self._refreshes.wait(self._network(scope)):
@@ -59,7 +59,7 @@ class Authenticator:
         return holder
 
     async def signing_in(self, text: str, scope: Scope) -> Token | None:
-        """The holder of a token, or of a one-time link, which is then used up; None if it is not valid."""
+        """Return the holder of a token or of a one-time link, which is then used up, or None if it is not valid."""
         text = text.strip()
         if not text.startswith(LINK_PREFIX):
             try:

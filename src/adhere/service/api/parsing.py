@@ -195,7 +195,7 @@ def _field_names(body: type) -> tuple[bytes, ...]:
 
 
 def _parsed(raw: bytes) -> Any:
-    """The body in Python's own parser, which says where it is wrong; a problem if it is no JSON, None if too deep."""
+    """Parse a body as Python does: a problem that says where it is not JSON, or None if it is too deep."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:

@@ -149,7 +149,7 @@ def _history_line(design: Design, event: AnyEvent) -> HistoryLine:
 def _recorded_lines(
     view: ReadTransaction, live: LiveTrial, events: Sequence[AnyEvent], site: str | None
 ) -> tuple[RecordedLine, ...]:
-    """One line for each report, correction and unblinding, in order; `site` is that of whoever asks, None: all.
+    """Return a line for each report, correction and unblinding, in order, as the `site` may see it (None: all).
 
     A kit of another recommendation that the subject took may have been unblinded too.
     """
