@@ -29,6 +29,7 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
     assert time.monotonic() - pressed < 1.5
 
 
+@pytest.mark.slow
 def test_a_bar_with_a_rate_and_ctrl_c_in_the_middle(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm"}

@@ -104,6 +104,7 @@ def test_stopped_while_the_report_is_written(tmp_path: Path) -> None:
     check_resumes(tmp_path, "simulated", "counted")
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
     ours, theirs = pty.openpty()

@@ -8,6 +8,7 @@ from adhere import Recommendation, Trial
 
 from .reference import chances_of_largest, taught
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
 HIERARCHY = "hierarchical(thompson, top=exp3(gamma=0.3))"
 CERTIFIED, ACTUAL, COMPLY = slice(6, 13), slice(13, 20), slice(20, 27)  # after the top's three arms
 

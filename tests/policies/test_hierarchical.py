@@ -22,6 +22,7 @@ from adhere.policies.hybrids.experts import set_of
 from adhere.randomness import stream
 from adhere.trial.policy.steps import CHOOSE_ARM
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
 ARMS = ("a", "b")
 PLAIN = "hierarchical(ucb1, top=epsilon-greedy)"
 RECYCLING = "hierarchical(ucb1, recycle=true)"

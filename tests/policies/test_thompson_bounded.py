@@ -9,6 +9,7 @@ from adhere.policies.hybrids.experts import set_of
 
 from .reference import chances_of_largest
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
 ARMS = ("a", "b")
 PLAIN, LITERAL = "thompson-bounded(thompson/actual)", "thompson-bounded(thompson/actual, literal=true)"
 RECYCLING = "thompson-bounded(thompson/actual, recycle=true)"
