@@ -11,7 +11,7 @@ from adhere.trial.domain.commands import MarkInError, Withdraw
 from adhere.trial.domain.history import Counts
 from adhere.trial.log.replay import replay
 from adhere.trial.monitoring.results import results_of
-from adhere.trial.writing.snapshot import counts_of
+from adhere.trial.writing.snapshot import summary_of
 
 from .live import ARMS, Live, snapshot_in
 
@@ -52,13 +52,13 @@ def counted(view: ReadTransaction, live: Live) -> Counts:
 
 def test_counts_are_those_of_all_recommendations(live: Live) -> None:
     with live.store.reading() as view:
-        assert counts_of(view, 1) == counted(view, live) == Counts(pending=5, known=4, followed=1, in_error=1)
+        assert summary_of(view, 1).counts == counted(view, live) == Counts(pending=5, known=4, followed=1, in_error=1)
     live.clock.pass_days(15)
     live.impute_missing()
     live.report(8, actual="aspirin", reward=1.0)
     with live.store.reading() as view:
-        assert counts_of(view, 1) == counted(view, live)
-        assert counts_of(view, 1).known == 7  # 3, 8 and 9 more; what was retracted is not imputed
+        assert summary_of(view, 1).counts == counted(view, live)
+        assert summary_of(view, 1).counts.known == 7  # 3, 8 and 9 more; what was retracted is not imputed
         assert replay(view, 1).difference is None
 
 
@@ -79,7 +79,7 @@ def test_where_no_snapshot_is_kept_it_is_counted_and_then_made_anew(live: Live) 
     with live.store.writing() as writing:
         writing.append(1, [], writing.head(1)._replace(snapshot=b""))
     with live.store.reading() as view:
-        assert counts_of(view, 1) == Counts(5, 4, 1, 1)
+        assert summary_of(view, 1).counts == Counts(5, 4, 1, 1)
     live.report(8, actual="walk")
     assert live.snapshot().counts == Counts(5, 5, 2, 1)
     with live.store.reading() as view:

@@ -68,7 +68,7 @@ def list_trials(source: Source) -> None:
     with every_trial(source) as view:
         for name, number in view.trials().items():
             head, design = view.head(number), created_event(view, number).design
-            status, n_recommendations = summary_of(view, number)
+            status, n_recommendations, _ = summary_of(view, number)
             if (stop := stop_to_confirm(view, number)) is not None:
                 status = f"{status}, look {stop.look + 1} recommends to stop"
             last = decode(view.records(number, after=head.position - 1, limit=1)[0].body)

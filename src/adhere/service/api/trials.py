@@ -25,7 +25,7 @@ from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
 from adhere.trial.writing.projection import read_state
-from adhere.trial.writing.snapshot import Snapshot, counts_of, decode_snapshot, snapshot_of, summary_of
+from adhere.trial.writing.snapshot import Snapshot, decode_snapshot, snapshot_of, summary_of
 from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.trials import (
     CreatedTrial,
@@ -73,11 +73,10 @@ def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
 
 def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine:
     """A trial in the list, as far as a role may see it."""
-    design, (status, n_recommendations) = created_event(view, number).design, summary_of(view, number)
+    design, (status, n_recommendations, counts) = created_event(view, number).design, summary_of(view, number)
     line = TrialLine(name, status, design.rehearsal, blinded=design.blinded)
     if role == SITE:
         return line
-    counts = counts_of(view, number)
     line = replace(line, recommendations=n_recommendations, waiting=counts.pending, entered_in_error=counts.in_error)
     if role in BLIND_ROLES:
         return line
@@ -168,7 +167,7 @@ def _check_none_open(context: RequestContext) -> None:
         number = view.trials().get(name)
         if number is None or summary_of(view, number).status == "closed":  # which the command itself is told
             return
-        n_open = counts_of(view, number).pending
+        n_open = summary_of(view, number).counts.pending
     if n_open:
         many = f"{n_open} recommendation{'s' * (n_open > 1)}"
         sentence = (

@@ -11,18 +11,17 @@ import numpy as np
 
 from adhere.design.design import Design
 from adhere.store import Head, ReadTransaction
-from adhere.trial.domain.events import decode
-from adhere.trial.domain.history import Counts, evolve_counts, history_of
+from adhere.trial.domain.events import created_event, decode
+from adhere.trial.domain.evolve import evolve
+from adhere.trial.domain.history import Counts
 from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.look_state import LookState
 from adhere.trial.domain.looker import looker_of
-from adhere.trial.domain.state import TrialState
+from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
 from adhere.trial.policy.engine import Engine, Floats
 
-_BATCH = 1000
-_STATUS = {"paused": "paused", "resumed": "open", "closed": "closed"}  # after an event
 _MAX_CACHED = 32
-_counted: Final[OrderedDict[bytes, Counts]] = OrderedDict()  # by the hash of a log's last record
+_derived: Final[OrderedDict[bytes, TrialSummary]] = OrderedDict()  # by the hash of a log's last record
 
 
 class Snapshot(msgspec.Struct, frozen=True, array_like=True):
@@ -86,46 +85,24 @@ def floats_from(data: bytes) -> Floats:
 
 
 class TrialSummary(NamedTuple):
-    """A trial's status and the number of its recommendations."""
+    """A trial's status, the number of its recommendations, and counts of them."""
 
     status: str
     n_recommendations: int
-
-
-class _Kind(msgspec.Struct):
-    event: str
+    counts: Counts
 
 
 def summary_of(view: ReadTransaction, trial: int) -> TrialSummary:
-    """Return the summary stored with the head of the log; it is counted in the log if none is, as after an import."""
-    snapshot = decode_snapshot(view.head(trial).snapshot)
-    if snapshot is not None:
-        return TrialSummary(snapshot.status, snapshot.n_recommendations)
-    status, n_recommendations = "open", 0
-    kind_of = msgspec.json.Decoder(_Kind).decode
-    for record in walk(view, trial):
-        event = kind_of(record.body).event
-        status = _STATUS.get(event, status)
-        n_recommendations += event == "recommended"
-    return TrialSummary(status, n_recommendations)
-
-
-def counts_of(view: ReadTransaction, trial: int) -> Counts:
-    """Counts of what is awaited and who complied, as stored with the head; counted anew if nothing is stored."""
+    """Return the summary stored with the head of the log; if none is, as after an import, derive it from the log."""
     head = view.head(trial)
-    snapshot = decode_snapshot(head.snapshot)
-    if snapshot is not None:
-        return snapshot.counts
-    if (counts := _counted.get(head.hash)) is None:
-        counts = _counted[head.hash] = _count(view, trial)  # a trial that was closed is never stored anew
-        while len(_counted) > _MAX_CACHED:
-            _counted.popitem(last=False)
-    return counts
-
-
-def _count(view: ReadTransaction, trial: int) -> Counts:
-    counts, end = Counts(), summary_of(view, trial).n_recommendations
-    for first in range(0, end, _BATCH):
-        for bodies in view.histories(trial, range(first, min(first + _BATCH, end))).values():
-            counts = evolve_counts(counts, None, history_of(map(decode, bodies)))
-    return counts
+    found = decode_snapshot(head.snapshot) or _derived.get(head.hash)
+    if found is None:
+        created = created_event(view, trial)
+        state = initial_state(created.design, NoPolicy(created.keys()))
+        for record in walk(view, trial):
+            state = evolve(state, decode(record.body))
+        found = TrialSummary(state.status, state.n_recommendations, state.counts)
+        _derived[head.hash] = found  # a trial that was closed is never stored anew
+        while len(_derived) > _MAX_CACHED:
+            _derived.popitem(last=False)
+    return TrialSummary(found.status, found.n_recommendations, found.counts)
