@@ -208,8 +208,7 @@ def _subgroups(records: Records, level: float) -> dict[str, Subgroup]:
         return {}
     found = {}
     for number, name in enumerate(records.strata):
-        # Without their strata: within one there is nothing left to stratify by.
-        part = replace(records.where(records.stratum == number), stratum=None, strata=())
+        part = records.of_stratum(number)
         sequences = () if why_not(records) else confidence_sequences(part, level)
         found[name] = Subgroup(part.n_patients, effects(part, level), sequences)
     return found

@@ -156,6 +156,11 @@ class Records:
         either: Bools = (self.chosen == treatment) | (self.chosen == control)
         return either
 
+    def of_stratum(self, number: int) -> Records:
+        """The entries of one stratum, without strata: within one there is nothing left to stratify by."""
+        assert self.stratum is not None
+        return replace(self.where(self.stratum == number), stratum=None, strata=())
+
     def where(self, kept: Bools | Ints) -> Records:
         """The entries for which `kept` holds, as a subgroup has them; or those of some places."""
         every = {one.name: getattr(self, one.name) for one in fields(self)}

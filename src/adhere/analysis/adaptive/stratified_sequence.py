@@ -39,10 +39,8 @@ def each_stratum(records: Records) -> Iterator[Part]:
     """Patients of one stratum after the other; patients without a stratum are one."""
     assert records.stratum is not None
     for number in np.unique(records.stratum):
-        own = records.stratum == number
         name = records.strata[number] if number >= 0 else _NO_STRATUM
-        # Without their strata: within one there is nothing left to stratify by.
-        yield Part(name, float(own.mean()), replace(records.where(own), stratum=None, strata=()))
+        yield Part(name, float((records.stratum == number).mean()), records.of_stratum(int(number)))
 
 
 _METHOD: Final = "betting confidence sequences, strata combined"

@@ -45,7 +45,7 @@ def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patient
     `by_patients` weights strata as `effects` does.
     """
     counts, cells = flow(records, level).arms, cells_of(records)
-    extremes, why_no_compliers = extreme_cases(records, adaptive, level, by_patients)
+    extremes, why_no_compliers = extreme_cases(cells, adaptive, level, by_patients)
     found = Missing(
         outcomes={arm.arm: arm.outcome_missing for arm in counts},
         taken={arm.arm: arm.not_reported + arm.lost for arm in counts},

@@ -9,12 +9,12 @@ from itertools import product
 
 import numpy as np
 
-from adhere.analysis.cells import Cells, cells_of
+from adhere.analysis.cells import Cells
 from adhere.analysis.estimates import ConfidenceSet, OfPair, Validity, View
 from adhere.analysis.fixed_sample.intervals import TwoProportions, score_difference
 from adhere.analysis.fixed_sample.means import variance_of
 from adhere.analysis.fixed_sample.two_arms import compare_strata
-from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
+from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, pairs_of
 from adhere.intervals import RewardSums
 
 
@@ -65,19 +65,18 @@ class _Range:
 
 
 def extreme_cases(
-    records: Records, adaptive: bool, level: float, by_patients: bool = False
+    cells: Cells, adaptive: bool, level: float, by_patients: bool = False
 ) -> tuple[tuple[ExtremeCase, ...], str]:
     """Cases of each pair of arms of which values are missing, and why compliers have none where they do not."""
-    cells = cells_of(records)
     arms = [
         _Arm(known, int(n) - known.n) for n, known in zip(cells.patients.sum(axis=1), cells.by_chosen(), strict=True)
     ]
     cases, why = [], ""
-    for treatment, control in records.pairs:
+    for treatment, control in pairs_of(len(cells.arms), cells.control):
         one, other = arms[treatment], arms[control]
         if not one.n or not other.n:
             continue
-        names = records.arms[treatment], records.arms[control]
+        names = cells.arms[treatment], cells.arms[control]
         unknown = one.n_unknown or other.n_unknown
         if unknown:
             if cells.strata and not adaptive:
