@@ -155,6 +155,16 @@ def outcome_words(lower_is_better: bool) -> str:
     return "outcome: 1 is read as the better end of the scale"
 
 
+def first_few(each: Sequence[str], n: int = 3, where: str = "") -> str:
+    """The first of several texts, and how many more there are.
+
+    >>> first_few(["a", "b"]), first_few(["a", "b", "c"], 1, " in the table")
+    ('a; b', 'a; and 2 more in the table')
+    """
+    more = f"; and {len(each) - n} more{where}" if len(each) > n else ""
+    return "; ".join(each[:n]) + more
+
+
 def unique(sentences: Sequence[str]) -> list[str]:
     """Each sentence once, in order of first appearance, without empty ones."""
     return list(dict.fromkeys(" ".join(one.split()) for one in sentences if one.strip()))

@@ -12,14 +12,7 @@ from adhere.analysis.estimates import Validity, View
 from adhere.analysis.output import figures, tables
 from adhere.analysis.output.notes import WORDS, methods, notes_of
 from adhere.analysis.output.summary import allocation_words, arms_words
-from adhere.analysis.output.tables import (
-    effects_table,
-    pairs_table,
-    ratios_table,
-    sequences_table,
-    subgroups_table,
-)
-from adhere.analysis.texts import outcome_words, p_value, percent, sentence, unique
+from adhere.analysis.texts import first_few, outcome_words, p_value, percent, sentence, unique
 from adhere.analysis.trust.estimands import effects_in_words
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
@@ -97,7 +90,7 @@ def analysis_sections(analysis: Findings) -> Iterator[Section]:
         details=[analysis.missing.loss.sentence] if analysis.missing.loss is not None else [],
         listings=_filled(tables.missing_table(analysis)),
     )
-    subgroups = subgroups_table(analysis)
+    subgroups = tables.subgroups_table(analysis)
     if subgroups.rows:
         yield _section(
             "subgroups",
@@ -115,14 +108,14 @@ def _effects(analysis: Findings) -> Section:
     every = analysis.pairs
     against = [pair for pair in every if pair[1] == analysis.control]
     is_small = len(analysis.arms) <= tables.MAX_ARMS
-    listings = [effects_table(analysis, *pair) for pair in against] if is_small else []
+    listings = [tables.effects_table(analysis, *pair) for pair in against] if is_small else []
     listings = [Listing(one.caption, one.header, one.rows, len(listings) > 2) for one in listings]
     if against:
-        listings += [pairs_table(analysis, against)] if len(against) > 1 else []
-        ratios = ratios_table(analysis, against)
+        listings += [tables.pairs_table(analysis, against)] if len(against) > 1 else []
+        ratios = tables.ratios_table(analysis, against)
         listings += _filled(Listing(ratios.caption, ratios.header, ratios.rows, len(ratios.rows) > 12))
     if len(every) > len(against):
-        others = pairs_table(analysis, every[len(against) :])
+        others = tables.pairs_table(analysis, every[len(against) :])
         listings.append(Listing("The other pairs of arms: intention-to-treat", others.header, others.rows, True))
     return _section(
         "effects",
@@ -137,9 +130,8 @@ def _effects_result(analysis: Findings) -> str:
     said = effects_in_words(analysis, View.INTENTION_TO_TREAT)
     if not said:
         return "No two arms can be compared."
-    each = [f"{arm} {text}" for arm, text in list(said.items())[: tables.MAX_ARMS]]
-    more = f"; and {len(said) - len(each)} more in the table" if len(said) > len(each) else ""
-    return f"Difference in mean outcome, assigned it rather than {analysis.control}: {'; '.join(each)}{more}."
+    each = first_few([f"{arm} {text}" for arm, text in said.items()], tables.MAX_ARMS, " in the table")
+    return f"Difference in mean outcome, assigned it rather than {analysis.control}: {each}."
 
 
 def _effects_uncertainty(analysis: Findings) -> str:
@@ -205,7 +197,7 @@ def _sequences(analysis: Findings) -> Section:
         "sequences",
         result=check.sentence if check else "Sets that hold whenever one stops.",
         figures=_drawn(figures.bands_figure(analysis)),
-        listings=[sequences_table(analysis), *([tables.allocation_table(analysis)] if check else [])],
+        listings=[tables.sequences_table(analysis), *([tables.allocation_table(analysis)] if check else [])],
     )
 
 
@@ -220,11 +212,10 @@ def _bounds(analysis: Findings) -> Section:
 
 def _randomisation(analysis: Findings) -> Section:
     run = [one for one in analysis.randomisation if one.p_value is not None]
-    shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run[: tables.MAX_ARMS]]
-    more = f"; and {len(run) - len(shown)} more in the table" if len(run) > len(shown) else ""
+    shown = [f"{one.treatment} against {one.control}: p {p_value(one.p_value)}" for one in run]
     return _section(
         "replay",
-        result=f"{'; '.join(shown)}{more}." if run else "It was not run.",
+        result=f"{first_few(shown, tables.MAX_ARMS, ' in the table')}." if run else "It was not run.",
         details=unique([one.reason for one in analysis.randomisation]),
         listings=_filled(tables.randomisation_table(analysis)),
     )

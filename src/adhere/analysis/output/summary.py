@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.output import tables
 from adhere.analysis.output.notes import notes_of
-from adhere.analysis.output.tables import (
-    MAX_ARMS,
-    allocation_table,
-    bounds_table,
-    compliance_table,
-    effects_table,
-    flow_table,
-    means_table,
-    mediation_table,
-    pairs_table,
-    randomisation_table,
-    ratios_table,
-    strata_table,
-    subgroups_table,
-)
 from adhere.analysis.texts import outcome_words, sentence, unique
 from adhere.report.numbers import counted
 from adhere.report.text_table import paragraph, text_table
@@ -55,7 +41,7 @@ def summary(analysis: Findings, width: int = WIDEST) -> str:
 def headline(analysis: Findings) -> str:
     """What was analysed: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
     arms = arms_words(analysis)
-    if len(analysis.arms) > MAX_ARMS:
+    if len(analysis.arms) > tables.MAX_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
     digest = f"; data {analysis.digest.rpartition(':')[2][:_DIGEST]}" if analysis.digest else ""
     digest += f", head {analysis.head[:_DIGEST]}" if analysis.head else ""
@@ -89,37 +75,37 @@ def _item(text: str, width: int) -> str:
 
 
 def _flow(analysis: Findings, width: int) -> Iterator[str]:
-    yield _table(flow_table(analysis), width)
-    yield _table(compliance_table(analysis), width)
+    yield _table(tables.flow_table(analysis), width)
+    yield _table(tables.compliance_table(analysis), width)
     yield "Missing values\n" + paragraph(analysis.missing.sentence, width, "  ")
 
 
 def _effects(analysis: Findings, width: int) -> Iterator[str]:
-    means = means_table(analysis)
+    means = tables.means_table(analysis)
     if means.rows:
         yield _table(means, width)
     every = analysis.pairs
     against_control = [pair for pair in every if pair[1] == analysis.control]
-    if len(analysis.arms) <= MAX_ARMS:
+    if len(analysis.arms) <= tables.MAX_ARMS:
         for pair in against_control:
-            yield _table(effects_table(analysis, *pair, nested=True), width, "lrll")
-            ratios = ratios_table(analysis, [pair])
+            yield _table(tables.effects_table(analysis, *pair, nested=True), width, "lrll")
+            ratios = tables.ratios_table(analysis, [pair])
             if ratios.rows:
                 yield _table(ratios, width, "l")
         others = every[len(against_control) :]
     else:
         others = against_control
     if others:
-        yield _table(pairs_table(analysis, others), width)
-    n_left = len(every) - len(others) - (len(against_control) if len(analysis.arms) <= MAX_ARMS else 0)
+        yield _table(tables.pairs_table(analysis, others), width)
+    n_left = len(every) - len(others) - (len(against_control) if len(analysis.arms) <= tables.MAX_ARMS else 0)
     if n_left:
         yield paragraph(f"{counted(n_left, 'more pair')} of arms, and every view of each: --json or --html.", width)
-    if len(analysis.arms) <= MAX_ARMS and bounds_table(analysis).rows:
-        yield _table(bounds_table(analysis), width)
+    if len(analysis.arms) <= tables.MAX_ARMS and tables.bounds_table(analysis).rows:
+        yield _table(tables.bounds_table(analysis), width)
     said = paragraph(analysis.bounds.inequality.sentence, width, "  " * analysis.withholds_bounds)
     heading = "Mean outcomes and bounds" if analysis.mixes_strata else "Bounds"
     yield f"{heading}\n{said}" if analysis.withholds_bounds else said
-    strata = strata_table(analysis)
+    strata = tables.strata_table(analysis)
     if strata.rows:
         yield _table(strata, width, "llrl")
     elif analysis.strata.reason:
@@ -127,7 +113,7 @@ def _effects(analysis: Findings, width: int) -> Iterator[str]:
 
 
 def _trust(analysis: Findings, width: int) -> Iterator[str]:
-    table = mediation_table(analysis)
+    table = tables.mediation_table(analysis)
     said = paragraph(analysis.mediation.sentence, width, "  ")
     yield f"{_table(table, width)}\n{said}" if table.rows else f"{table.caption}\n{said}"
 
@@ -135,14 +121,14 @@ def _trust(analysis: Findings, width: int) -> Iterator[str]:
 def _allocation(analysis: Findings, width: int) -> Iterator[str]:
     if analysis.allocation is not None:
         said = paragraph(analysis.allocation.sentence, width, "  ")
-        yield f"{_table(allocation_table(analysis), width)}\n{said}"
-    tests = randomisation_table(analysis)
+        yield f"{_table(tables.allocation_table(analysis), width)}\n{said}"
+    tests = tables.randomisation_table(analysis)
     if tests.rows:
         yield _table(tests, width)
 
 
 def _subgroups(analysis: Findings, width: int) -> Iterator[str]:
-    table = subgroups_table(analysis)
+    table = tables.subgroups_table(analysis)
     if not table.rows:
         return
     shown = table.rows[:_MAX_SUBGROUPS]

@@ -9,12 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from adhere.analysis.estimates import View
-from adhere.analysis.texts import estimate, quantity
+from adhere.analysis.texts import estimate, first_few, quantity
 
 if TYPE_CHECKING:
     from adhere.analysis.findings import Findings
 
-_NAMED = 3  # treatments whose effects are written out
 _EVERYBODY = "everybody (bounds)"
 
 
@@ -77,5 +76,4 @@ def _listed(found: Iterable[tuple[str, str]]) -> str:
     each = list(found)
     if len(each) == 1:
         return each[0][1]
-    more = f"; and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
-    return "; ".join(f"{treatment}: {text}" for treatment, text in each[:_NAMED]) + more or "nothing here"
+    return first_few([f"{treatment}: {text}" for treatment, text in each]) or "nothing here"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.estimates import Validity, View
 from adhere.analysis.fixed_sample.stratum_balance import kept_views
-from adhere.analysis.texts import estimate, p_value, quantity, signed, unique
+from adhere.analysis.texts import estimate, first_few, p_value, quantity, signed, unique
 from adhere.analysis.trust.mediation_evidence import and_list
 from adhere.analysis.trust.verdict_parts import (
     heterogeneity_sentences,
@@ -208,7 +208,7 @@ def _reasons(found: list[Comparison]) -> str:
         why.setdefault(common, []).append(first)
     said = []
     for common, each in why.items():
-        said.append(_listed(unique(each)) + (f": {common}" if common else ""))
+        said.append(first_few(unique(each)) + (f": {common}" if common else ""))
     return "; ".join(said)
 
 
@@ -252,7 +252,7 @@ def _everybody(analysis: Findings) -> Iterator[str]:
     if said:
         yield (
             "For the effect if everybody took an arm, the bounds are what the data say without assuming who "
-            f"complies: {_listed(said)}."
+            f"complies: {first_few(said)}."
         )
 
 
@@ -275,12 +275,7 @@ def _effects(analysis: Findings, view: View, treatments: list[str] | None = None
         for name, text in said.items()
         if not treatments or name in treatments
     ]
-    return f" Here: {_listed(kept)}." if kept else ""
-
-
-def _listed(each: list[str]) -> str:
-    more = f"; and {len(each) - _NAMED} more" if len(each) > _NAMED else ""
-    return "; ".join(each[:_NAMED]) + more
+    return f" Here: {first_few(kept)}." if kept else ""
 
 
 def _to_read(analysis: Findings, view: View) -> dict[str, Comparison]:
