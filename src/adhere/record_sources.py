@@ -91,7 +91,7 @@ def records_and_allocation(
     control: str | float | None = None,
     **columns: str | None,
 ) -> Read:
-    """As `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
+    """Like `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
     return _read(given, trial, columns, arms, control, with_allocation=True)
 
 
@@ -110,7 +110,7 @@ def analyse(
     on_progress: Callable[[int], None] = lambda n: None,
     **columns: str | None,
 ) -> Analysis:
-    """What records say of the treatment: every view side by side, and which of them can be trusted.
+    """Analyse records of a treatment: every view side by side, and which of them can be trusted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What records say of a treatment when not everybody took it: arrays in, estimates with their intervals out.
+"""Analysis of a treatment that not everybody took: arrays in, estimates with their intervals out.
 
 Each part can be called by itself, on `Records`: `from adhere.analysis.bounding.bounds import bounds`, and so on.
 

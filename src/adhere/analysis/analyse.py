@@ -119,7 +119,7 @@ def _drafted(
     *,
     lower_is_better: bool,
 ) -> Analysis:
-    """What follows from the records alone, not yet judged."""
+    """Results that follow from the records alone, not yet judged."""
     adaptive, reason = is_adaptive(records), why_not(records)
     balance = stratum_balance(records, adaptive=adaptive)
     depends = balance is not None and balance.depends

@@ -47,7 +47,7 @@ class Analysis(Findings):
         return effects_frame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        """Return the rows of `to_polars` as a frame of pandas (extra `pandas`)."""
         return as_pandas(self.to_polars())
 
     def summary(self, width: int = 100) -> str:

@@ -59,11 +59,11 @@ class Cells:
         return [[sums(*cell) for cell in zip(*rows, strict=True)] for rows in zip(n, total, squares, strict=True)]
 
     def cell(self, chosen: int, actual: int) -> RewardSums:
-        """Those assigned one arm who took another, or nothing (a negative code)."""
+        """Outcomes of patients assigned one arm who took another, or nothing (a negative code)."""
         return self._flat[chosen][actual]
 
     def others(self, chosen: int, actual: int) -> RewardSums:
-        """Those assigned one arm who are known to have taken anything but another."""
+        """Outcomes of patients assigned one arm who are known to have taken anything but another."""
         row = self._flat[chosen]
         return added(row[taken] for taken in range(TOOK_OTHER, len(self.arms)) if taken != actual)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 
 class Validity(Enum):
-    """What a confidence set promises, and for which allocation."""
+    """Promise of a confidence set, and the allocation for which it holds."""
 
     FIXED = "fixed-sample"  # holds for fixed allocation and one look
     ANY_TIME = "any-time valid"  # holds for adaptive allocation, whenever one stops
@@ -20,7 +20,7 @@ class Validity(Enum):
 
 
 class Shape(Enum):
-    """What a confidence set looks like."""
+    """Shape of a confidence set."""
 
     INTERVAL = "interval"  # low to high, either of which may be infinite
     OUTSIDE = "outside"  # up to low, and from high on: the quantity may be arbitrarily large
@@ -103,7 +103,7 @@ class Quantity:
 
 
 class View(Enum):
-    """Which patients are compared, by which arm."""
+    """Patients who are compared, and the arm by which they are."""
 
     INTENTION_TO_TREAT = "intention-to-treat"
     COMPLIERS = "compliers"
@@ -113,7 +113,7 @@ class View(Enum):
 
 @dataclass(frozen=True, eq=False)
 class OfPair:
-    """What one view says of a treatment and a control."""
+    """Something that one view says of a treatment and a control."""
 
     view: View
     treatment: str

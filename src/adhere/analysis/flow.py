@@ -1,4 +1,4 @@
-"""Who was assigned what, what became of them, and how many took what they were assigned."""
+"""Flow of patients: the arms assigned, what was taken, and which outcomes are known."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def pairs_of(n_arms: int, control: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Who was assigned what, took what, and with which outcome.
+    """Arms assigned, arms taken and outcomes of the patients of a trial.
 
     Arms are numbers; `actual` is one of them, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN. A missing reward is NaN. Without
     `count` each entry is one patient. `probabilities[t, j]` is the probability of arm j when entry t was decided, NaN

@@ -149,7 +149,7 @@ def bayes_factor_words(log: float | None, words: tuple[str, str]) -> str:
 
 
 def outcome_words(lower_is_better: bool) -> str:
-    """Which end of the outcome is the better one."""
+    """Say which end of the outcome is the better one."""
     if lower_is_better:
         return "outcome: lower is better, read as 1 − the value given"
     return "outcome: 1 is read as the better end of the scale"

@@ -1,4 +1,4 @@
-"""Who answers a recommendation: compliance types, tables of counts, the paper's examples and the stroke trial."""
+"""Models of patients: compliance types, tables of counts, the paper's examples and the stroke trial."""
 
 from adhere.populations.catalogue import PopulationLike as PopulationLike
 from adhere.populations.catalogue import as_population as as_population

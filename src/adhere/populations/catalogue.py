@@ -131,7 +131,7 @@ def records_of(
 
 
 def _published(text: str) -> tuple[Callable[[str], Population], str] | None:
-    """Who reads the published file that a text like `stroke-aspirin:PATH` names, and its path."""
+    """Reader of the published file that a text like `stroke-aspirin:PATH` names, and its path."""
     known, _, path = (part.strip() for part in text.partition(":"))
     reader = _FROM_PUBLISHED.get(known.lower())
     return (reader, path) if reader is not None and path else None

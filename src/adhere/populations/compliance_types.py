@@ -175,7 +175,7 @@ def _mean_of(where: str, arm: int, mean: object, takes: tuple[int, ...]) -> floa
 
 
 def _behaviour(word: str, n_arms: int) -> tuple[int, ...] | None:
-    """What a word says is taken for each chosen arm; None if it says nothing of so many arms."""
+    """Arms taken for each chosen arm by a word; None if it says nothing of so many arms."""
     if word.lower() == AS_TOLD:
         return tuple(range(n_arms))
     return BEHAVIOURS.get(word.lower()) if n_arms == 2 else None

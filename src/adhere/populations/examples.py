@@ -35,7 +35,7 @@ def rich_and_poor() -> ComplianceTypes:
 
 
 def corrective() -> ComplianceTypes:
-    """Those who gain most from the treatment take it anyway, and those it would harm never do (section 2).
+    """Patients who gain most from the treatment take it anyway, and those it would harm never do (section 2).
 
     The paper gives no numbers. Ours: 30 % always take it, for they gain by it (0.4 without, 0.8 with); 20 %
     never do, for it would harm them (0.6 without, 0.2 with); 50 % have no such knowledge, gain a little (0.5

@@ -86,7 +86,7 @@ class PatientTables:
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualPatients:
-    """What each patient (row) would take, and which reward would follow, for each chosen arm (column)."""
+    """Arm that each patient (row) would take, and the reward that would follow, for each chosen arm (column)."""
 
     actual: Integers
     reward: Floats
@@ -98,7 +98,7 @@ class CounterfactualPatients:
 
 @dataclass(frozen=True, repr=False)
 class Population(ABC):
-    """Who answers: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
+    """Patients who answer: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
 
     A subclass gives the distribution (`tables`, `reward_values`) and its first moments (`compliance`,
     `reward_mass`); all else follows. `source` credits the source of the data, `arm_order` says what decided the order

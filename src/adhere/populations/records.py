@@ -51,7 +51,7 @@ class Estimated:
 
 @dataclass(frozen=True)
 class TakenCell:
-    """Of those for whom an arm was chosen: how many took this, their share, and their mean reward where known."""
+    """Patients for whom an arm was chosen who took this: their number, share, and mean reward where known."""
 
     chosen: str
     taken: Taken
@@ -61,7 +61,7 @@ class TakenCell:
 
 
 def taken_cells(records: Records) -> list[TakenCell]:
-    """What was taken where each arm was chosen; the share is that of those of whom it is known."""
+    """Arms taken where each arm was chosen; shares are among patients of whom it is known."""
     others = [kind for kind in NoArm if any(record.taken is kind for record in records.patients if record.chosen)]
     takable: list[Taken] = [*records.arms, *others]
     cells = []
@@ -143,7 +143,7 @@ LOWER_IS_BETTER: Final = "lower outcomes are better: every outcome y is read as 
 
 
 class NoArm(Enum):
-    """What was taken if it was none of the arms, or is not known."""
+    """Something taken that is none of the arms, or is not known."""
 
     NOTHING = "took nothing"
     OTHER = "took something else"
@@ -327,7 +327,7 @@ def read_records(
 def _taken(
     cells: dict[str, Cells], listed: Sequence[str], assigned: Sequence[str]
 ) -> tuple[Any, list[Taken], tuple[str, ...]]:
-    """What was taken in each row, by its number, and what the numbers mean; the last one, -1, is "not known"."""
+    """Arm taken in each row, by its number, and what the numbers mean; the last one, -1, is "not known"."""
     labels = read_labels(cells["actual"], listed, assigned)
     taken = labels.numbers
     meanings: list[Taken] = [_IN_WORDS.get(name.lower(), name) for name in labels.names]

@@ -1,4 +1,4 @@
-"""What the cells of a column say: names of arms, rewards, counts, numbers; a mistake is named with its place."""
+"""Cells of a column as values: names of arms, rewards, counts, numbers; a mistake is named with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns of a table hold the arm chosen, the arm taken, the reward and a count."""
+"""Columns of a table that hold the arm chosen, the arm taken, the reward and a count."""
 
 from __future__ import annotations
 

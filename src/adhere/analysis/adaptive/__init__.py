@@ -1,1 +1,1 @@
-"""What holds under adaptive allocation: confidence sequences, AIPW, the randomisation test, the allocation check."""
+"""Methods for adaptive allocation: confidence sequences, AIPW, the randomisation test, the allocation check."""

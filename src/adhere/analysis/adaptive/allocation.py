@@ -31,7 +31,7 @@ from adhere.randomness import Words
 
 
 class Places(NamedTuple):
-    """What `Records` say of the order, as they have it: by patient, or by run and patient."""
+    """Places in the log, as `Records` have them: by patient, or by run and patient."""
 
     seen: Ints
     actual_at: Ints
@@ -101,7 +101,7 @@ class Schedule:
         return len(self.steps)
 
     def places(self) -> Places:
-        """What each recommendation had seen, and when each part of a report came, by the number of the step.
+        """Steps up to which each recommendation had seen reports, and steps at which each part of a report came.
 
         >>> Schedule.delayed(1, 3).places().seen.tolist(), Schedule.delayed(1, 3).places().reward_at.tolist()
         ([0, 1, 3], [3, 5, 6])
@@ -126,14 +126,14 @@ _TASKS_PER_THREAD = 8
 
 
 class Allocations(NamedTuple):
-    """What was recommended to each patient of each run, and the probability that each arm had."""
+    """Arms recommended to each patient of each run, and the probability of each arm."""
 
     chosen: Ints  # [run, patient]
     probabilities: Floats  # [run, patient, arm]
 
 
 class Totals(NamedTuple):
-    """What is left of runs that are too many to be kept."""
+    """Sums by arm of runs that are too many to be kept."""
 
     sums: Floats  # [run, arm] of the known outcomes of those told the arm
     counts: Ints  # [run, arm] how many these are

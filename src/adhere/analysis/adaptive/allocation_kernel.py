@@ -25,7 +25,7 @@ FORGET: Final = 5  # all that was learned; what follows are the lessons again, o
 
 
 class Workspace(NamedTuple):
-    """What one thread works in."""
+    """Buffers of one thread."""
 
     state: Any
     before: Any  # the state at a recommendation, since choosing may change it
@@ -49,7 +49,7 @@ class Workspace(NamedTuple):
 
 @inline
 def feedback_of(kind: int, actual: int, n_arms: int) -> int:
-    """What a report says of the arm taken (see `policies.generic`), as a live trial says it."""
+    """Code of the arm taken in a report (see `policies.generic`), as a live trial says it."""
     if kind == ACTUAL:
         return n_arms + 1 + actual if actual >= 0 else 2 * n_arms - actual
     if kind == OUTCOME:

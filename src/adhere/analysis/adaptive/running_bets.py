@@ -60,7 +60,7 @@ _NONE: Final = Outcomes(
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """What earlier decisions leave to later ones.
+    """State that earlier decisions leave to later ones.
 
     The number of decisions, the place up to which any of them had seen reports, the number of outcomes known by then,
     the sums of Y, D, (w·a)², w²·a·b and (w·b)² over those, and the outcomes that nobody had seen yet.
@@ -240,7 +240,7 @@ class RunningBets:
         self.smallest = min(self.smallest, float(both[~is_certain].min(initial=1.0)))
 
     def report(self, entry: int, reward: float | None, actual: int | None, at: int | None) -> None:
-        """What came later for an earlier decision."""
+        """Add a report that came later for an earlier decision."""
         if not 0 <= entry < self.n_entries:
             raise InputError("entry", entry, f"the number of an earlier decision, from 0 to {self.n_entries - 1}")
         if self._has_places and at is None:
@@ -276,7 +276,7 @@ class RunningBets:
         self._n_closed_known += int(played.is_known.sum())
 
     def wealth(self) -> Wealth:
-        """What the bets have won, with every outcome that is not known at its worst case."""
+        """Wealth of the bets, with every outcome that is not known at its worst case."""
         wealth = self._settled.copy()
         if self._open is not None:
             self._play(wealth, self._open)

@@ -46,7 +46,7 @@ def least_of_batch(batch: Ints, values: Ints) -> Ints:
 
 
 def known_places(records: Records, entries: Ints, view: View, n_before: int = 0) -> tuple[Ints, Ints]:
-    """Of some entries, what each had seen, and from where on its own report is known; `n_before` others came before.
+    """Return what each entry had seen, and from where on its own report is known; `n_before` others came before.
 
     For compliers both parts of a report are needed. Without places in a log, an outcome is known before the next
     decision. Decisions of one batch had seen no more than the first of them.

@@ -1,4 +1,4 @@
-"""What an adaptive allocation has gained over drawing every arm with the same probability."""
+"""Gain of an adaptive allocation over drawing every arm with the same probability."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def surplus_level(level: float, n_arms: int) -> float:
 
 
 def surplus(records: Records, sequences: Sequence[ConfidenceSequence], level: float = 0.95) -> Surplus:
-    """What the probabilities of arms have gained over equal ones, in expectation.
+    """Expected gain of the logged probabilities of arms over equal ones.
 
     With π_t(a) the logged probability of arm a at decision t, θ_a its effect over control if assigned (constant over
     time, as the sequences have it), and k arms,

@@ -1,1 +1,1 @@
-"""Bounds that assume nothing about who complies, and worst-case bounds for missing outcomes."""
+"""Bounds that assume nothing about who complies, and the instrumental inequality."""

@@ -34,7 +34,7 @@ _MAX_RESPONSES = 16  # of a class, for each to become a class: fewer rows, more 
 
 @dataclass(frozen=True)
 class Layout:
-    """What can be told and taken: `told[z]` is what those told z are told to take, None if that is something else."""
+    """Arms that can be told and taken: `told[z]` is the thing told in row z, None if that is something else."""
 
     told: tuple[int | None, ...]
     n_things: int

@@ -224,6 +224,6 @@ def _at_most(without: Bound, low: float, high: float) -> tuple[float, float]:
 
 
 def _not_taken(records: Records, cells: ObservedCells, target: Mapping[int, int]) -> list[str]:
-    """That nobody took an arm, of whose outcomes the data then say nothing."""
+    """Sentences on arms that nobody took, of whose outcomes the data say nothing."""
     taken = cells.taken.sum(axis=(0, 2)) + cells.no_outcome.sum(axis=0)
     return [f"Nobody is known to have taken {records.arms[arm]!r}." for arm in target if not taken[arm]]

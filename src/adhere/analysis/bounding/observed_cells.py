@@ -194,7 +194,7 @@ class ObservedCells:
         return CellBox(low, high)
 
     def telling_rows(self, things: Sequence[int]) -> list[int]:
-        """Those told these things, and for each of their cells those in whom it has the largest share."""
+        """Rows told these things, and for each of their cells the row in which it has the largest share."""
         own = [row for thing in things for row, told in enumerate(self.told) if told == thing]
         cells = [2 * thing + outcome for thing in things for outcome in (0, 1)]
         return list(dict.fromkeys([*own, *(int(row) for row in self.shares.low[:, cells].argmax(axis=0))]))

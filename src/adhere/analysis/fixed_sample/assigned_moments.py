@@ -225,7 +225,7 @@ class Contrasts(ABC):
 
 @dataclass(frozen=True)
 class TwoAssigned(Contrasts):
-    """Those assigned the treatment and those assigned the control."""
+    """Patients assigned the treatment and patients assigned the control."""
 
     treatment: Assigned
     control: Assigned

@@ -30,7 +30,7 @@ class ArmMean:
 
 
 def validity_of(view: View) -> Validity:
-    """What the fixed-sample interval of a view promises: as-treated and per-protocol have no estimand to cover."""
+    """Promise of the fixed-sample interval of a view: as-treated and per-protocol have no estimand to cover."""
     return Validity.APPROXIMATE if view in (View.AS_TREATED, View.PER_PROTOCOL) else Validity.FIXED
 
 

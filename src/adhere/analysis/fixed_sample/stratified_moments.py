@@ -155,7 +155,7 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _between(self) -> Floats:
-        """What chance in the sizes of strata and arms adds where contrasts differ between strata.
+        """Covariance that random sizes of strata and arms add where contrasts differ between strata.
 
         Two-stage least squares' robust variance has it too; here it is net of what chance makes contrasts differ by.
         """
@@ -193,7 +193,7 @@ class StratifiedAssigned(Contrasts):
 def stratified_pair(
     filled: Completed, treatment: int, control: int, *, by_patients: bool = False
 ) -> StratifiedAssigned:
-    """Those assigned either arm, stratum by stratum; takers took the treatment."""
+    """Patients assigned either arm, stratum by stratum; takers took the treatment."""
     arms, cells = [treatment, control], filled.cells
     others = np.ones(cells.n.shape[2], dtype=np.bool_)
     others[[treatment, NOT_KNOWN]] = False

@@ -67,7 +67,7 @@ class PairOfArms:
 
 
 class Contrast(NamedTuple):
-    """What a comparison says, before it is put into words."""
+    """Difference, ratio and p-value of a comparison."""
 
     difference: Quantity
     ratio: Quantity
@@ -226,7 +226,7 @@ _NO_VARIANCE = "outcomes do not vary within strata enough to say how sure this i
 
 
 def alone_note(n: int) -> str:
-    """Of patients in strata that cannot be compared; empty where there are none."""
+    """Sentence on patients in strata that cannot be compared; empty if there are none."""
     return f" {n} patients are in strata that have one of the arms only; they do not count here." if n else ""
 
 

@@ -1,1 +1,1 @@
-"""Effects under other assumptions on missing outcomes than the one that the analysis makes, and signs against it."""
+"""Missing outcomes: their number, worst cases, and effects under other assumptions on them."""

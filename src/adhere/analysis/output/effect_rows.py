@@ -55,7 +55,7 @@ class EffectRow(NamedTuple):
 
     @property
     def holds(self) -> str:
-        """What its set promises, and for which allocation."""
+        """Promise of its set, and the allocation for which it holds."""
         if self.reason in WITHHELD:
             return WITHHELD[self.reason]
         if self.tipping is not None:

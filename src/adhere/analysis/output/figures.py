@@ -119,7 +119,7 @@ def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
 
 
 def matrix_figure(analysis: Findings) -> ReportFigure | None:
-    """What was taken by what was assigned; none for many arms, whose table says it."""
+    """Matrix of arms taken by arms assigned; None for many arms, whose table says it."""
     from adhere.report.compliance_matrix import MatrixRow, compliance_matrix
 
     arms = analysis.flow.arms

@@ -50,7 +50,7 @@ def notes_of(analysis: Findings) -> list[str]:
 
 
 def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
-    """Of notes that are alike but for names of arms and numbers, the first few, and how many more there are."""
+    """The first few of notes that differ only in names of arms and numbers, and how many more there are."""
     names = "|".join(sorted(map(re.escape, arms), key=len, reverse=True))
     varying = re.compile(rf"(?<!\w)(?:{names}|\d[\d,.%]*)(?!\w)")
     alike: dict[str, list[str]] = {}
@@ -122,7 +122,7 @@ def methods(analysis: Findings) -> list[str]:
 
 
 def _methods(value: Any) -> Iterator[str]:
-    """What the methods of all sets in a plain value are called."""
+    """Names of the methods of all sets in a plain value."""
     if isinstance(value, dict):
         if "method" in value:
             yield value["method"]

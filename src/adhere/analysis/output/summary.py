@@ -39,7 +39,7 @@ def summary(analysis: Findings, width: int = WIDEST) -> str:
 
 
 def headline(analysis: Findings) -> str:
-    """What was analysed: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
+    """First line: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
     arms = arms_words(analysis)
     if len(analysis.arms) > tables.MAX_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
@@ -57,7 +57,7 @@ def arms_words(analysis: Findings) -> str:
 
 
 def allocation_words(analysis: Findings) -> str:
-    """What is known of how arms were drawn."""
+    """Say what is known of how arms were drawn."""
     n_lacking = analysis.n_without_probabilities
     if not analysis.has_probabilities and not analysis.adaptive:
         if analysis.fixed_allocation:

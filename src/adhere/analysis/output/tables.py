@@ -91,7 +91,7 @@ def flow_table(analysis: Findings) -> Listing:
 
 
 def compliance_table(analysis: Findings) -> Listing:
-    """Of those whose report is known, how many took what."""
+    """Shares that took each arm, among patients whose report is known."""
     found, is_small = analysis.flow.arms, len(analysis.arms) <= MAX_ARMS
     taken: dict[str, list[float | None]] = (
         {arm: [one.matrix[arm].value for one in found] for arm in analysis.arms}
@@ -172,7 +172,7 @@ def strata_table(analysis: Findings) -> Listing:
 
 
 def _holds(found: Quantity) -> str:
-    """What the first set of a quantity promises."""
+    """Promise of the first set of a quantity."""
     return found.sets[0].validity.value if found.sets else UNKNOWN
 
 

@@ -187,7 +187,7 @@ def _people(n: int) -> str:
 
 
 def _taken(cells: dict[str, Cells], arms: TableArms) -> Ints:
-    """What was taken, as the number of an arm, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN."""
+    """Arm taken in each row, as the number of an arm, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN."""
     known = {name: number for number, name in enumerate(arms.names)}
     numbers = [known.get(name, IN_WORDS.get(name.lower(), TOOK_OTHER)) for name in arms.taken_names]
     taken = np.array([*numbers, NOT_KNOWN], dtype=np.int64)[arms.taken]

@@ -1,1 +1,1 @@
-"""Which view can be trusted here, and why, in words."""
+"""Judgement, in words, of which view can be trusted here, and why."""

@@ -1,4 +1,4 @@
-"""What must be said before any number of an analysis is read: warnings for the top of every output."""
+"""Warnings for the top of every output, to read before any number of an analysis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRIFTED = (
 
 
 def warnings(analysis: Findings) -> tuple[str, ...]:
-    """Those that the records came with, and those that the results call for."""
+    """Warnings that the records came with, and those that the results call for."""
     first = [REHEARSAL] if analysis.rehearsal else []
     return tuple(unique([*first, *map(sentence, analysis.warnings), *_warnings(analysis)]))
 

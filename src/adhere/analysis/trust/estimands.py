@@ -1,4 +1,4 @@
-"""What each view estimates, in words: its estimand, the strategy by ICH E9(R1), what it assumes and says here."""
+"""Each view in words: its estimand, the strategy by ICH E9(R1), what it assumes and says here."""
 
 from __future__ import annotations
 

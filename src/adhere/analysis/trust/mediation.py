@@ -30,7 +30,7 @@ _NEEDS = (
 
 @dataclass(frozen=True)
 class ArmMediation:
-    """Of those who took one arm: does their outcome depend on what they were assigned?
+    """Test of one arm taken: does the outcome depend on what was assigned?
 
     `n` and `means` are by the arm chosen. `log_bayes_factor` is that of confounded (a mean for each arm chosen) over
     mediated (one mean): above 0 it favours that the outcome depends on the arm assigned. `bayes_factor` says the

@@ -20,7 +20,7 @@ _FEW = 50  # patients, below which Student's interval is not relied on for skewe
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks against mediated: a Bayes factor and an e-value, and a p-value where the sample was a fixed one."""
+    """Evidence against mediated: a Bayes factor and an e-value, and a p-value where the sample was a fixed one."""
 
     log_bayes_factor: float
     log_e: float
@@ -37,7 +37,7 @@ class Evidence:
 
 
 def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evidence:
-    """What groups of cells, each of those who took one arm, say together."""
+    """Evidence of groups of cells together; each group took one arm."""
     freedom = sum(len(cells) - 1 for cells in groups)
     p_value = None if adaptive else chi_square_p_value(math.fsum(map(chi_square, groups)), freedom)
     return Evidence(
@@ -49,7 +49,7 @@ def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evide
 
 
 def log_bayes_factor(cells: Sequence[RewardSums]) -> float:
-    """Of confounded, a mean for each cell, over mediated, one mean for all; every mean is uniform before the data.
+    """Log Bayes factor of confounded (a mean for each cell) over mediated (one mean); each mean has a uniform prior.
 
     >>> cells = [RewardSums(1, 1.0, 1.0), RewardSums(1, 0.0, 0.0)]
     >>> round(math.exp(log_bayes_factor(cells)), 6)  # ½ · ½ over 1/6
@@ -203,7 +203,7 @@ def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:
 def arm_sentence(
     arm: str, means: Mapping[str, Quantity], evidence: Evidence, most: float, margin: float, level: float
 ) -> str:
-    """What is found for those who took one arm; `most` is the largest difference that the data allow."""
+    """Finding on those who took one arm; `most` is the largest difference that the data allow."""
     if evidence.refutes(level) or evidence.differs(level):
         known = sorted((mean.value, chosen) for chosen, mean in means.items() if mean.value is not None)
         (low, lowest), *_, (high, highest) = known
@@ -238,7 +238,7 @@ def untested_sentence(n_known: int, everybody_complied: bool) -> str:
 def overall_sentence(
     evidence: Evidence, equivalent: bool, refuted_arms: Sequence[str], margin: float, level: float
 ) -> str:
-    """What is found for all arms together."""
+    """Finding on all arms together."""
     least, values = 1.0 / (1.0 - level), _values(evidence)
     refuted, differs = evidence.refutes(level), evidence.differs(level)
     if equivalent:

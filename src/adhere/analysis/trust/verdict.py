@@ -1,4 +1,4 @@
-"""Which view can be trusted here, and why: the paragraph that a trialist needs."""
+"""Verdict on which view can be trusted here, and why: the paragraph that a trialist needs."""
 
 from __future__ import annotations
 

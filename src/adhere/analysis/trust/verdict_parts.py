@@ -143,7 +143,7 @@ _WEAK = 0.1  # of the share that takes an arm: a smaller difference between arms
 
 
 def on_what_was_taken(analysis: Findings) -> Iterator[str]:
-    """What the test of what was taken makes of the views that compare people by it."""
+    """Say whether views that compare people by what they took can be read."""
     mediation = analysis.mediation
     views = "as-treated and per-protocol"
     depends = [arm for arm in mediation.arms if arm.refuted or arm.differs]
