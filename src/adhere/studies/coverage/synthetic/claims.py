@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from typing import NamedTuple
 
 from adhere.analysis.analysis import Analysis
-from adhere.studies.coverage.synthetic.trials import AT_RANDOM, NO_DEFIERS, Trial
+from adhere.studies.coverage.synthetic.trials import AT_RANDOM, Trial
 
 _INTERVAL = re.compile(
     r"(?P<treatment>\w+) against (?P<control>\w+) (?:from )?[+-]?[\d.]+(?: to [+-]?[\d.]+)?"
     r"(?: \(with sampling error)? \[(?P<low>-?[\d.]+|-∞), (?P<high>-?[\d.]+|∞)\]"
 )
 _ROUNDING = 0.0005
-_TESTS, _INTERVALS = 0.05, 0.10  # wrong claims allowed: of a test, and by the bar of an interval marked 95%
 UNKNOWN_SENTENCE = "sentence without a kind"
 
 Check = Callable[[str, Trial], bool]
@@ -54,31 +55,10 @@ def claims(analysis: Analysis, trial: Trial) -> Iterator[Claim]:
                 yield Claim(rule.kind, rule.wrong(sentence, trial), rule.level)
 
 
-def _right(sentence: str, trial: Trial) -> bool:
-    return False
-
-
-def _no_fault_logged(sentence: str, trial: Trial) -> bool:
-    return True  # every log here is right, every effect constant, and assignment acts through what is taken alone
-
-
-def _mediated(sentence: str, trial: Trial) -> bool:
-    return trial.is_mediated
-
-
-def _comparable(sentence: str, trial: Trial) -> bool:
-    """Whether those who took different arms are comparable: also those who came early and late."""
-    return trial.is_mediated and not (trial.drift and trial.allocation.learns)
-
-
 def _mediated_arm(sentence: str, trial: Trial) -> bool:
     arm = re.search(r"who took (\w+) fared differently", sentence)
     assert arm is not None
     return trial.spread_given(trial.arms.index(arm[1])) < 1e-9
-
-
-def _not_alike(sentence: str, trial: Trial) -> bool:
-    return any(trial.spread_given(arm) > 0.05 for arm in range(len(trial.arms)))
 
 
 def _same_effect(sentence: str, trial: Trial) -> bool:
@@ -114,90 +94,33 @@ def _compliers(trial: Trial, treatment: int, control: int) -> float | None:
     return None if means[0] is None or means[1] is None else means[0] - means[1]
 
 
-def _rule(kind: str, pattern: str, wrong: Check = _right, level: float = 0.0, assumes: tuple[str, ...] = ()) -> _Rule:
-    return _Rule(kind, re.compile(pattern), wrong, level, frozenset(assumes))
+_CHECKS: dict[str, Check] = {
+    "": lambda _, trial: False,
+    "always": lambda _, trial: (
+        True
+    ),  # every log is right, every effect constant, and assignment acts by what is taken
+    "mediated": lambda _, trial: trial.is_mediated,
+    # Those who took different arms are comparable, also those who came early and late.
+    "comparable": lambda _, trial: trial.is_mediated and not (trial.drift and trial.allocation.learns),
+    "arm mediated": _mediated_arm,
+    "not alike": lambda _, trial: any(trial.spread_given(arm) > 0.05 for arm in range(len(trial.arms))),
+    "same effect": _same_effect,
+    "allocates alike": lambda _, trial: not trial.allocates_by_stratum,
+    "nothing missing": lambda _, trial: not trial.has_missing,
+    "no drift": lambda _, trial: not trial.drift,
+    "some do not comply": lambda _, trial: not trial.complies,
+    "no defiers": lambda _, trial: not trial.has_defiers,
+    "outside assigned": _outside(_assigned),
+    "outside everybody": _outside(_everybody),
+    "outside compliers": _outside(_compliers),
+}
 
 
-_RULES = (
-    _rule(
-        "intention-to-treat: the interval printed",
-        "^Intention-to-treat is the view",
-        _outside(_assigned),
-        _INTERVALS,
-        (AT_RANDOM,),
-    ),
-    _rule(
-        "arms were not drawn as logged",
-        "arms were not drawn as logged|^Arms were not drawn with the logged",
-        _no_fault_logged,
-        _TESTS,
-    ),
-    _rule("the interval holds if allocation was fixed", "^Its interval (holds if the prob|is approximate)"),
-    _rule("no estimate by intention-to-treat", "^By this view there is no estimate|^Worst-case bounds say between"),
-    _rule("the effect changed over time", "^The effect changed over time|^Drift:", _no_fault_logged, _TESTS),
-    _rule("missing outcomes at their worst case", "^Missing and pending outcomes enter"),
-    _rule("missing outcomes are left out", "^It leaves out patients"),
-    _rule(
-        "missing at random, or see beside it",
-        "^Outcomes are missing. This view (and compliers take|takes)",
-    ),
-    _rule(
-        "the allocation depends on the stratum",
-        "^Read .* only: the allocation depends|^The shares assigned differ|^The probabilities of arms depend"
-        "|^Withheld, as it mixes strata",
-        lambda _, trial: not trial.allocates_by_stratum,
-        _TESTS,
-    ),
-    _rule("loss depends on what was taken", "^Loss depends on", lambda _, trial: not trial.has_missing, _TESTS),
-    _rule("the allocation may depend on the stratum", "^The shares assigned may differ"),
-    _rule(
-        "outcomes drifted",
-        "^Outcomes changed over time|^Withheld, as outcomes drifted|: outcomes drifted over time",
-        lambda _, trial: not trial.drift,
-        _TESTS,
-    ),
-    _rule("the effect differs by stratum", "differs from stratum to stratum", _same_effect, _TESTS),
-    _rule("all views agree", "all views agree", lambda _, trial: not trial.complies),
-    _rule("exclusion is refuted", "[Dd]ata refute that assignment (acts|mattered) only", _no_fault_logged, _TESTS),
-    _rule(
-        "monotonicity is refuted",
-        "refute that nobody does the opposite|refute monotonicity|there are (no )?defiers",
-        lambda _, trial: not trial.has_defiers,
-        _TESTS,
-    ),
-    _rule("no effect among compliers to read", "there is no effect among compliers|^There is no effect among"),
-    _rule("compliers: not known at all", "is not known at all"),
-    _rule(
-        "compliers: the interval printed",
-        "^The effect among compliers .* can be read if",
-        _outside(_compliers),
-        _INTERVALS,
-        (NO_DEFIERS, AT_RANDOM),
-    ),
-    _rule("what was taken cannot be tested", "^Do not rely on as-treated|^No arm was taken by"),
-    _rule(
-        "alike within the margin",
-        "fared alike whatever they were assigned|by less than the margin",
-        _not_alike,
-        _TESTS,
-    ),
-    _rule("do not read as-treated", "^Do not read as-treated", _comparable, _TESTS),
-    _rule("fared differently by the arm assigned", "fared differently depending", _mediated_arm, _TESTS),
-    _rule("taking is related to outcomes", "^Who takes what is related", _comparable, _TESTS),
-    _rule(
-        "the outcome depends on the arm assigned",
-        "^Refuted|^In this sample the outcome depends",
-        _mediated,
-        _TESTS,
-    ),
-    _rule("as-treated not decided", "^Whether as-treated|^Not decided"),
-    _rule("bounds: the limits printed", "^For the effect if everybody took", _outside(_everybody), _INTERVALS),
-    _rule("warning: how allocation matters", "^The records do not say|^The allocation was adaptive"),
-    _rule("warning: missing outcomes", "of outcomes are missing|^Outcomes are missing for|outcomes are known"),
-    _rule("as-treated intervals do not hold", "^The intervals of as-treated are fixed-sample"),
-    _rule(
-        "exclusion is not refuted",
-        "^The data do not refute that assignment|^The observed shares contradict .* by no more than chance",
-    ),
-    _rule("nothing against the log", "^No evidence against the log|nothing to check"),
-)
+def _read() -> Iterator[_Rule]:
+    """The rules of `rules.toml`."""
+    for given in tomllib.loads(files(__package__).joinpath("rules.toml").read_text("utf-8"))["rule"]:
+        check, assumes = _CHECKS[given.get("wrong", "")], frozenset(given.get("assumes", ()))
+        yield _Rule(given["kind"], re.compile(given["pattern"]), check, given.get("level", 0.0), assumes)
+
+
+_RULES = tuple(_read())
