@@ -34,7 +34,7 @@ TINY = (
 def played(tmp_path_factory: pytest.TempPathFactory) -> Arena:
     out = tmp_path_factory.mktemp("arena")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "arena_page", lambda *_: "")  # takes seconds, and has tests of its own
+        patch.setattr("adhere.studies.arena.page.arena_page", lambda *_: "")  # which takes seconds
         return arena(out, ["thompson/actual", "thompson/comply"], only_own=True, cells=TINY, n_threads=2)
 
 

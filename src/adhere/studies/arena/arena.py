@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import polars
+from typing import TYPE_CHECKING
 
 from adhere.checks import check_integer
 from adhere.compilation.user_code import sentence_of
@@ -20,12 +19,13 @@ from adhere.simulation.execution.backend import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.families import ARENA_SEED
-from adhere.studies.arena.page import arena_page
 from adhere.studies.arena.play import KeptPlays, Played, comes_with_adhere, play
-from adhere.studies.arena.tables import LeftOut, make_tables
 from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
 from adhere.studies.framework.report_writer import PAGE, check_page_folder, folder_lock, write_page
+
+if TYPE_CHECKING:
+    import polars
 
 MAX_THREADS = 1024
 _NEEDED = {"matplotlib": "report", "jinja2": "report"}
@@ -91,6 +91,9 @@ def arena(
         A grid of one's own.
 
     """
+    # It brings in polars, which `import adhere` must not wait for.
+    from adhere.studies.arena.tables import LeftOut, make_tables
+
     began = time.perf_counter()
     out, seed = Path(out), check_seed(seed)
     check_device(device, None)
@@ -142,6 +145,8 @@ def arena(
 
 def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
     """Write everything, the page last."""
+    from adhere.studies.arena.page import arena_page
+
     write_page(
         done.out,
         done.tables,

@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-
-import polars
+from typing import TYPE_CHECKING, Any
 
 from adhere.files import write_file
 from adhere.simulation.execution.identity import sources_digest
 from adhere.studies.framework.study import Tables
+
+if TYPE_CHECKING:
+    import polars
 
 MADE_WITH = "made-with.json"
 
@@ -88,6 +89,8 @@ def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedS
 
 def load(folder: Path, name: str, settings: Settings) -> CachedStudy | None:
     """A finished study made with these settings, if there is one and it is whole."""
+    import polars  # which `import adhere` must not wait for
+
     place = folder / name
     made_with = read_json(place / MADE_WITH)
     digests = made_with.pop("files", None)
