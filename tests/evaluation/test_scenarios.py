@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 
 from adhere.design.design import Design
+from adhere.design.design_file import load_design
 from adhere.design.make_design import make_design
 from adhere.errors import InputError
 from adhere.evaluation.scenarios.scenario import Scenario, truth_of
 from adhere.evaluation.scenarios.scenario_grid import ScenarioGrid
-from adhere.evaluation.scenarios.scenarios import note_on_nulls, read_scenarios
+from adhere.evaluation.scenarios.scenarios import given_or_own, note_on_nulls, read_scenarios
 from adhere.populations import ComplianceTypes, Count, Counts, corrective, rich_and_poor, uniform_any
 
 
@@ -245,3 +247,22 @@ def test_effects_by_arm_in_a_grid() -> None:
         with pytest.raises(InputError) as error:
             read_scenarios({"effect": effect}, _design("none", "low", "high"))
         assert says in str(error.value)
+
+
+def test_a_file_is_parsed_once_however_often_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "trial.toml"
+    text = 'name = "a"\npolicy = "uniform"\narms = ["x", "y"]\nn_patients = 20\n[scenarios]\neffect = 0.2\n'
+    file.write_text(text, encoding="utf-8")
+    parsed: list[str] = []
+    parse = tomllib.loads
+
+    def counted(text: str) -> dict[str, Any]:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(tomllib, "loads", counted)
+    scenarios = given_or_own(None, file)
+    assert read_scenarios(scenarios, load_design(file))
+    assert parsed == [text]
+    file.write_text(text.replace("0.2", "0.25"), encoding="utf-8")
+    assert read_scenarios(given_or_own(None, file), load_design(file))[-1].effect == 0.25

@@ -7,7 +7,8 @@ it is no part of it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -57,7 +58,14 @@ def load_design(source: DesignLike) -> Design:
     if not isinstance(source, (str, PathLike)):
         raise InputError("design", source, _EXPECTED)
     path = Path(source)
-    document = _document(_text(path), str(path), is_json=path.suffix.lower() == ".json")
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise InputError("design", str(path), _EXPECTED)
+    try:
+        document = _document(partial(read_document, path), str(path), is_json=path.suffix.lower() == ".json")
+    except OSError as error:
+        raise unreadable("design", path, error) from None
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
     try:
         return _design(document)
     except InputError as error:
@@ -70,23 +78,27 @@ def design_document(text: str) -> Mapping[str, Any]:
     >>> design_document('name = "headache"')
     {'name': 'headache'}
     """
-    return _document(text, "design", is_json=text.lstrip().startswith("{"))
+    is_json = text.lstrip().startswith("{")
+    return _document(partial(read_json if is_json else tomllib.loads, text), "design", is_json)
 
 
-def _text(path: Path) -> str:
-    if path.suffix.lower() not in (".toml", ".json"):
-        raise InputError("design", str(path), _EXPECTED)
+def read_document(path: Path) -> Any:
+    """The contents of a .toml or .json file. A command needs them several times; they are parsed once."""
+    stat = path.stat()
+    return _parsed(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=16)
+def _parsed(path: Path, changed: int, size: int) -> Any:
+    text = path.read_text(encoding="utf-8-sig")
+    return read_json(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+
+
+def _document(read: Callable[[], Any], where: str, is_json: bool) -> Mapping[str, Any]:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise unreadable("design", path, error) from None
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
-
-
-def _document(text: str, where: str, is_json: bool) -> Mapping[str, Any]:
-    try:
-        found = read_json(text) if is_json else tomllib.loads(text)
+        found = read()
+    except UnicodeDecodeError:
+        raise
     except (ValueError, RecursionError) as error:  # not of the language, a number too long or a list too deep
         raise InputError(where, str(error), f"valid {'JSON' if is_json else 'TOML'}") from None
     if not isinstance(found, dict):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from adhere.decoding import read_json
 from adhere.design.design import Design
+from adhere.design.design_file import read_document
 from adhere.errors import InputError
 from adhere.evaluation.scenarios.scenario import Scenario, null_of
 from adhere.evaluation.scenarios.scenario_grid import LOWERING_GRID, USUAL_GRID, ScenarioGrid, usual_average
@@ -136,12 +135,10 @@ def note_on_nulls(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
 
 def scenario_table(path: Path) -> Mapping[str, Any] | None:
     """The table `scenarios` of a file; None if it has none, or is no such file."""
-    readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": read_json}
-    read = readers.get(path.suffix.lower())
-    if read is None:
+    if path.suffix.lower() not in (".toml", ".json"):
         return None
     try:
-        document = read(path.read_text(encoding="utf-8-sig"))
+        document = read_document(path)
     except InputError as error:
         raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
     except (OSError, ValueError, RecursionError):
