@@ -18,7 +18,7 @@ from adhere.design.parts import MIRRORED, Looks, Stopping
 from adhere.errors import InputError
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.evaluation.search.calibration import calibrate
-from adhere.evaluation.search.confirmed_number import SettledNumber, Tried
+from adhere.evaluation.search.confirmed_number import ConfirmedNumber, Tried
 from adhere.evaluation.search.named_number import with_number
 from adhere.evaluation.search.sample_size import SampleSize, sample_size
 from adhere.intervals import Estimate
@@ -115,9 +115,9 @@ def test_the_conservative_critical_value_of_a_single_look() -> None:
     assert found.error.low is not None
     assert found.error.high is not None
     assert found.error.low < true < found.error.high
-    assert found.is_confirmed == (found.settled.upper_limit <= 0.05)
+    assert found.is_confirmed == (found.confirmation.upper_limit <= 0.05)
     assert found.design == with_number(FIXED, "stopping.superiority", found.value)
-    assert list(found.settled.tried) == tried
+    assert list(found.confirmation.tried) == tried
     assert {one.seed for one in tried} >= {0, 1}
     assert "ith 95% confidence the type I error is at most 0.0" in found.how_sure
     assert "under every one of these 2 nulls" in found.summary().replace("\n", " ")
@@ -154,9 +154,9 @@ def test_the_size_of_a_single_look() -> None:
 @pytest.mark.parametrize(("rate", "about"), [(0.08, 372), (0.1, 400), (0.12, 429), (0.0, 137)])
 def test_about_how_many_patients_is_said_after_one_size(rate: float, about: int) -> None:
     """The power at a single size follows a z-test: its probit is a straight line over the root of the size."""
-    settled = SettledNumber(400, (Estimate(rate, 0.0, rate, rate),), (Tried(400, N, 1, (rate,)),), 0.1, True)
+    confirmed = ConfirmedNumber(400, (Estimate(rate, 0.0, rate, rate),), (Tried(400, N, 1, (rate,)),), 0.1, True)
     scenario = read_scenarios(SCENARIOS, FIXED)[-1]
-    found = SampleSize(FIXED, 0.9, scenario, settled, N, 0, "1")
+    found = SampleSize(FIXED, 0.9, scenario, confirmed, N, 0, "1")
     assert found.n_patients_estimated == pytest.approx(about, abs=1)
     assert f"About {found.n_patients_estimated} patients have a power of 0.9, as estimated" in found.summary(500)
     assert ("are as many as" in found.summary(500)) == (about < 400)
@@ -171,11 +171,11 @@ def test_the_worst_null_of_a_grid_of_compliance() -> None:
         "confounding 0.2, average null ±0.2",
     )
     assert f"note: {found.notes[0][:40]}" in found.summary()
-    assert found.error.mean == max(error.mean for error in found.settled.errors)
+    assert found.error.mean == max(error.mean for error in found.confirmation.errors)
     assert found.error.low is not None
     assert found.error.low <= 0.2
     alone = msgspec.structs.replace(found.design, estimands=())
-    again = adhere.evaluate(alone, list(found.nulls), 400, seed=found.settled.tried[-1].seed, progress=False)
+    again = adhere.evaluate(alone, list(found.nulls), 400, seed=found.confirmation.tried[-1].seed, progress=False)
     worst = again[found.worst_null, 0]
     assert worst.moments.mean[worst.columns.where("false_claim", 2)] == pytest.approx(found.error.mean)
 

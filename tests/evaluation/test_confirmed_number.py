@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adhere.errors import InputError
-from adhere.evaluation.search.confirmed_number import Tried, aim, crossing, settle
+from adhere.evaluation.search.confirmed_number import Tried, aim, crossing, find_number
 from adhere.evaluation.search.search import PROBIT, ROOT, Range
 
 WITHIN = Range(0.51, 0.99999, PROBIT, 5, "high")
@@ -24,27 +24,27 @@ def errors(number: float, n_trials: int, seed: int) -> tuple[float, ...]:
 
 def test_the_worst_scenario_is_held_and_confirmed_with_fresh_seeds() -> None:
     heard: list[Tried] = []
-    settled = settle(errors, 3, 0.05, WITHIN, 0.9, N, 5, heard.append, conservative=True)
-    true = [1.0 - NormalDist(shift).cdf(NormalDist().inv_cdf(settled.number)) for shift in SHIFTS]
+    confirmed = find_number(errors, 3, 0.05, WITHIN, 0.9, N, 5, heard.append, conservative=True)
+    true = [1.0 - NormalDist(shift).cdf(NormalDist().inv_cdf(confirmed.number)) for shift in SHIFTS]
     assert 0.04 < max(true) < 0.05
-    assert settled.worst == 1
-    assert settled.is_confirmed
-    assert settled.upper_limit <= 0.05
-    assert heard == list(settled.tried)
-    assert settled.tried[-1].number == settled.number
-    assert [one.seed for one in settled.tried] == [5] * (len(settled.tried) - 1) + [6]
-    for error, rate in zip(settled.errors, true, strict=True):
+    assert confirmed.worst == 1
+    assert confirmed.is_confirmed
+    assert confirmed.upper_limit <= 0.05
+    assert heard == list(confirmed.tried)
+    assert confirmed.tried[-1].number == confirmed.number
+    assert [one.seed for one in confirmed.tried] == [5] * (len(confirmed.tried) - 1) + [6]
+    for error, rate in zip(confirmed.errors, true, strict=True):
         assert error.low is not None
         assert error.high is not None
         assert error.low < rate < error.high
 
 
 def test_the_number_has_the_target_itself_for_its_worst_error() -> None:
-    settled = settle(errors, 3, 0.05, WITHIN, 0.9, N, 5)
-    assert true_error(settled.number) == pytest.approx(0.05, abs=3.0 * (0.05 * 0.95 / N) ** 0.5)
-    assert settled.worst == 1
-    assert settled.is_confirmed
-    worst = settled.errors[1]
+    confirmed = find_number(errors, 3, 0.05, WITHIN, 0.9, N, 5)
+    assert true_error(confirmed.number) == pytest.approx(0.05, abs=3.0 * (0.05 * 0.95 / N) ** 0.5)
+    assert confirmed.worst == 1
+    assert confirmed.is_confirmed
+    worst = confirmed.errors[1]
     assert worst.low is not None
     assert worst.high is not None
     assert worst.low < 0.05 < worst.high
@@ -57,31 +57,31 @@ def test_many_scenarios_do_not_make_a_number_strict() -> None:
         draws = np.random.default_rng(seed).standard_normal((n_trials, 10))
         return tuple((draws > NormalDist().inv_cdf(number)).mean(axis=0).tolist())
 
-    found = [1.0 - settle(alike, 10, 0.05, WITHIN, None, 4_000, 10 * seed).number for seed in range(20)]
+    found = [1.0 - find_number(alike, 10, 0.05, WITHIN, None, 4_000, 10 * seed).number for seed in range(20)]
     assert np.mean(found) == pytest.approx(0.05, abs=0.0015)
 
 
 def test_fresh_trials_seldom_contradict_the_number() -> None:
     """If they do, another is tried, and then hardly ever."""
-    settled = [settle(errors, 3, 0.05, WITHIN, None, 4_000, 10 * seed) for seed in range(60)]
-    assert 0 < sum(one.tried[-1].seed % 10 == 2 for one in settled) < 15
-    assert sum(one.is_confirmed for one in settled) >= 58
-    assert np.mean([true_error(one.number) for one in settled]) == pytest.approx(0.05, abs=0.0015)
+    confirmed = [find_number(errors, 3, 0.05, WITHIN, None, 4_000, 10 * seed) for seed in range(60)]
+    assert 0 < sum(one.tried[-1].seed % 10 == 2 for one in confirmed) < 15
+    assert sum(one.is_confirmed for one in confirmed) >= 58
+    assert np.mean([true_error(one.number) for one in confirmed]) == pytest.approx(0.05, abs=0.0015)
 
 
 def test_too_few_trials_for_ten_errors_are_refused() -> None:
     with pytest.raises(InputError, match=r"n_trials: got 199, expected at least 200, so that about 10 of them err"):
-        settle(errors, 3, 0.05, WITHIN, None, 199, 0)
+        find_number(errors, 3, 0.05, WITHIN, None, 199, 0)
 
 
 def test_what_is_called_confirmed_is_below_the_target() -> None:
     """In all but one of twenty; a first number that fresh trials do not confirm is followed by a stricter one."""
     wrong, second, confirmed = 0, 0, 0
     for seed in range(40):
-        settled = settle(errors, 3, 0.05, WITHIN, None, 10_000, 10 * seed, conservative=True)
-        wrong += settled.is_confirmed and true_error(settled.number) > 0.05
-        second += settled.tried[-1].seed == 10 * seed + 2
-        confirmed += settled.is_confirmed
+        confirmed = find_number(errors, 3, 0.05, WITHIN, None, 10_000, 10 * seed, conservative=True)
+        wrong += confirmed.is_confirmed and true_error(confirmed.number) > 0.05
+        second += confirmed.tried[-1].seed == 10 * seed + 2
+        confirmed += confirmed.is_confirmed
     assert wrong <= 5
     assert 0 < second < 25
     assert confirmed > 30
@@ -89,10 +89,10 @@ def test_what_is_called_confirmed_is_below_the_target() -> None:
 
 def test_few_trials_do_not_make_a_number_much_stricter() -> None:
     """They just say less."""
-    found = [settle(errors, 3, 0.05, WITHIN, None, 1_000, 10 * seed, conservative=True) for seed in range(40)]
-    assert sum(0.03 < true_error(settled.number) < 0.06 for settled in found) > 30
-    assert {settled.tried[-1].seed % 10 for settled in found} == {1}
-    assert sum(settled.is_confirmed for settled in found) < 15
+    found = [find_number(errors, 3, 0.05, WITHIN, None, 1_000, 10 * seed, conservative=True) for seed in range(40)]
+    assert sum(0.03 < true_error(confirmed.number) < 0.06 for confirmed in found) > 30
+    assert {confirmed.tried[-1].seed % 10 for confirmed in found} == {1}
+    assert sum(confirmed.is_confirmed for confirmed in found) < 15
 
 
 def test_more_trials_aim_nearer() -> None:

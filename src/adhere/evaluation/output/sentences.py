@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from adhere.design.planned_looks import planned_looks
 from adhere.design.words import as_assigned, randomises
 from adhere.evaluation.output.grid_figures import CLAIMS, worst_error
 from adhere.evaluation.output.rows import Row, is_known, percent, rows_of
+from adhere.intervals import Estimate
 from adhere.report.numbers import counted
 
 if TYPE_CHECKING:
@@ -77,33 +78,31 @@ def every_scenario(evaluation: Evaluation) -> str:
 
 def errors_result(evaluation: Evaluation) -> str:
     """The largest type I error of each design, and where it is."""
-    said = []
-    for label, rows in _by_design(evaluation).items():
+
+    def largest(rows: Sequence[Row]) -> str:
         worst = worst_error(rows)
-        if worst is not None:
-            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
-            said.append(f"{whose}{worst[1]} ({worst[0].scenario.name})")
-    if not said:
+        return "" if worst is None else f"{worst[1]} ({worst[0].scenario.name})"
+
+    if not (said := _each_design(evaluation, largest)):
         return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_ERRORS
-    return f"The largest type I error{_among(evaluation, 'type_one')}: {'; '.join(said)}."
+    return f"The largest type I error{_among(evaluation, 'type_one')}: {said}."
 
 
 def _among(evaluation: Evaluation, name: str) -> str:
     """Of how many scenarios it is the largest; nothing where that differs between designs."""
-    counts = {sum(is_known(row.number(name)) for row in rows) for rows in _by_design(evaluation).values()}
+    counts = {len(_known(rows, name)) for rows in _by_design(evaluation).values()}
     return f" of {max(counts)} scenarios" if len(counts) == 1 and max(counts) > 1 else ""
 
 
 def wrong_claims_result(evaluation: Evaluation) -> str:
     """The largest probability of a claim in the wrong direction, of each design; nothing where there is none."""
-    said = []
-    for label, rows in _by_design(evaluation).items():
-        known = [(one, row) for row in rows if (one := row.number("wrong_claim")) is not None and is_known(one)]
-        if known:
-            one, row = max(known, key=lambda each: each[0].mean)
-            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
-            said.append(f"{whose}{percent(one)} ({row.scenario.name})")
-    return f"The largest probability of a claim in the wrong direction: {'; '.join(said)}." if said else ""
+
+    def largest(rows: Sequence[Row]) -> str:
+        known = _known(rows, "wrong_claim")
+        return _where(max(known, key=_mean)) if known else ""
+
+    said = _each_design(evaluation, largest)
+    return f"The largest probability of a claim in the wrong direction: {said}." if said else ""
 
 
 def fairness_result(evaluation: Evaluation) -> str:
@@ -119,45 +118,44 @@ def fairness_result(evaluation: Evaluation) -> str:
 
 
 def power_result(evaluation: Evaluation) -> str:
-    """From where to where power goes."""
-    said = []
-    for label, rows in _by_design(evaluation).items():
-        known = [(one, row) for row in rows if (one := row.number("power")) is not None and is_known(one)]
-        if known:
-            low, high = min(known, key=lambda one: one[0].mean), max(known, key=lambda one: one[0].mean)
-            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
-            ends = [f"{percent(one)} ({row.scenario.name})" for one, row in (low, high)]
-            said.append(f"{whose}{ends[0]}" if len(known) == 1 else f"{whose}from {ends[0]} to {ends[1]}")
-    if said:
-        return f"Power: {'; '.join(said)}."
+    """The range of power over scenarios."""
+
+    def ends(rows: Sequence[Row]) -> str:
+        known = _known(rows, "power")
+        if len(known) < 2:
+            return _where(known[0]) if known else ""
+        return f"from {_where(min(known, key=_mean))} to {_where(max(known, key=_mean))}"
+
+    if said := _each_design(evaluation, ends):
+        return f"Power: {said}."
     return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_POWER
 
 
 def size_result(evaluation: Evaluation) -> str:
-    """From where to where mean sizes go."""
-    said = []
-    for label, rows in _by_design(evaluation).items():
+    """The range of mean sizes over scenarios."""
+
+    def ends(rows: Sequence[Row]) -> str:
         sizes = [one.mean for row in rows if (one := row.number("sample_size")) is not None]
-        whose = f"{label}: " if len(evaluation.designs) > 1 else ""
         low, high = f"{min(sizes):,.0f}", f"{max(sizes):,.0f}"
-        said.append(f"{whose}{low} patients" if low == high else f"{whose}{low} to {high} patients")
-    by_scenario = ", depending on the scenario" if any(" to " in one for one in said) else ""
-    return f"On average a trial takes {'; '.join(said)}{by_scenario}."
+        return f"{low} patients" if low == high else f"{low} to {high} patients"
+
+    said = _each_design(evaluation, ends)
+    by_scenario = ", depending on the scenario" if " to " in said else ""
+    return f"On average a trial takes {said}{by_scenario}."
 
 
 def benefit_result(evaluation: Evaluation) -> str:
     """How many patients are recommended a worse arm, against 1:1."""
-    said = []
-    for label, rows in _by_design(evaluation).items():
+
+    def ends(rows: Sequence[Row]) -> str:
         known = [one for row in rows if not row.is_null and (one := row.number("recommended_inferior")) is not None]
-        if known:
-            low, high = min(one.mean for one in known), max(one.mean for one in known)
-            whose = f"{label}: " if len(evaluation.designs) > 1 else ""
-            said.append(f"{whose}{low:.1%} to {high:.1%}" if f"{low:.1%}" != f"{high:.1%}" else f"{whose}{low:.1%}")
-    if not said:
+        shares = [f"{end(one.mean for one in known):.1%}" for end in (min, max)] if known else []
+        return " to ".join(dict.fromkeys(shares))
+
+    if not (said := _each_design(evaluation, ends)):
         return "In no scenario is one arm worse than another."
     equal = 1.0 - 1.0 / len(evaluation.designs[0].arms)
-    return f"Patients who are recommended a worse arm: {'; '.join(said)}; with equal shares up to {equal:.0%}."
+    return f"Patients who are recommended a worse arm: {said}; with equal shares up to {equal:.0%}."
 
 
 def estimates_result(evaluation: Evaluation) -> str:
@@ -218,3 +216,21 @@ def _claims_nothing(evaluation: Evaluation) -> bool:
 def _by_design(evaluation: Evaluation) -> dict[str, Sequence[Row]]:
     rows, n_designs = rows_of(evaluation), len(evaluation.designs)
     return {rows[number].label: rows[number::n_designs] for number in range(n_designs)}
+
+
+def _each_design(evaluation: Evaluation, say: Callable[[Sequence[Row]], str]) -> str:
+    """What there is to say of each design, after its name if there are several."""
+    said = {label: text for label, rows in _by_design(evaluation).items() if (text := say(rows))}
+    return "; ".join(said.values() if len(evaluation.designs) == 1 else (f"{one}: {said[one]}" for one in said))
+
+
+def _known(rows: Sequence[Row], name: str) -> list[tuple[Estimate, Row]]:
+    return [(one, row) for row in rows if (one := row.number(name)) is not None and is_known(one)]
+
+
+def _mean(known: tuple[Estimate, Row]) -> float:
+    return known[0].mean
+
+
+def _where(known: tuple[Estimate, Row]) -> str:
+    return f"{percent(known[0])} ({known[1].scenario.name})"

@@ -22,7 +22,7 @@ from adhere.evaluation.scenarios.scenarios import (
     note_on_nulls,
     read_scenarios,
 )
-from adhere.evaluation.search.confirmed_number import LEVEL, SettledNumber, Tried, aim, confirmed_with, settle
+from adhere.evaluation.search.confirmed_number import LEVEL, ConfirmedNumber, Tried, aim, confirmed_with, find_number
 from adhere.evaluation.search.error_rates import AT_MOST, INTERVAL, ErrorRates, rate_rows, rate_table
 from adhere.evaluation.search.named_number import number_of, range_to_search, usual_number, with_number
 from adhere.evaluation.search.search import Range, UnreachableError
@@ -52,7 +52,7 @@ class Calibration:
         The level asked for.
     nulls
         The scenarios under which the error was counted.
-    settled
+    confirmation
         The value found, the error under each null in fresh trials, and all values that were tried.
     n_trials, seed, version
         What repeats it: how many trials of each null, the seed of the search, the version of adhere.
@@ -65,7 +65,7 @@ class Calibration:
     number: str
     type_one: float
     nulls: tuple[Scenario, ...]
-    settled: SettledNumber
+    confirmation: ConfirmedNumber
     n_trials: int
     seed: int
     version: str
@@ -74,12 +74,12 @@ class Calibration:
     @property
     def value(self) -> float:
         """The number found."""
-        return self.settled.number
+        return self.confirmation.number
 
     @property
     def worst_null(self) -> Scenario:
         """The null under which the error is highest in fresh trials."""
-        return self.nulls[self.settled.worst]
+        return self.nulls[self.confirmation.worst]
 
     @property
     def error(self) -> Estimate:
@@ -87,17 +87,17 @@ class Calibration:
 
         Of a conservative calibration the upper limits do.
         """
-        return self.settled.errors[self.settled.worst]
+        return self.confirmation.errors[self.confirmation.worst]
 
     @property
     def average_error(self) -> float:
         """The type I error on average over all nulls, which does not pick the one that came out worst."""
-        return fmean(error.mean for error in self.settled.errors)
+        return fmean(error.mean for error in self.confirmation.errors)
 
     @property
     def conservative(self) -> bool:
         """Whether fresh trials had to show that the error is at most `type_one`."""
-        return self.settled.conservative
+        return self.confirmation.conservative
 
     @property
     def is_confirmed(self) -> bool:
@@ -105,7 +105,7 @@ class Calibration:
 
         Of a conservative calibration, whether they show that the error is at most `type_one` under every null.
         """
-        return self.settled.is_confirmed
+        return self.confirmation.is_confirmed
 
     @property
     def how_sure(self) -> str:
@@ -128,7 +128,7 @@ class Calibration:
 
     @property
     def _limit(self) -> str:
-        limit, trials = self.settled.upper_limit, f"{self.n_trials:,} fresh trials"
+        limit, trials = self.confirmation.upper_limit, f"{self.n_trials:,} fresh trials"
         several = f"under every one of these {len(self.nulls)} nulls ({trials} of each)"
         under = f"under this null ({trials})" if len(self.nulls) == 1 else several
         said = f"with {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under}."
@@ -155,8 +155,8 @@ class Calibration:
 
     def summary(self, width: int = 80) -> str:
         """The number found, the error under each null, and how sure that is."""
-        last = self.settled.tried[-1]
-        searched = len({one.number for one in self.settled.tried})
+        last = self.confirmation.tried[-1]
+        searched = len({one.number for one in self.confirmation.tried})
         repeat = (
             f"{counted(searched, 'value')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')} of"
             f" each null, the same patients each time; {confirmed_with(self.seed, last.seed, self.conservative)}."
@@ -165,7 +165,11 @@ class Calibration:
             *(paragraph(f"note: {one}", width) for one in self.notes),
             f"{self.number} = {self.value:.6g}",
             rate_table(
-                "type I error", AT_MOST if self.conservative else INTERVAL, self.nulls, self.settled.errors, width
+                "type I error",
+                AT_MOST if self.conservative else INTERVAL,
+                self.nulls,
+                self.confirmation.errors,
+                width,
             ),
             paragraph(self.how_sure, width),
             paragraph(self.how_near, width),
@@ -175,7 +179,7 @@ class Calibration:
 
     def to_polars(self) -> polars.DataFrame:
         """A row for each value that was tried and each null: number, trials, seed, error."""
-        return rate_rows(self.nulls, self.settled.tried, self.number, "type_one")
+        return rate_rows(self.nulls, self.confirmation.tried, self.number, "type_one")
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data. Seeds are strings: JSON readers may round them."""
@@ -189,8 +193,8 @@ class Calibration:
             "average_error": self.average_error,
             "worst_null": self.worst_null.name,
             "error": vars(self.error),
-            "nulls": {one.name: vars(error) for one, error in zip(self.nulls, self.settled.errors, strict=True)},
-            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.settled.tried],
+            "nulls": {one.name: vars(error) for one, error in zip(self.nulls, self.confirmation.errors, strict=True)},
+            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.confirmation.tried],
             "n_trials": self.n_trials,
             "seed": str(self.seed),
             "version": self.version,
@@ -273,14 +277,14 @@ def calibrate(
     present = number_of(design, name)
     start = present if present is not None and within.low <= present <= within.high else None
     try:
-        settled = settle(
+        confirmed = find_number(
             errors, len(nulls), type_one, within, start, n_trials, seed, on_tried, conservative=conservative
         )
     except UnreachableError as error:
         raise _unreachable(name, within, type_one, error) from None
-    found = with_number(design, name, settled.number)
+    found = with_number(design, name, confirmed.number)
     notes = (*note_on_default(scenarios, USUAL_NULLS), *note_on_nulls(nulls))
-    return Calibration(found, name, type_one, nulls, settled, n_trials, seed, version("adhere"), notes)
+    return Calibration(found, name, type_one, nulls, confirmed, n_trials, seed, version("adhere"), notes)
 
 
 def _nulls(design: Design, scenarios: object) -> tuple[Scenario, ...]:

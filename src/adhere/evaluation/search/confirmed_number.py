@@ -80,7 +80,7 @@ class Tried(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SettledNumber:
+class ConfirmedNumber:
     """A number, the rate of error in each scenario in fresh trials, and all that was tried, the last one included.
 
     The intervals of all rates hold together, at `LEVEL`; of a conservative number their upper limits do.
@@ -114,7 +114,7 @@ class SettledNumber:
         return all(error.low is not None and error.low <= self.target for error in self.errors)
 
 
-def settle(
+def find_number(
     errors: Errors,
     n_scenarios: int,
     target: float,
@@ -125,7 +125,7 @@ def settle(
     on_tried: Callable[[Tried], None] | None = None,
     *,
     conservative: bool = False,
-) -> SettledNumber:
+) -> ConfirmedNumber:
     """Search for the number at which the worst rate is a target, and try it on fresh trials.
 
     The search has one seed throughout (common random numbers), and the fresh trials have the next one. If they
@@ -147,10 +147,10 @@ def settle(
     def worst(rates: tuple[float, ...], n: int) -> float:
         return max(rates) if conservative else worst_rate(rates, n)
 
-    def confirm(number: float, alpha: float, fresh: int) -> SettledNumber:
+    def confirm(number: float, alpha: float, fresh: int) -> ConfirmedNumber:
         rates = try_out(number, n_trials, (seed + fresh) % 2**64)
         found = tuple(_limited(rate, n_trials, 1.0 - alpha / n_scenarios) for rate in rates)
-        return SettledNumber(number, found, tuple(tried), target, conservative)
+        return ConfirmedNumber(number, found, tuple(tried), target, conservative)
 
     # A conservative number's limits are one-sided.
     alphas = (
@@ -159,14 +159,14 @@ def settle(
     aimed = aim(target, n_scenarios, n_trials) if conservative else target
     search = Search(lambda number, n: worst(try_out(number, n, seed), n), aimed, within)
     number = search.find(start, n_trials)
-    settled = confirm(number, alphas[0], 1)
-    if not settled.is_confirmed and len(alphas) > 1:
-        fresh = worst(settled.tried[-1].errors, n_trials)
+    confirmed = confirm(number, alphas[0], 1)
+    if not confirmed.is_confirmed and len(alphas) > 1:
+        fresh = worst(confirmed.tried[-1].errors, n_trials)
         rate = (aimed + fresh) / 2.0  # the search says the aim, fresh trials say this
         wanted = _aim_to_confirm(target, n_scenarios, n_trials, _ALPHAS[1]) if conservative else target
         stricter = search.stricter(number, _probit(max(rate, aimed)) - _probit(wanted))
-        settled = confirm(stricter, alphas[1], 2)
-    return settled
+        confirmed = confirm(stricter, alphas[1], 2)
+    return confirmed
 
 
 def worst_rate(rates: Sequence[float], n_trials: int) -> float:

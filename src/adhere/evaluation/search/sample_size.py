@@ -22,7 +22,14 @@ from adhere.errors import InputError, listed, nearest
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.scenarios.scenarios import ScenariosLike, given_or_own, read_scenarios
 from adhere.evaluation.search.calibration import MAX_TRIALS, MIN_TRIALS
-from adhere.evaluation.search.confirmed_number import LEVEL, SettledNumber, Tried, confirmed_with, crossing, settle
+from adhere.evaluation.search.confirmed_number import (
+    LEVEL,
+    ConfirmedNumber,
+    Tried,
+    confirmed_with,
+    crossing,
+    find_number,
+)
 from adhere.evaluation.search.error_rates import AT_LEAST, ErrorRates, rate_rows, rate_table
 from adhere.evaluation.search.named_number import usual_number
 from adhere.evaluation.search.search import ROOT, Range, UnreachableError
@@ -103,7 +110,7 @@ class SampleSize:
         The power asked for.
     scenario
         Where the design should have it.
-    settled
+    confirmation
         The number found, the rate of trials without the right claim there in fresh trials, and all that was tried.
     n_trials, seed, version
         What repeats it: how many trials, the seed of the search, the version of adhere.
@@ -113,7 +120,7 @@ class SampleSize:
     design: Design
     power: float
     scenario: Scenario
-    settled: SettledNumber
+    confirmation: ConfirmedNumber
     n_trials: int
     seed: int
     version: str
@@ -121,7 +128,7 @@ class SampleSize:
     @property
     def n_patients(self) -> int:
         """The number of patients found."""
-        return round(self.settled.number)
+        return round(self.confirmation.number)
 
     @property
     def n_patients_estimated(self) -> int:
@@ -129,12 +136,12 @@ class SampleSize:
 
         Where the sizes tried are all on one side of it, the fresh trials say it by a z-test's power at the 5% level.
         """
-        found = crossing(self.settled.tried, 1.0 - self.power, ROOT)
+        found = crossing(self.confirmation.tried, 1.0 - self.power, ROOT)
         return math.ceil(self._by_z_test() if found is None else found)
 
     def _by_z_test(self) -> float:
         """Return the size with the power asked for, given that of one size: √n grows with Z95 + probit(power)."""
-        last = self.settled.tried[-1]
+        last = self.confirmation.tried[-1]
         rate = min(max(last.errors[0], 0.5 / last.n_trials), 1.0 - 0.5 / last.n_trials)
         wanted, found = (Z95 - NormalDist().inv_cdf(one) for one in (1.0 - self.power, rate))
         return last.number * (wanted / max(found, _SMALLEST_Z)) ** 2
@@ -142,12 +149,12 @@ class SampleSize:
     @property
     def power_found(self) -> Estimate:
         """The power with so many patients in fresh trials, with a lower limit at 95% confidence."""
-        return _complement(self.settled.errors[0])
+        return _complement(self.confirmation.errors[0])
 
     @property
     def is_confirmed(self) -> bool:
         """Whether fresh trials show, with 95% confidence, that the design has at least the power asked for."""
-        return self.settled.is_confirmed
+        return self.confirmation.is_confirmed
 
     @property
     def how_sure(self) -> str:
@@ -172,8 +179,8 @@ class SampleSize:
 
     def summary(self, width: int = 80) -> str:
         """The number of patients found, the power with it, and how sure that is."""
-        last = self.settled.tried[-1]
-        searched = len({one.number for one in self.settled.tried})
+        last = self.confirmation.tried[-1]
+        searched = len({one.number for one in self.confirmation.tried})
         repeat = (
             f"{counted(searched, 'size')} tried with seed {self.seed}, in up to {counted(self.n_trials, 'trial')}"
             f" each; {confirmed_with(self.seed, last.seed, conservative=True)}. Looks and burn-in kept their shares"
@@ -191,7 +198,7 @@ class SampleSize:
 
     def to_polars(self) -> polars.DataFrame:
         """A row for each size that was tried: number of patients, trials, seed, rate of trials without the claim."""
-        return rate_rows([self.scenario], self.settled.tried, "n_patients", "type_two")
+        return rate_rows([self.scenario], self.confirmation.tried, "n_patients", "type_two")
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data. Seeds are strings: JSON readers may round them."""
@@ -203,7 +210,7 @@ class SampleSize:
             "confirmed": self.is_confirmed,
             "how_sure": self.how_sure,
             "scenario": self.scenario.name,
-            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.settled.tried],
+            "tried": [one._asdict() | {"seed": str(one.seed)} for one in self.confirmation.tried],
             "n_trials": self.n_trials,
             "seed": str(self.seed),
             "version": self.version,
@@ -273,7 +280,7 @@ def sample_size(
         return rates(resized(design, round(size)), n, with_seed)
 
     try:
-        settled = settle(errors, 1, 1.0 - power, within, start, n_trials, seed, on_tried, conservative=True)
+        confirmed = find_number(errors, 1, 1.0 - power, within, start, n_trials, seed, on_tried, conservative=True)
     except UnreachableError as error:
         size = within.high if error.is_above else within.low
         compared = f"stays below {power:g} up to" if error.is_above else f"is above {power:g} already with"
@@ -281,8 +288,8 @@ def sample_size(
         further = "; begin with a larger n_patients to search further" if limit else ""
         sentence = f"power {compared} {size:,.0f} patients{limit} in scenario {wanted.name!r}{further}"
         raise InputError("power", power, "a power that can be reached", sentence) from None
-    found = resized(design, round(settled.number))
-    return SampleSize(found, power, wanted, settled, n_trials, seed, version("adhere"))
+    found = resized(design, round(confirmed.number))
+    return SampleSize(found, power, wanted, confirmed, n_trials, seed, version("adhere"))
 
 
 def _wanted(design: Design, name: str | None, scenarios: object) -> Scenario:
