@@ -76,15 +76,15 @@ def test_too_few_trials_for_ten_errors_are_refused() -> None:
 
 def test_what_is_called_confirmed_is_below_the_target() -> None:
     """In all but one of twenty; a first number that fresh trials do not confirm is followed by a stricter one."""
-    wrong, second, confirmed = 0, 0, 0
+    wrong, second, n_confirmed = 0, 0, 0
     for seed in range(40):
-        confirmed = find_number(errors, 3, 0.05, WITHIN, None, 10_000, 10 * seed, conservative=True)
-        wrong += confirmed.is_confirmed and true_error(confirmed.number) > 0.05
-        second += confirmed.tried[-1].seed == 10 * seed + 2
-        confirmed += confirmed.is_confirmed
+        found = find_number(errors, 3, 0.05, WITHIN, None, 10_000, 10 * seed, conservative=True)
+        wrong += found.is_confirmed and true_error(found.number) > 0.05
+        second += found.tried[-1].seed == 10 * seed + 2
+        n_confirmed += found.is_confirmed
     assert wrong <= 5
     assert 0 < second < 25
-    assert confirmed > 30
+    assert n_confirmed > 30
 
 
 def test_few_trials_do_not_make_a_number_much_stricter() -> None:

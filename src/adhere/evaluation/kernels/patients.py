@@ -81,10 +81,10 @@ def is_missing(rates: Any, draw: int, patient: Any, stratum: Any, chosen: int, r
 
 
 @no_inline
-def next_patient(patients: Any, run: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
+def next_patient(patients: Any, row: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
     """What a patient takes and gains, and the mean over arms of what it would gain: as `simulate` draws them."""
-    bounds = patients.bounds[run % patients.bounds.shape[0]]
-    actual, reward, baseline = draw_patient(CellsInMemory(0), n_arms, patients, bounds, patient, chosen, rng)
+    search, bounds = CellsInMemory(0), patients.bounds[row]
+    actual, reward, baseline = draw_patient(search, n_arms, patients, bounds, patient, chosen, rng)
     return np.int64(actual), reward, baseline
 
 

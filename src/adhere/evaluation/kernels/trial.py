@@ -83,7 +83,8 @@ def play_trials(
         state, memo = state_of(rule, work.state), memo_of(rule, work.memo)
         clear(work)
         note_start(bets, lane)
-        n_patients, n_looks = int(conditions.n_patients), conditions.look_days.size
+        row, n_patients = run % patients.bounds.shape[0], int(conditions.n_patients)
+        n_looks = conditions.look_days.size
         t, n_pending, n_known, look, n_made, mark, n_dropped = 0, 0, 0.0, 0, 0, 0, 0
         decision, is_over, is_stale, total_reward, total_baseline = GO_ON, False, True, 0.0, 0.0
         day, looked_on, next_day = 0.0, 0.0, arrival_day(conditions, 0, 0.0, rng)
@@ -110,7 +111,7 @@ def play_trials(
                 for i in range(sizes.kept):
                     workspace.memos[t * sizes.kept + i, lane] = work.memo[i]
                 note_decision(bets, rule, memo, t, is_prescribed, lane, work, rng)
-                actual, reward, baseline = next_patient(patients, run, n_arms, t, chosen, rng)
+                actual, reward, baseline = next_patient(patients, row, n_arms, t, chosen, rng)
                 work.chosen[chosen] += 1
                 work.taken[actual] += 1
                 total_reward += reward
