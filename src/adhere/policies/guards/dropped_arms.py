@@ -9,7 +9,6 @@ from adhere.policies.base.generic import Floats, Rule, probabilities, remember
 from adhere.policies.guards.burn_in import BurnInRule
 from adhere.policies.guards.floor import Clip, FloorRule, Mix, clip
 from adhere.policies.guards.guard import prepare_shares_from
-from adhere.policies.learners.base_thompson import BaseThompson
 from adhere.policies.learners.thompson import Thompson
 from adhere.randomness import Stream, recommendation_number
 
@@ -44,6 +43,7 @@ def probabilities_left(rule: Rule, state: State, memo: Memo, dropped: Any, out: 
     shares_left(out, dropped, rule.n_arms)
 
 
+@implements(probabilities_left, Thompson.rule_class)
 def probabilities_left_of_thompson(
     rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream
 ) -> None:
@@ -54,10 +54,6 @@ def probabilities_left_of_thompson(
     for arm in range(rule.n_arms):
         state.failures[arm] /= _FAR if dropped[arm] else 1.0
     shares_left(out, dropped, rule.n_arms)
-
-
-implements(probabilities_left, Thompson.rule_class)(probabilities_left_of_thompson)
-implements(probabilities_left, BaseThompson.rule_class)(probabilities_left_of_thompson)
 
 
 @implements(probabilities_left, FloorRule)
