@@ -42,7 +42,7 @@ def launches(policy: str, population: str, n_runs: int, n_patients: int, repetit
     grid = grid_points(None, n_patients)
     runner = CompiledRunner(as_policy(policy), answering, n_patients, grid, "cuda")
     runner.prepare(lambda _: None)
-    shapes = Tallies.zeros(1, len(grid), answering.n_arms, len(runner.deciders))
+    shapes = Tallies.zeros(1, len(grid), answering.n_arms, len(runner.components))
     there: Any = Tallies(*(cuda.device_array((n_runs, *one.shape[1:]), one.dtype) for one in shapes))
     fault = cuda.to_device(np.array([NO_FAULT]))
     tables = answering.tables(0, 0, n_runs)

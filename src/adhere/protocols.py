@@ -104,7 +104,7 @@ def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int32]:
 
     Column k answers a reward without an actual arm: the credited arm where the row is the same for every
     actual arm, none where it must wait. Columns k+1… answer the actual arm that comes later: none where
-    column k was the lesson already. That nothing in the arm set was taken, or something else, is answered by two
+    column k was the update already. That nothing in the arm set was taken, or something else, is answered by two
     more columns where it comes later; together with the reward it is counted from the end (-2, -3), as column k.
 
     >>> feedback_table(COMPLY, 2)[:, :5].tolist()

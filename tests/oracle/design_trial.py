@@ -17,7 +17,7 @@ from adhere.design.look_rules import look_rules
 from adhere.design.planned_looks import burn_in_of, look_counts, look_days, planned_looks
 from adhere.looks.judge import ACTIVE, GO_ON, N_VALUES, Evidence, judge, work_size
 from adhere.policies import ComplianceAwareLearner, as_policy
-from adhere.policies.base.generic import choose, note_allocation, probabilities, remember, remember_shares, update
+from adhere.policies.base.generic import choose, note_allocation, probabilities, remember, remember_guarded, update
 from adhere.policies.base.policy import TrialShape, probabilities_size
 from adhere.policies.guards.floor import Floor
 from adhere.policies.guards.guard import Guard
@@ -61,7 +61,7 @@ class PlainPolicy:
         ends = [math.fsum(shares[: place + 1]) for place in range(len(shares))]
         possible = [place for place, share in enumerate(shares) if share > 0.0]
         arm = next((place for place in possible if u < ends[place]), possible[-1])
-        remember_shares(self._rule, state, named, np.array(shares), 0.0, self._rng)
+        remember_guarded(self._rule, state, named, np.array(shares), 0.0, self._rng)
         note_allocation(self._rule, state, arm, self._rng)
         return arm, memo[: self._memo_size].copy()
 

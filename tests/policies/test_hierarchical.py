@@ -127,7 +127,7 @@ def test_an_expert_whose_table_is_chosens_is_certified() -> None:
 
 def test_deciders_are_the_experts() -> None:
     policy = parse_policy("hierarchical(ucb1)").resolved(2, 10)
-    assert policy.assemble(TrialShape(2)).deciders == ("ucb1", "ucb1/actual", "ucb1/comply")
+    assert policy.assemble(TrialShape(2)).components == ("ucb1", "ucb1/actual", "ucb1/comply")
     assert [str(learner) for learner in policy.learners()][:3] == ["ucb1", "ucb1/actual", "ucb1/comply"]
 
 

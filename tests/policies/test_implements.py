@@ -22,7 +22,7 @@ from adhere.policies import (
     registry,
     remember,
 )
-from adhere.policies.base.generic import decider, replay_choice, update
+from adhere.policies.base.generic import component, replay_choice, update
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.hybrids.recycling import holds_arm
 
@@ -76,9 +76,9 @@ OF_BOTH = r"\(rule, state, memo, chosen, actual, reward, weight, rng\)"
     ("generic", "owner", "function", "message"),
     [
         (update, OfOneArm, with_8, rf"test_implements\.py line \d+: with_8: got 'update of OfOneArm', expected one of"
-         rf" choose, learn, remember, probabilities, remember_shares; .*derive OfOneArm from Compl.* learn{OF_BOTH}"),
+         rf" choose, learn, remember, probabilities, remember_guarded; .*derive OfOneArm .* learn{OF_BOTH}"),
         (update, OfBothArms, with_8, r"got 'update of OfBothArms', expected one of choose, learn, remember,"),
-        (decider, OfOneArm, with_5, "got 'decider of OfOneArm', expected one of choose"),
+        (component, OfOneArm, with_5, "got 'component of OfOneArm', expected one of choose"),
         (replay_choice, OfOneArm, with_5, "got 'replay_choice of OfOneArm', expected one of choose"),
         (holds_arm, OfOneArm, with_5, "got 'holds_arm of OfOneArm', expected one of choose"),
         (draw_from, OfOneArm, with_5, "got 'draw_from', expected a function that policies implement, such as choose"),

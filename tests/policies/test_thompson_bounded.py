@@ -105,4 +105,4 @@ def test_the_top_of_the_inner_hierarchy_learns_only_from_the_rounds_it_decided()
 
 def test_deciders_are_the_sampler_and_the_inner_policys() -> None:
     assembled = parse_policy("thompson-bounded(hierarchical(ucb1))").resolved(2, 100).assemble(TrialShape(2))
-    assert assembled.deciders == ("thompson (certified)", "ucb1", "ucb1/actual", "ucb1/comply")
+    assert assembled.components == ("thompson (certified)", "ucb1", "ucb1/actual", "ucb1/comply")

@@ -30,8 +30,8 @@ def equal(one: SimulationResult, other: SimulationResult) -> bool:
         one.config == other.config
         and len(one.outcomes) == len(other.outcomes)
         and all(map(same, one.outcomes, other.outcomes))
-        and [(o.policy, o.arms, o.deciders, o.grid, o.moments.n) for o in one.outcomes]
-        == [(o.policy, o.arms, o.deciders, o.grid, o.moments.n) for o in other.outcomes]
+        and [(o.policy, o.arms, o.components, o.grid, o.moments.n) for o in one.outcomes]
+        == [(o.policy, o.arms, o.components, o.grid, o.moments.n) for o in other.outcomes]
     )
 
 

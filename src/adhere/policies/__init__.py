@@ -15,7 +15,7 @@ from adhere.policies.base.generic import learn as learn
 from adhere.policies.base.generic import note_allocation as note_allocation
 from adhere.policies.base.generic import probabilities as probabilities
 from adhere.policies.base.generic import remember as remember
-from adhere.policies.base.generic import remember_shares as remember_shares
+from adhere.policies.base.generic import remember_guarded as remember_guarded
 from adhere.policies.base.learner import ComplianceAwareLearner as ComplianceAwareLearner
 from adhere.policies.base.learner import Learner as Learner
 from adhere.policies.base.parameters import arm_parameter as arm_parameter

@@ -147,7 +147,7 @@ def _outcome(
         population.name,
         population.source,
         population.arms,
-        runner.deciders,
+        runner.components,
         config.grid,
         moments=total.blocks[0],
         sketch=total.distribution,

@@ -130,7 +130,7 @@ class SimulationRunner(TaskRunner[SimulationPlan]):
         if plan.device != "cuda":
             return 1
         numbers = sum(
-            (len(plan.grid) + 1) * (plan.populations[index].n_arms + 2) + len(runner.deciders)
+            (len(plan.grid) + 1) * (plan.populations[index].n_arms + 2) + len(runner.components)
             for index in next(plan.blocks()).scenarios
             for runner in self.runners[index]
         )

@@ -20,17 +20,17 @@ class HacUcbState(State):
     """What HAC-UCB has learned. A *cell* is what was taken: an arm, something else or nothing."""
 
     patients = PerPair()  # told one arm, taking another
-    told = PerArm()  # how many lessons each arm chosen had
+    told = PerArm()  # how many updates each arm chosen had
     told_rewards = PerArm()  # and the sum of their rewards
     took = Vector(lambda rule: rule.n_arms + 2)  # the same by cell, over all arms chosen
     took_rewards = Vector(lambda rule: rule.n_arms + 2)
-    scale = Number(lambda rule: 0.5 * math.log(1.0 / rule.delta))  # the squared width of the bound of one lesson
+    scale = Number(lambda rule: 0.5 * math.log(1.0 / rule.delta))  # the squared width of the bound of one update
     refuted = Number()  # 1 once the test has failed
     indices = PerArm()  # of which the largest is recommended
 
 
 def exploration_of(n_arms: int, horizon: int) -> float:
-    """The lessons of each arm before anything is compared, in the authors' program."""
+    """The updates of each arm before anything is compared, in the authors' program."""
     return float(round(math.sqrt(horizon) / n_arms + 1.0))
 
 
@@ -43,11 +43,11 @@ def delta_of(n_arms: int, horizon: int) -> float:
 class HacUcb(ComplianceAwareLearner):
     """Upper bounds by the arm taken, until they contradict those by the arm chosen; from then on these, for good.
 
-    With n lessons, a bound is mean + w(n), w(n) = √(ln(1/δ) / (2 max(n, 1))). For arm c chosen and a taken,
+    With n updates, a bound is mean + w(n), w(n) = √(ln(1/δ) / (2 max(n, 1))). For arm c chosen and a taken,
 
         U(c) = bound of all who were told c,    V(c) = Σ_a P(a|c) · bound of all who took a, whatever they were told.
 
-    First every arm gets `explore` lessons. Then the arm with the largest V is recommended (C-UCB), as long as for
+    First every arm gets `explore` updates. Then the arm with the largest V is recommended (C-UCB), as long as for
     every arm
 
         U(c) - V(c) ≤ 2 w(n_c)    and    V(c) - U(c) ≤ 2 Σ_a P(a|c) · w(n_a);
@@ -57,7 +57,7 @@ class HacUcb(ComplianceAwareLearner):
     Parameters
     ----------
     explore
-        Lessons of each arm before the comparison begins. Unset, round(√T / k + 1) for a horizon of T patients.
+        Updates of each arm before the comparison begins. Unset, round(√T / k + 1) for a horizon of T patients.
     delta
         δ, the error probability of one bound, above 0 and at most 1. Unset, 1/T².
 
@@ -67,16 +67,16 @@ class HacUcb(ComplianceAwareLearner):
     recommendation and reward (nobody who takes an arm differs by what they were told), V is right and pools all
     patients. This follows the program behind the figures of their paper. The deviations:
 
-    - P(a|c) is the share among the lessons so far; there it is known. Algorithm 1 of the paper, for a P that is
+    - P(a|c) is the share among the updates so far; there it is known. Algorithm 1 of the paper, for a P that is
       known roughly, explores about five times as long and tolerates √(k |Z| ln T) / T^¼ more in the test, |Z| being
       the number of cells: more than 0.8 at T = 2000 with two arms, so that the test could hardly fail. Neither is
       done here, and no regret bound of the paper is claimed.
     - "Took nothing" and "took something else" are cells of their own.
     - The authors explore arm by arm in order and take the first of equal arms. Here arms that are equal to twelve
-      places are drawn at random, and exploration recommends an arm with the fewest lessons, which serves late
+      places are drawn at random, and exploration recommends an arm with the fewest updates, which serves late
       feedback too.
-    - The test is made at every lesson after exploration, not at every recommendation: the same when feedback is
-      immediate. With late feedback the order of the lessons may matter, since one failure is enough.
+    - The test is made at every update after exploration, not at every recommendation: the same when feedback is
+      immediate. With late feedback the order of the updates may matter, since one failure is enough.
 
     References
     ----------
@@ -110,7 +110,7 @@ def mean_of(total: float, n: float) -> float:
 
 @inline
 def width_of(state: State, n: float) -> float:
-    """How far the bound of n lessons is above their mean."""
+    """How far the bound of n updates is above their mean."""
     return math.sqrt(state.scale / max(n, 1.0))
 
 

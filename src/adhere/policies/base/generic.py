@@ -11,11 +11,11 @@ declared layout gives their places names (`compilation.layout`).
 `replay_choice`   change the state as the choice did that the memo remembers, without drawing again
 `note_allocation` change the state after an arm was allocated, whoever drew it; called after every decision
 `probabilities`   the probability of each arm (after `remember`)
-`learn`           a learner's lesson: one credited arm and its reward
-`learn_recycled`  its lesson from an outcome that was kept
-`update`          the lesson of one patient for a whole policy: chosen arm, feedback, reward
-`decider`         which part of a hybrid made the decision the memo remembers
-`remember_shares` write into the memo what a guard around the policy made of its probabilities; called after `choose`
+`learn`           a learner's update: one credited arm and its reward
+`learn_recycled`  its update from an outcome that was kept
+`update`          the update of a whole policy by one patient: chosen arm, feedback, reward
+`component`         which part of a hybrid made the decision the memo remembers
+`remember_guarded` write into the memo what a guard around the policy made of its probabilities; called after `choose`
 =================  =========================================================================================
 
 `weight` is the importance weight 1/p of a learner that is asked with probability p; 1 outside hierarchies.
@@ -59,7 +59,7 @@ def remember(rule: Rule, state: State, memo: Memo) -> None:
 
 
 @generic_with_default
-def remember_shares(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
+def remember_guarded(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
     """Write into the memo that arm j was chosen with probability shares[j] + kept · p_j, p_j the policy's own.
 
     Called by a guard, after `choose` or in place of it. It is for learners that divide by the probability of an arm.
@@ -138,8 +138,8 @@ def update(
 
 
 @generic_with_default
-def decider(rule: Rule, memo: Memo) -> int:
-    """Which part made the decision, as an index into the policy's `deciders`; a learner has one."""
+def component(rule: Rule, memo: Memo) -> int:
+    """Which part made the decision, as an index into the policy's `components`; a learner has one."""
     return 0
 
 

@@ -81,7 +81,7 @@ class CompiledPolicy(NamedTuple):
     """A policy ready to run: its rule, and the names of the parts that may make a decision."""
 
     rule: Any
-    deciders: tuple[str, ...]
+    components: tuple[str, ...]
 
     @property
     def state(self) -> Floats:
@@ -109,7 +109,7 @@ class Policy:
     algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
     functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them
         *(generic.choose, generic.update, generic.remember),
-        *(generic.probabilities, generic.replay_choice, generic.decider, generic.remember_shares),
+        *(generic.probabilities, generic.replay_choice, generic.component, generic.remember_guarded),
         generic.note_allocation,
     )
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # of the rule, behind the policy's own numbers
@@ -212,7 +212,7 @@ class AnyLearner(Policy):
 
     functions: ClassVar[tuple[Any, ...]] = (
         *(generic.choose, generic.learn, generic.remember, generic.probabilities),
-        generic.remember_shares,
+        generic.remember_guarded,
     )
     uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
     # Whether its probability of choosing an arm is its posterior probability that the arm is best.

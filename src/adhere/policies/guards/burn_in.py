@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from adhere.compilation import Memo, Part, State, implements, laid_out, unlikely
 from adhere.errors import InputError
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Rule, choose, remember_shares
+from adhere.policies.base.generic import Rule, choose, remember_guarded
 from adhere.policies.base.parameters import any_policy, parameter
 from adhere.policies.base.policy import Policy
 from adhere.policies.guards.guard import (
@@ -124,7 +124,7 @@ def choose_burn_in(rule: Rule, state: State, memo: Memo, weight: float, rng: Str
         memo.decided = GUARDED
         write_block_shares(rule.blocks, state.blocks, memo.shares)
         arm = arm_by_shares(guard_uniform(rule, number, rng), memo.shares, rule.n_arms)
-        remember_shares(rule.inner, state.inner, memo.inner, memo.shares, 0.0, rng)
+        remember_guarded(rule.inner, state.inner, memo.inner, memo.shares, 0.0, rng)
     else:
         memo.decided = INNER
         arm = choose(rule.inner, state.inner, memo.inner, weight, rng)

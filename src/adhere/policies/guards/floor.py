@@ -18,7 +18,7 @@ from adhere.compilation import (
 )
 from adhere.errors import InputError
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Rule, choose, probabilities, remember, remember_shares
+from adhere.policies.base.generic import Rule, choose, probabilities, remember, remember_guarded
 from adhere.policies.base.parameters import choice, parameter
 from adhere.policies.base.policy import Policy, probabilities_size
 from adhere.policies.guards.guard import (
@@ -175,7 +175,7 @@ def choose_floor(rule: Rule, state: State, memo: Memo, weight: float, rng: Strea
         while u >= total and arm < rule.n_arms - 1:
             arm += 1
             total += memo.shares[arm]
-    remember_shares(rule.inner, state.inner, memo.inner, memo.shares, kept, rng)
+    remember_guarded(rule.inner, state.inner, memo.inner, memo.shares, kept, rng)
     return arm
 
 

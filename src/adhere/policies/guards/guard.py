@@ -11,7 +11,7 @@ chooses as it would without the guard.
 On rounds that the guard decided, every learner inside learns by its protocol with weight 1, certified experts and
 Thompson samplers too, and the top of a hierarchy does not learn. On the others all is as without the guard, but for
 importance weights: a learner that divides by the probability of its arm divides by s_j + c · p_j with its own p_j
-(`remember_shares`). A certified expert that the top draws with probability q keeps its weight 1/q on its own rounds
+(`remember_guarded`). A certified expert that the top draws with probability q keeps its weight 1/q on its own rounds
 and has 1 on the guard's, so that every round counts once in the mean, and what it estimates of an arm has no bias:
 
     c · q · p_j · (1/q) · r / (s_j + c · p_j) + s_j · r / (s_j + c · p_j) = r.
@@ -38,11 +38,11 @@ from adhere.compilation import (
 from adhere.policies.base.generic import (
     Floats,
     Rule,
-    decider,
+    component,
     note_allocation,
     probabilities,
     remember,
-    remember_shares,
+    remember_guarded,
     replay_choice,
     update,
 )
@@ -112,7 +112,7 @@ class Guard(Policy):
         """The rule of the guard around that of the policy inside."""
         inner = self.inner.assemble(shape, certified)
         nth = sum(isinstance(part, Guard) for part in self.inner.parts())
-        return CompiledPolicy(self.guard_rule(inner.rule, shape.n_arms, nth), (self.name, *inner.deciders))
+        return CompiledPolicy(self.guard_rule(inner.rule, shape.n_arms, nth), (self.name, *inner.components))
 
     def guard_rule(self, inner: Rule, n_arms: int, nth: int) -> NamedTuple:
         """The rule, with n guards inside it."""
@@ -121,33 +121,33 @@ class Guard(Policy):
     @classmethod
     def declared(cls) -> None:
         """All guards learn and state their probabilities in one way."""
-        implements(remember, cls.rule_class)(remember_guarded)
-        implements(remember_shares, cls.rule_class)(remember_shares_guarded)
+        implements(remember, cls.rule_class)(remember_in_guard)
+        implements(remember_guarded, cls.rule_class)(remember_guarded_in_guard)
         implements(replay_choice, cls.rule_class)(replay_choice_guarded)
         implements(note_allocation, cls.rule_class)(note_allocation_guarded)
         implements(update, cls.rule_class)(update_guarded)
         implements(probabilities, cls.rule_class)(probabilities_guarded)
-        implements(decider, cls.rule_class)(decider_guarded)
+        implements(component, cls.rule_class)(component_guarded)
 
 
-def remember_guarded(rule: Rule, state: State, memo: Memo) -> None:
+def remember_in_guard(rule: Rule, state: State, memo: Memo) -> None:
     """Nobody has decided yet."""
     memo.decided = NOBODY
     remember(rule.inner, state.inner, memo.inner)
 
 
-def remember_shares_guarded(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
+def remember_guarded_in_guard(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
     """The policy inside is guarded twice: by this guard first, whoever decided."""
     if memo.decided == NOBODY:
         memo.decided = OTHER
-        remember_own_shares(rule, state, memo, rng)
-    remember_shares(rule.inner, state.inner, memo.inner, shares, kept, rng)
+        remember_own_guard(rule, state, memo, rng)
+    remember_guarded(rule.inner, state.inner, memo.inner, shares, kept, rng)
 
 
-def remember_own_shares(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
+def remember_own_guard(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
     """Tell the policy inside what this guard makes of its probabilities."""
     kept = prepare_shares(rule, state, memo, rng)
-    remember_shares(rule.inner, state.inner, memo.inner, memo.shares, kept, rng)
+    remember_guarded(rule.inner, state.inner, memo.inner, memo.shares, kept, rng)
 
 
 def tell_nobody(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
@@ -155,20 +155,20 @@ def tell_nobody(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
 
 
 def _pick_by_learners(rule: Any, *_: Any) -> Any:
-    return remember_own_shares if _keeps_shares(rule.types[rule.fields.index("inner")]) else tell_nobody
+    return remember_own_guard if _keeps_shares(rule.types[rule.fields.index("inner")]) else tell_nobody
 
 
 def _keeps_shares(kind: Any) -> bool:
     """Whether a type of rules, or one inside it, keeps its probabilities in the memo; a guard has none of its own."""
     rule_class = getattr(kind, "instance_class", None)
     if rule_class is not None and not issubclass(getattr(rule_class, "Memo", Memo), GuardMemo):
-        own = implementation(remember_shares, rule_class)
-        if own is not implementation(remember_shares, object):
+        own = implementation(remember_guarded, rule_class)
+        if own is not implementation(remember_guarded, object):
             return True
     return any(map(_keeps_shares, getattr(kind, "types", ())))
 
 
-specialise(remember_own_shares, _pick_by_learners)
+specialise(remember_own_guard, _pick_by_learners)
 
 
 def replay_choice_guarded(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
@@ -200,6 +200,6 @@ def probabilities_guarded(rule: Rule, state: State, memo: Memo, weight: float, o
         out[arm] = memo.shares[arm] + kept * out[arm]
 
 
-def decider_guarded(rule: Rule, memo: Memo) -> int:
+def component_guarded(rule: Rule, memo: Memo) -> int:
     """The guard, or who decided in the policy inside."""
-    return 0 if memo.decided == GUARDED else 1 + decider(rule.inner, memo.inner)
+    return 0 if memo.decided == GUARDED else 1 + component(rule.inner, memo.inner)

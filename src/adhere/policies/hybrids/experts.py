@@ -30,7 +30,7 @@ from adhere.policies.base.generic import (
     learn_recycled,
     probabilities,
     remember,
-    remember_shares,
+    remember_guarded,
     update,
 )
 from adhere.policies.hybrids.recycling import AnyCacheRule, CacheRule, count_outcomes, holds_every_arm, take_outcome
@@ -86,7 +86,7 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 remember_nth = for_nth_expert(remember)
-remember_shares_nth = for_nth_expert(remember_shares)
+remember_guarded_nth = for_nth_expert(remember_guarded)
 choose_nth = for_nth_expert(choose)
 probabilities_nth = for_nth_expert(probabilities)
 learn_recycled_nth = for_nth_expert(learn_recycled)
@@ -94,7 +94,7 @@ update_nth = for_nth_expert(update)
 
 
 class ByProbability(NamedTuple):
-    """A certified expert's lessons are weighted by one over its probability of being drawn."""
+    """A certified expert's updates are weighted by one over its probability of being drawn."""
 
     by_probability: bool = True
     memo_size: int = 0  # of a memo beside the top's own

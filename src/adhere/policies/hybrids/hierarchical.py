@@ -25,11 +25,11 @@ from adhere.policies.base.generic import (
     Floats,
     Rule,
     choose,
-    decider,
+    component,
     learn,
     probabilities,
     remember,
-    remember_shares,
+    remember_guarded,
     update,
 )
 from adhere.policies.base.learner import ComplianceAwareLearner, Learner
@@ -46,8 +46,8 @@ from adhere.policies.hybrids.experts import (
     is_in,
     probabilities_nth,
     recycle_nth,
+    remember_guarded_nth,
     remember_nth,
-    remember_shares_nth,
     set_of,
     update_nth,
     weight_of,
@@ -231,11 +231,13 @@ def remember_hierarchical(rule: Rule, state: State, memo: Memo) -> None:
         remember_nth(rule.experts, i, state.experts, memo.experts)
 
 
-@implements(remember_shares, HierarchicalBandit)
-def remember_shares_hierarchical(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
-    """The experts' arms are the trial's; the top's are the experts, which it draws as ever."""
+@implements(remember_guarded, HierarchicalBandit)
+def remember_guarded_hierarchical(
+    rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
+) -> None:
+    """Guards change the experts' probabilities, not the top's."""
     for i in range(len(rule.experts)):
-        remember_shares_nth(rule.experts, i, state.experts, memo.experts, shares, kept, rng)
+        remember_guarded_nth(rule.experts, i, state.experts, memo.experts, shares, kept, rng)
 
 
 @implements(choose, HierarchicalBandit)
@@ -285,7 +287,7 @@ def probabilities_hierarchical(rule: Rule, state: State, memo: Memo, weight: flo
                 out[arm] += of_top[i] * of_expert[arm]
 
 
-@implements(decider, HierarchicalBandit)
-def decider_hierarchical(rule: Rule, memo: Memo) -> int:
+@implements(component, HierarchicalBandit)
+def component_hierarchical(rule: Rule, memo: Memo) -> int:
     """The expert drawn."""
     return memo.drawn  # type: ignore[no-any-return]

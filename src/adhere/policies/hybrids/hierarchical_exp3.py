@@ -13,10 +13,10 @@ from adhere.policies.base.generic import (
     Floats,
     Rule,
     choose,
-    decider,
+    component,
     probabilities,
     remember,
-    remember_shares,
+    remember_guarded,
     update,
 )
 from adhere.policies.base.parameters import parameter
@@ -127,8 +127,8 @@ def remember_hierarchical_exp3(rule: Rule, state: State, memo: Memo) -> None:
         normalise(state.log_w[i], memo.y[i])
 
 
-@implements(remember_shares, HierarchicalExp3)
-def remember_shares_hierarchical_exp3(
+@implements(remember_guarded, HierarchicalExp3)
+def remember_guarded_hierarchical_exp3(
     rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
 ) -> None:
     """Divide by what each arm really had; the experts are drawn as ever."""
@@ -175,7 +175,7 @@ def probabilities_hierarchical_exp3(
             out[arm] += memo.x[i] * memo.y[i, arm]
 
 
-@implements(decider, HierarchicalExp3)
-def decider_hierarchical_exp3(rule: Rule, memo: Memo) -> int:
+@implements(component, HierarchicalExp3)
+def component_hierarchical_exp3(rule: Rule, memo: Memo) -> int:
     """The expert drawn."""
     return memo.drawn  # type: ignore[no-any-return]

@@ -11,12 +11,12 @@ from adhere.policies.base.generic import (
     Floats,
     Rule,
     choose,
-    decider,
+    component,
     learn,
     note_allocation,
     probabilities,
     remember,
-    remember_shares,
+    remember_guarded,
     replay_choice,
     update,
 )
@@ -113,7 +113,7 @@ class ThompsonBounded(Policy):
             certified=certified,
             literal=self.literal and certified,
         )
-        return CompiledPolicy(rule, ("thompson (certified)", *inner.deciders))
+        return CompiledPolicy(rule, ("thompson (certified)", *inner.components))
 
 
 @implements(remember, ThompsonBounded)
@@ -123,12 +123,12 @@ def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
     remember(rule.inner, state.inner, memo.inner)
 
 
-@implements(remember_shares, ThompsonBounded)
-def remember_shares_thompson_bounded(
+@implements(remember_guarded, ThompsonBounded)
+def remember_guarded_thompson_bounded(
     rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
 ) -> None:
     """Thompson sampling weights nothing."""
-    remember_shares(rule.inner, state.inner, memo.inner, shares, kept, rng)
+    remember_guarded(rule.inner, state.inner, memo.inner, shares, kept, rng)
 
 
 @implements(choose, ThompsonBounded)
@@ -212,7 +212,7 @@ def probabilities_thompson_bounded(
         out[arm] += (1.0 - pulled) * h[arm]
 
 
-@implements(decider, ThompsonBounded)
-def decider_thompson_bounded(rule: Rule, memo: Memo) -> int:
+@implements(component, ThompsonBounded)
+def component_thompson_bounded(rule: Rule, memo: Memo) -> int:
     """The sampler, or who decided in the inner policy."""
-    return 0 if memo.decided == SAMPLER else 1 + decider(rule.inner, memo.inner)
+    return 0 if memo.decided == SAMPLER else 1 + component(rule.inner, memo.inner)

@@ -58,7 +58,7 @@ class BaseThompson(Learner):
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
         """The rule of `thompson`: only a hierarchy asks with a probability below 1."""
         thompson: CompiledPolicy = lookup("thompson")(protocol=self.protocol).assemble(shape)
-        return thompson._replace(deciders=(str(self),))
+        return thompson._replace(components=(str(self),))
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
         """The rule that takes weights."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements
 from adhere.policies.base.declaration import policy
-from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities, remember, remember_shares
+from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities, remember, remember_guarded
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
 from adhere.policies.numerics.exponential_weights import (
@@ -86,8 +86,8 @@ def choose_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream
     return draw_from(memo.probabilities, rng)
 
 
-@implements(remember_shares, Exp3)
-def remember_shares_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
+@implements(remember_guarded, Exp3)
+def remember_guarded_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
     """Divide by what each arm really had."""
     for arm in range(rule.n_arms):
         memo.probabilities[arm] = guarded_probability(memo.probabilities[arm], shares[arm], kept)

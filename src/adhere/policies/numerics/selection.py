@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ def index_of(rule: Any, state: State, arm: Any) -> float:
 @inline
 def choose_largest_index(rule: Any, state: State, memo: Memo, weight: float, rng: Stream) -> int:
     """Choose the arm with the largest index; arms that tie are equally likely."""
-    best, n_tied, highest = 0, 1, index_of(rule, state, 0)
-    for arm in range(1, rule.n_arms):
+    best, n_tied, highest = 0, 0, -math.inf
+    for arm in range(rule.n_arms):
         index = index_of(rule, state, arm)
         if index > highest:
             best, n_tied, highest = arm, 1, index

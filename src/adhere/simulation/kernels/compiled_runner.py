@@ -26,14 +26,14 @@ class CompiledRunner(CompiledTrials[Tallies]):
     ) -> None:
         shape = TrialShape(population.n_arms, population.reward_values, population.arms)
         super().__init__(policy, shape, population, n_patients, device)
-        self._grid, self.deciders = grid, self.policy.deciders
+        self._grid, self.components = grid, self.policy.components
         self._patients = Patients.of(population.tables(0, 0, 1))
         n_draws, n_cells = self._patients.bounds.shape[1:]
         self._one_by_one = OneByOne(n_draws, n_cells)
         self._sizes = Sizes(
             self.state.size,
             self.policy.memo_size + self.policy.scratch_size,
-            len(self.deciders),
+            len(self.components),
             n_draws * n_cells if self._is_on_gpu else 0,
             Arms(population.n_arms),
         )
@@ -67,4 +67,4 @@ class CompiledRunner(CompiledTrials[Tallies]):
 
     def blank(self, n_runs: int) -> Tallies:
         """Tallies to be filled."""
-        return Tallies.zeros(n_runs, len(self._grid), self.population.n_arms, len(self.deciders))
+        return Tallies.zeros(n_runs, len(self._grid), self.population.n_arms, len(self.components))

@@ -16,7 +16,7 @@ from adhere.compilation.intrinsics import (
     local_words,
 )
 from adhere.compilation.static import MAX_STATIC_ARMS
-from adhere.policies.base.generic import choose, decider, note_allocation, remember, update
+from adhere.policies.base.generic import choose, component, note_allocation, remember, update
 from adhere.randomness import LEARN, STREAM_SIZE, point, set_keys
 from adhere.simulation.kernels import NO_FAULT
 from adhere.simulation.kernels.patients import (
@@ -61,7 +61,7 @@ class Workspace(NamedTuple):
             buffer_for(sizes.state, np.float64, many_arms),
             buffer_for(sizes.memo, np.float64, many_arms),
             buffer_for(sizes.arms.number, np.int64, many_arms),
-            buffer_for(sizes.deciders, np.int64, many_arms),
+            buffer_for(sizes.components, np.int64, many_arms),
             buffer_for(sizes.bounds, np.float64, many_arms),
         )
 
@@ -71,7 +71,7 @@ class Sizes(NamedTuple):
 
     state: int
     memo: int
-    deciders: int
+    components: int
     bounds: int  # of cells, where a thread of a GPU keeps them
     arms: Arms
 
@@ -89,14 +89,14 @@ def run_block(
     state, memo = state_of(rule, floats), memo_of(rule, memo_floats)
     rng = local_words(STREAM_SIZE, keys[0])
     pulls = local_integers(sizes.arms.number, workspace.pulls)
-    decisions = local_integers(sizes.deciders, workspace.decisions)
+    decisions = local_integers(sizes.components, workspace.decisions)
     own_bounds = local_floats(sizes.bounds, workspace.bounds)
     for run in range(lane, keys.shape[0], n_lanes):
         copy_into(floats, initial, sizes.state)
         clear_floats(memo_floats, sizes.memo)
         for arm in range(n_arms):
             pulls[arm], tallies.last_pulls[run, arm] = 0, 0
-        for part in range(sizes.deciders):
+        for part in range(sizes.components):
             decisions[part] = 0
         set_keys(rng, keys[run, 0], keys[run, 1])
         bounds = bounds_of_run(batch, patients, run, own_bounds).steps
@@ -122,7 +122,7 @@ def run_block(
                     point(rng, t, LEARN)
                     update(rule, state, memo, chosen, actual, reward, 1.0, rng)
                     count_one(batch, pulls, n_arms, chosen)
-                    count_one(batch, decisions, sizes.deciders, decider(rule, memo))
+                    count_one(batch, decisions, sizes.components, component(rule, memo))
                     total_reward += reward
                     total_baseline += baseline
                     t += 1
@@ -139,8 +139,8 @@ def run_block(
             done[lane] += end - first
         for arm in range(n_arms):
             tallies.last_pulls[run, arm] += pulls[arm]
-        complete_counts(batch, decisions, sizes.deciders, n_patients)
-        for part in range(sizes.deciders):
+        complete_counts(batch, decisions, sizes.components, n_patients)
+        for part in range(sizes.components):
             tallies.decisions[run, part] = decisions[part]
     return NO_FAULT
 

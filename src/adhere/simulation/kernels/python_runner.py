@@ -55,7 +55,7 @@ class PythonRunner:
                 expected = "a policy, its text, or an object with the methods choose and update"
                 raise InputError("policy", policy, expected)
         self._policy, self.resolved = policy, name_of(policy)
-        self.deciders = (self.resolved,)
+        self.components = (self.resolved,)
         self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
 
     def to_compile(self) -> None:

@@ -26,7 +26,7 @@ class Tallies(NamedTuple):
     pulls: NDArray[np.int64]  # [run, grid, arm] recommendations so far
     rewards: NDArray[np.float64]  # [run, grid] rewards so far
     baselines: NDArray[np.float64]  # [run, grid] mean over arms of the same patients' rewards so far
-    decisions: NDArray[np.int64]  # [run, decider]
+    decisions: NDArray[np.int64]  # [run, component]
     last_pulls: NDArray[np.int64]  # [run, arm] recommendations among the last patients
 
     @staticmethod
@@ -71,7 +71,7 @@ class Columns:
     def _along_grid(self, quantity: int) -> slice:
         return slice(quantity * self.n_grid, (quantity + 1) * self.n_grid)
 
-    def decider(self, index: int) -> int:
+    def component(self, index: int) -> int:
         """The share of decisions one part of a hybrid made."""
         return (2 * len(MEASURES) + self.n_arms) * self.n_grid + index
 
@@ -131,14 +131,14 @@ def _matrix(
 ) -> Floats:
     n_runs, n_grid, n_arms = tallies.pulls.shape
     columns = Columns(n_grid, n_arms)
-    matrix = np.zeros((n_runs, columns.decider(tallies.decisions.shape[1]) + len(SHARES)))
+    matrix = np.zeros((n_runs, columns.component(tallies.decisions.shape[1]) + len(SHARES)))
     for name, mine, theirs in zip(MEASURES, own, others, strict=True):
         matrix[:, columns.measure(name)] = mine
         if theirs is not mine:
             np.subtract(mine, theirs, out=matrix[:, columns.measure(name, difference=True)])
     for arm in range(n_arms):
         np.divide(tallies.pulls[:, :, arm], grid, out=matrix[:, columns.allocation(arm)])
-    np.divide(tallies.decisions, grid[-1], out=matrix[:, columns.decider(0) : -len(SHARES)])
+    np.divide(tallies.decisions, grid[-1], out=matrix[:, columns.component(0) : -len(SHARES)])
     matrix[:, columns.share("worse_than_randomisation")] = without_rounding(own[0][:, -1], grid[-1]) < 0.0
     most_last = tallies.last_pulls == tallies.last_pulls.max(axis=1, keepdims=True)
     # Favoured: only best arms lead among the last recommendations.

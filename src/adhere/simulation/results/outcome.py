@@ -61,7 +61,7 @@ class Outcome:
     population: str
     source: str
     arms: tuple[str, ...]
-    deciders: tuple[str, ...]
+    components: tuple[str, ...]
     grid: tuple[int, ...]
     moments: Moments
     sketch: QuantileSketch
@@ -142,9 +142,9 @@ class Outcome:
     @property
     def experts(self) -> dict[str, Estimate]:
         """Each part's share of the decisions, for a hybrid; empty for a learner."""
-        if len(self.deciders) < 2:
+        if len(self.components) < 2:
             return {}
-        return {name: self._mean_share(self._columns.decider(i)) for i, name in enumerate(self.deciders)}
+        return {name: self._mean_share(self._columns.component(i)) for i, name in enumerate(self.components)}
 
     def _share_of_runs(self, name: str) -> Estimate:
         """With Wilson's interval: the share itself and the ends are from 0 to 1. Of pooled shares it is too wide."""

@@ -17,7 +17,7 @@ from adhere.simulation.measures.quantiles import QuantileSketch
 
 _FORMAT = 1
 _SCHEMA = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
-_TEXTS = ("policy", "resolved", "population", "source", "arms", "deciders")
+_TEXTS = ("policy", "resolved", "population", "source", "arms", "components")
 _LATER_TEXTS = ("arm_order", "best_arm")  # at first there were none
 NUMBERS, RUNS, REST = "result.parquet", "runs.parquet", "result.json"
 _NEW = ".new"
@@ -76,7 +76,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], polars.Dat
                 **{name: stored[name] for name in _TEXTS},
                 **{name: stored.get(name, "") for name in _LATER_TEXTS},
                 "arms": tuple(stored["arms"]),
-                "deciders": tuple(stored["deciders"]),
+                "components": tuple(stored["components"]),
                 "grid": config["grid"],
                 "moments": Moments(stored["n"], mean, deviations),
                 "sketch": QuantileSketch.from_used(used, n_each, *stored["surplus_range"]),

@@ -168,7 +168,7 @@ def _decided_by(created: Created, made: Recommended) -> str:
         engine = None if isinstance(policy, AnyLearner) else engine_of(created.design)
     except InputError:  # a policy of the user's own that is not imported
         return ""
-    return engine.decider(made.memo) if engine and len(made.memo) == engine.memo_size else ""
+    return engine.component(made.memo) if engine and len(made.memo) == engine.memo_size else ""
 
 
 def _drawn_by(created: Created, made: Recommended) -> str:

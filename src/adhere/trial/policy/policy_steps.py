@@ -17,7 +17,7 @@ from adhere.compilation.sources import noted_digest
 from adhere.design.policy_in_trial import PolicyInTrial
 from adhere.errors import InputError, SecretUnknownError, UnavailableError
 from adhere.policies import BurnIn, ComplianceAwareLearner
-from adhere.policies.base.generic import decider, probabilities
+from adhere.policies.base.generic import component, probabilities
 from adhere.policies.base.policy import CompiledPolicy, Policy, probabilities_size
 from adhere.policies.base.registry import registry
 from adhere.randomness import ESTIMATE, MAX_DECISIONS, STREAM_SIZE, STREAM_VERSION, Stream, point, set_keys
@@ -128,7 +128,7 @@ class PolicySteps(PolicyInTrial):
         compiled = self._compiled
         self.sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
         self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
-        self._deciders = compiled.deciders
+        self._components = compiled.components
         # A policy that recycles may take an outcome out of its cache. In a burn-in the arm takes a place in a block.
         burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
         self.n_changing = MAX_DECISIONS if self.recycles else max(burn_ins, default=0)
@@ -257,12 +257,12 @@ class PolicySteps(PolicyInTrial):
         point(buffers.rng, index, ESTIMATE)
         return self._probabilities(state)
 
-    def decider(self, memo: Sequence[float]) -> str:
+    def component(self, memo: Sequence[float]) -> str:
         """The name of the part that decided, from a recommendation's memo."""
         buffers = self._buffers
         buffers.memo.fill(0.0)
         buffers.memo[: self.memo_size] = memo
-        return self._deciders[decider(self._rule, buffers.named_memo)]
+        return self._components[component(self._rule, buffers.named_memo)]
 
     def _probabilities(self, state: Floats) -> list[float]:
         if self._lacks_tables:

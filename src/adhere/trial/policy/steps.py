@@ -17,7 +17,7 @@ from adhere.policies.base.generic import (
     note_allocation,
     probabilities,
     remember,
-    remember_shares,
+    remember_guarded,
     replay_choice,
     update,
 )
@@ -39,7 +39,7 @@ def allocate(rule: Rule, state: Any, memo: Any, number: int, shares: Any, rng: S
     remember(rule, state, memo)
     point(rng, number, CHOOSE)
     arm = draw_by_shares(shares, rule.n_arms, rng)
-    remember_shares(rule, state, memo, shares, 0.0, rng)
+    remember_guarded(rule, state, memo, shares, 0.0, rng)
     return arm
 
 
