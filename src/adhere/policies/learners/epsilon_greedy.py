@@ -11,12 +11,7 @@ from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilit
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
 from adhere.policies.numerics.annealing import anneal
-from adhere.policies.numerics.selection import (
-    choose_largest_index,
-    equally_likely,
-    index_of,
-    probabilities_of_largest_index,
-)
+from adhere.policies.numerics.selection import draw_index_of_largest, equally_likely, share_among_largest
 from adhere.randomness import Stream, uniform
 
 
@@ -67,19 +62,13 @@ class EpsilonGreedy(Learner):
     epsilon: float | None = parameter(default=None, at_least=0, at_most=1)
 
 
-@implements(index_of, EpsilonGreedy.rule_class)
-def mean_of(rule: Rule, state: State, arm: int) -> float:
-    """Return an arm's mean reward."""
-    return state.means[arm]  # type: ignore[no-any-return]
-
-
 @implements(choose, EpsilonGreedy)
 def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Explore with probability ε, otherwise exploit; one random number decides both."""
     u = uniform(rng)
     if u < state.epsilon:
         return equally_likely(u, state.epsilon, rule.n_arms)
-    return choose_largest_index(rule, state, memo, weight, rng)
+    return draw_index_of_largest(state.means, rng)
 
 
 @implements(learn, EpsilonGreedy)
@@ -97,6 +86,8 @@ def probabilities_epsilon_greedy(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
     """Write ε/k for each arm, and the rest shared among the arms with the highest mean."""
-    probabilities_of_largest_index(rule, state, memo, weight, out, rng)
+    for arm in range(rule.n_arms):
+        out[arm] = state.means[arm]
+    share_among_largest(out, rule.n_arms)
     for arm in range(rule.n_arms):
         out[arm] = state.epsilon / rule.n_arms + (1.0 - state.epsilon) * out[arm]

@@ -74,6 +74,32 @@ def newest_wins_tie(n_tied: int, rng: Stream) -> bool:
     return uniform(rng) * n_tied < 1.0
 
 
+@inline
+def draw_index_of_largest(values: Any, rng: Stream) -> int:
+    """Return the index of the largest of several numbers; those that tie are equally likely."""
+    best, n_tied = 0, 1
+    for index in range(1, values.size):
+        if values[index] > values[best]:
+            best, n_tied = index, 1
+        elif values[index] == values[best]:
+            n_tied += 1
+            if newest_wins_tie(n_tied, rng):
+                best = index
+    return best
+
+
+@inline
+def share_among_largest(values: Any, n: int) -> None:
+    """Turn the first n numbers into probabilities: equal for all that are as large as the largest, 0 for the rest."""
+    largest, n_tied = values[0], 0.0
+    for index in range(1, n):
+        largest = values[index] if values[index] > largest else largest
+    for index in range(n):
+        n_tied += 1.0 if values[index] == largest else 0.0
+    for index in range(n):
+        values[index] = 1.0 / n_tied if values[index] == largest else 0.0
+
+
 @generic
 def index_of(rule: Any, state: State, arm: Any) -> float:
     """Return what an index policy compares arms by; it recommends the arm with the largest index."""
@@ -100,10 +126,4 @@ def probabilities_of_largest_index(rule: Any, state: State, memo: Memo, weight: 
     """Write equal probabilities for all arms with the largest index, and 0 for the others."""
     for arm in range(rule.n_arms):
         out[arm] = index_of(rule, state, arm)
-    largest, n_tied = out[0], 0.0
-    for arm in range(1, rule.n_arms):
-        largest = out[arm] if out[arm] > largest else largest
-    for arm in range(rule.n_arms):
-        n_tied += 1.0 if out[arm] == largest else 0.0
-    for arm in range(rule.n_arms):
-        out[arm] = 1.0 / n_tied if out[arm] == largest else 0.0
+    share_among_largest(out, rule.n_arms)
