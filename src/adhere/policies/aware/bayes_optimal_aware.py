@@ -56,7 +56,7 @@ class BayesOptimalAware(ComplianceAwareLearner):
     >>> from adhere import simulate
     >>> result = simulate("bayes-optimal-aware(horizon=12)", "defiers", n_patients=100, n_runs=20, progress=False)
     >>> round(result[0].surplus.mean, 2)
-    0.0
+    49.5
 
     """
 
