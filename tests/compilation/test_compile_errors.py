@@ -96,6 +96,7 @@ def test_a_mistake_is_one_sentence_with_file_and_line(
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
 
 
+@pytest.mark.slow
 def test_what_is_no_arm_is_named(tmp_path: Path) -> None:
     declared(tmp_path, "returns-none", choose="return None")
     with pytest.raises(adhere.InputError, match=r"^arm chosen by returns-none: got None, expected a whole number fr"):

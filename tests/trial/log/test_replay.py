@@ -213,9 +213,9 @@ def test_fallback_draws_are_uniform_and_checked() -> None:
 
 
 def test_the_arms_match_the_logged_probabilities() -> None:
-    """Over 8,000 recommendations, made in batches while reports come in, each arm is as frequent as was logged."""
-    live = Live("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", n_patients=8_000)
-    n, batch = 8_000, 500
+    """Over 4,000 recommendations, made in batches while reports come in, each arm is as frequent as was logged."""
+    live = Live("thompson-bounded(hierarchical(epsilon-greedy), recycle=true)", n_patients=4_000)
+    n, batch = 4_000, 250
     rng = np.random.default_rng(8)
     for first in range(0, n, batch):
         asked = [Recommend(trial="t", request_id=f"q{k}", subject=f"s{k}") for k in range(first, first + batch)]
