@@ -12,7 +12,7 @@ import pytest
 
 import adhere
 from adhere.processors import usable_processors
-from adhere.simulation.execution.backend import check_workers
+from adhere.simulation.execution.workers import check_workers
 
 MANY = 64
 

@@ -248,8 +248,8 @@ MUTANTS = (
         "forms-without-csrf",
         "A form is accepted without the session's CSRF token.",
         "src/adhere/service/pages/csrf.py",
-        "not page.route.signs_in and not is_csrf(page.secret, given)",
-        "not page.route.signs_in and given and not is_csrf(page.secret, given)",
+        'if not is_csrf(secret, headers.get("x-csrf-token") or sent):',
+        'if sent and not is_csrf(secret, headers.get("x-csrf-token") or sent):',
         ("tests/service/test_sign_in.py", "tests/service/test_pages.py"),
     ),
     Mutant(

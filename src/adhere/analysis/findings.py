@@ -20,8 +20,18 @@ if TYPE_CHECKING:
     from adhere.analysis.fixed_sample.stratum_balance import StratumBalance
     from adhere.analysis.flow import Flow
     from adhere.analysis.missing_outcomes.missing import Missing
-    from adhere.analysis.trust.estimands import Estimand
     from adhere.analysis.trust.mediation import Mediation
+
+
+@dataclass(frozen=True)
+class Estimand:
+    """A view in words; `strategy` is that for intercurrent events by ICH E9(R1)."""
+
+    view: str
+    estimand: str
+    strategy: str
+    assumes: str
+    says: str
 
 
 @dataclass(frozen=True)

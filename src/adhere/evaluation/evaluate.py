@@ -29,9 +29,10 @@ from adhere.evaluation.scenarios.scenarios import (
 )
 from adhere.looks.judge import GO_ON
 from adhere.randomness import check_seed
-from adhere.simulation.execution.backend import backend_of, check_workers, run_plan
+from adhere.simulation.execution.backend import run_plan
 from adhere.simulation.execution.plan import memory_note
 from adhere.simulation.execution.progress import Progress
+from adhere.simulation.execution.workers import backend_of, check_workers
 
 
 def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:

@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adhere.design.design import Design
-from adhere.evaluation.characteristics.characteristics import Characteristics
-from adhere.evaluation.kept_trials import KeptTrials, result_index
-from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.report.numbers import counted
-from adhere.simulation.results.lookup import HasFrame, ResultList
+from adhere.simulation.results.lookup import HasFrame
 
 if TYPE_CHECKING:
     import polars
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(HasFrame, ResultList[Characteristics]):
-    """Operating characteristics of designs in scenarios.
-
-    `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
-    `kept_trials` are what every trial left behind, if `keep_trials` was given. `notes` say
-    what a designer may not expect.
-    """
-
-    designs: tuple[Design, ...]
-    scenarios: tuple[Scenario, ...]
-    n_trials: int
-    seed: int
-    version: str
-    results: tuple[Characteristics, ...]
-    kept_trials: KeptTrials | None = None
-    notes: tuple[str, ...] = ()
-
-    def __getitem__(self, key: object) -> Characteristics:
-        """`evaluation[scenario]` or `evaluation[scenario, design]`: names, values or places.
-
-        Without a design it is the first.
-        """
-        return self.results[result_index(key, self.scenarios, self.designs)]
-
-    def _results(self) -> Sequence[Characteristics]:
-        return self.results
+class Evaluation(HasFrame, EvaluationData):
+    """Operating characteristics of designs in scenarios, which print, show in a notebook and convert."""
 
     def __repr__(self) -> str:
         size = f"{counted(self.n_trials, 'trial')} of each design in each scenario, seed {self.seed}"

@@ -18,9 +18,10 @@ from adhere.policies.guards.floor import ControlWarning, protected_control
 from adhere.populations import Population, PopulationLike, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
 from adhere.simulation.execution.accumulate import Key, Total
-from adhere.simulation.execution.backend import backend_of, check_workers, run_plan
+from adhere.simulation.execution.backend import run_plan
 from adhere.simulation.execution.plan import memory_note
 from adhere.simulation.execution.progress import Progress
+from adhere.simulation.execution.workers import backend_of, check_workers
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 from adhere.simulation.kernels.python_runner import PlainPolicy, PythonRunner, name_of
 from adhere.simulation.measures.measure import MEASURES

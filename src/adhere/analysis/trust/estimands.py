@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from adhere.analysis.estimates import View
+from adhere.analysis.findings import Estimand as Estimand
+from adhere.analysis.findings import Findings
 from adhere.analysis.texts import estimate, first_few, quantity
 
-if TYPE_CHECKING:
-    from adhere.analysis.findings import Findings
-
 _EVERYBODY = "everybody (bounds)"
-
-
-@dataclass(frozen=True)
-class Estimand:
-    """A view in words; `strategy` is that for intercurrent events by ICH E9(R1)."""
-
-    view: str
-    estimand: str
-    strategy: str
-    assumes: str
-    says: str
 
 
 _WORDS: Final[dict[str, dict[str, str]]] = tomllib.loads(

@@ -10,7 +10,7 @@ from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:
     from adhere.design.design import Design
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
 
 LEVEL = 0.05  # that figures of errors show: what most trials promise
 _MAX_PANELS = 6
@@ -22,7 +22,7 @@ def claim_of(row: Row) -> str | None:
     return next((name for name in ("power", "type_one") if is_known(row.number(name))), None)
 
 
-def power_figure(evaluation: Evaluation) -> ReportFigure | None:
+def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
     """The probability of a claim over the effect: by compliance for one design, by design for several."""
     rows = [row for row in rows_of(evaluation) if row.scenario.null != "average"]
     rows = [row for row in rows if row.scenario.effect is not None]
@@ -44,7 +44,7 @@ def power_figure(evaluation: Evaluation) -> ReportFigure | None:
     )
 
 
-def errors_figure(evaluation: Evaluation) -> ReportFigure | None:
+def errors_figure(evaluation: EvaluationData) -> ReportFigure | None:
     """The type I error as confounding grows, where nothing has an effect."""
     rows = [row for row in rows_of(evaluation) if row.scenario.null == "sharp"]
     rows = [row for row in rows if row.scenario.confounding is not None and row.scenario.compliance != 1.0]

@@ -26,10 +26,10 @@ from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
 
 if TYPE_CHECKING:
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
 
 
-def design_page(evaluation: Evaluation, command: str = "") -> str:
+def design_page(evaluation: EvaluationData, command: str = "") -> str:
     """The page; the same evaluation gives the same bytes. `command` is what repeats it, where that is known."""
     import matplotlib
 
@@ -49,12 +49,12 @@ def design_page(evaluation: Evaluation, command: str = "") -> str:
     return sentences.in_its_words(evaluation, html)
 
 
-def design_sections(evaluation: Evaluation) -> list[Section]:
+def design_sections(evaluation: EvaluationData) -> list[Section]:
     """The page in its order; what an evaluation does not hold is left out."""
     return [one for one in _sections(evaluation) if one.figures or one.listings or one.details]
 
 
-def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
+def _foot(evaluation: EvaluationData, command: str) -> dict[str, str]:
     several = len(evaluation.designs) > 1
     digests = [f"{design.name}: {design.digest}" if several else design.digest for design in evaluation.designs]
     said = {
@@ -68,7 +68,7 @@ def _foot(evaluation: Evaluation, command: str) -> dict[str, str]:
     return {name: text for name, text in said.items() if text}
 
 
-def _sections(evaluation: Evaluation) -> Iterator[Section]:
+def _sections(evaluation: EvaluationData) -> Iterator[Section]:
     several, lower = len(evaluation.designs) > 1, evaluation.designs[0].lower_is_better
     first = rows_of_design(evaluation, 0)
     yield _designs(evaluation)
@@ -160,7 +160,7 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
     )
 
 
-def _designs(evaluation: Evaluation) -> Section:
+def _designs(evaluation: EvaluationData) -> Section:
     several = len(evaluation.designs) > 1
     said = {design.name: list(in_words(design)) for design in evaluation.designs}
     shared = [one for one in said[evaluation.designs[0].name] if all(one in words for words in said.values())]
@@ -182,7 +182,7 @@ def _designs(evaluation: Evaluation) -> Section:
     )
 
 
-def _differences(evaluation: Evaluation) -> Section:
+def _differences(evaluation: EvaluationData) -> Section:
     reference = evaluation.designs[0].name
     return Section(
         "differences",

@@ -11,7 +11,7 @@ from adhere.intervals import Estimate
 if TYPE_CHECKING:
     from adhere.design.design import Design
     from adhere.evaluation.characteristics.characteristics import Characteristics
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
     from adhere.evaluation.scenarios.scenario import Scenario
 
 UNKNOWN = "–"  # where there is no number
@@ -136,12 +136,12 @@ class Row(NamedTuple):
         return [arm for arm in self.design.arms if arm != control]
 
 
-def rows_of(evaluation: Evaluation) -> list[Row]:
+def rows_of(evaluation: EvaluationData) -> list[Row]:
     """All of it."""
     return [Row(found.scenario, found.design, found) for found in evaluation.results]
 
 
-def rows_of_design(evaluation: Evaluation, number: int) -> list[Row]:
+def rows_of_design(evaluation: EvaluationData, number: int) -> list[Row]:
     """Those of one design."""
     return rows_of(evaluation)[number :: len(evaluation.designs)]
 

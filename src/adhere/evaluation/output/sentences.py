@@ -14,7 +14,7 @@ from adhere.report.numbers import counted
 
 if TYPE_CHECKING:
     from adhere.design.design import Design
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
 
 _EVIDENCE = {
     "posterior": "posterior probabilities of the arms recommended",
@@ -28,7 +28,7 @@ _NO_POWER = "In no scenario is there a difference that a trial could claim: no p
 _NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
 
 
-def in_its_words(evaluation: Evaluation, text: str) -> str:
+def in_its_words(evaluation: EvaluationData, text: str) -> str:
     """Return a text about designs that randomise all patients with arms assigned instead of recommended.
 
     A name that has the word in it is not to be changed, and then the text stays.
@@ -48,7 +48,7 @@ def headline(design: Design) -> str:
     return f"Arms {arms}{patients}; allocation by {design.policy}; {by}."
 
 
-def designs_result(evaluation: Evaluation) -> str:
+def designs_result(evaluation: EvaluationData) -> str:
     """The design in a sentence, or the names of several."""
     if len(evaluation.designs) == 1:
         return headline(evaluation.designs[0])
@@ -61,7 +61,7 @@ def decided_by(design: Design) -> str:
     return _EVIDENCE[design.stopping.by] if design.stopping else "nothing"
 
 
-def lead(evaluation: Evaluation) -> str:
+def lead(evaluation: EvaluationData) -> str:
     """What the report is about, in a sentence or two."""
     each = f"{counted(evaluation.n_trials, 'simulated trial')} in {every_scenario(evaluation)}"
     if len(evaluation.designs) == 1:
@@ -70,13 +70,13 @@ def lead(evaluation: Evaluation) -> str:
     return f"How trials of {len(evaluation.designs)} designs would behave, by {each} with the same patients: {names}."
 
 
-def every_scenario(evaluation: Evaluation) -> str:
+def every_scenario(evaluation: EvaluationData) -> str:
     """Where trials were simulated, by number."""
     n = len(evaluation.scenarios)
     return "one scenario" if n == 1 else f"each of {n:,} scenarios"
 
 
-def errors_result(evaluation: Evaluation) -> str:
+def errors_result(evaluation: EvaluationData) -> str:
     """The largest type I error of each design, and where it is."""
 
     def largest(rows: Sequence[Row]) -> str:
@@ -88,13 +88,13 @@ def errors_result(evaluation: Evaluation) -> str:
     return f"The largest type I error{_among(evaluation, 'type_one')}: {said}."
 
 
-def _among(evaluation: Evaluation, name: str) -> str:
+def _among(evaluation: EvaluationData, name: str) -> str:
     """Of how many scenarios it is the largest; nothing where that differs between designs."""
     counts = {len(_known(rows, name)) for rows in _by_design(evaluation).values()}
     return f" of {max(counts)} scenarios" if len(counts) == 1 and max(counts) > 1 else ""
 
 
-def wrong_claims_result(evaluation: Evaluation) -> str:
+def wrong_claims_result(evaluation: EvaluationData) -> str:
     """The largest probability of a claim in the wrong direction, of each design; nothing where there is none."""
 
     def largest(rows: Sequence[Row]) -> str:
@@ -105,7 +105,7 @@ def wrong_claims_result(evaluation: Evaluation) -> str:
     return f"The largest probability of a claim in the wrong direction: {said}." if said else ""
 
 
-def fairness_result(evaluation: Evaluation) -> str:
+def fairness_result(evaluation: EvaluationData) -> str:
     """Whether the designs' type I errors are so far apart that their power cannot be compared."""
     by_design = [worst_error(rows) for rows in _by_design(evaluation).values()]
     errors = [one.mean for worst in by_design if worst and (one := worst[0].number("type_one")) is not None]
@@ -117,7 +117,7 @@ def fairness_result(evaluation: Evaluation) -> str:
     )
 
 
-def power_result(evaluation: Evaluation) -> str:
+def power_result(evaluation: EvaluationData) -> str:
     """The range of power over scenarios."""
 
     def ends(rows: Sequence[Row]) -> str:
@@ -131,7 +131,7 @@ def power_result(evaluation: Evaluation) -> str:
     return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_POWER
 
 
-def size_result(evaluation: Evaluation) -> str:
+def size_result(evaluation: EvaluationData) -> str:
     """The range of mean sizes over scenarios."""
 
     def ends(rows: Sequence[Row]) -> str:
@@ -144,7 +144,7 @@ def size_result(evaluation: Evaluation) -> str:
     return f"On average a trial takes {said}{by_scenario}."
 
 
-def benefit_result(evaluation: Evaluation) -> str:
+def benefit_result(evaluation: EvaluationData) -> str:
     """How many patients are recommended a worse arm, against 1:1."""
 
     def ends(rows: Sequence[Row]) -> str:
@@ -158,7 +158,7 @@ def benefit_result(evaluation: Evaluation) -> str:
     return f"Patients who are recommended a worse arm: {said}; with equal shares up to {equal:.0%}."
 
 
-def estimates_result(evaluation: Evaluation) -> str:
+def estimates_result(evaluation: EvaluationData) -> str:
     """The lowest coverage of each method."""
     from adhere.evaluation.outcomes import METHODS, VIEWS
 
@@ -185,7 +185,7 @@ _ALL_IN_Y = (
 )
 
 
-def outcomes_said(evaluation: Evaluation) -> list[str]:
+def outcomes_said(evaluation: EvaluationData) -> list[str]:
     """What an outcome may be in the scenarios: simulated trials have these values, with the means given."""
     lower = evaluation.designs[0].lower_is_better
     outcome = "outcome y" if lower else "outcome"
@@ -199,7 +199,7 @@ def outcomes_said(evaluation: Evaluation) -> list[str]:
     return [said, *([_ALL_IN_Y] if lower else [])]
 
 
-def precision(evaluation: Evaluation) -> str:
+def precision(evaluation: EvaluationData) -> str:
     """How precisely probabilities are known."""
     found = [row.number(name) for row in rows_of(evaluation) for name in CLAIMS]
     largest = max((one.se for one in found if one is not None and one.se is not None), default=None)
@@ -209,16 +209,16 @@ def precision(evaluation: Evaluation) -> str:
     return f"With {n} in each scenario, errors and power have a standard error of at most {100 * largest:.2g} points."
 
 
-def _claims_nothing(evaluation: Evaluation) -> bool:
+def _claims_nothing(evaluation: EvaluationData) -> bool:
     return all(design.stopping is None for design in evaluation.designs)
 
 
-def _by_design(evaluation: Evaluation) -> dict[str, Sequence[Row]]:
+def _by_design(evaluation: EvaluationData) -> dict[str, Sequence[Row]]:
     rows, n_designs = rows_of(evaluation), len(evaluation.designs)
     return {rows[number].label: rows[number::n_designs] for number in range(n_designs)}
 
 
-def _each_design(evaluation: Evaluation, say: Callable[[Sequence[Row]], str]) -> str:
+def _each_design(evaluation: EvaluationData, say: Callable[[Sequence[Row]], str]) -> str:
     """What there is to say of each design, after its name if there are several."""
     said = {label: text for label, rows in _by_design(evaluation).items() if (text := say(rows))}
     return "; ".join(said.values() if len(evaluation.designs) == 1 else (f"{one}: {said[one]}" for one in said))

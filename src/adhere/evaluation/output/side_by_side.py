@@ -11,7 +11,7 @@ from adhere.evaluation.output.sentences import decided_by
 from adhere.report.section import Listing, ReportFigure
 
 if TYPE_CHECKING:
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
 
 _MAX_OPEN = 24  # rows of a table that is not folded
 _MAX_DOTS = 20  # rows of the figure
@@ -35,7 +35,7 @@ COMPARED = {
 }
 
 
-def designs_table(evaluation: Evaluation) -> Listing:
+def designs_table(evaluation: EvaluationData) -> Listing:
     """What the designs have in common and what not."""
     rows = [
         [
@@ -50,7 +50,7 @@ def designs_table(evaluation: Evaluation) -> Listing:
     return Listing("The designs", ["design", "policy", "patients", "looks", "decided by"], rows)
 
 
-def differences_table(evaluation: Evaluation) -> Listing:
+def differences_table(evaluation: EvaluationData) -> Listing:
     """A line for each scenario and each design but the first."""
     rows = [row for place, row in enumerate(rows_of(evaluation)) if place % len(evaluation.designs)]
     reference = rows_of(evaluation)[0].label
@@ -64,7 +64,7 @@ def differences_table(evaluation: Evaluation) -> Listing:
     return Listing(caption, list(columns), lines, folded=len(lines) > _MAX_OPEN)
 
 
-def differences_figure(evaluation: Evaluation) -> ReportFigure | None:
+def differences_figure(evaluation: EvaluationData) -> ReportFigure | None:
     """Every design minus the first, with the same patients: a panel for each characteristic."""
     import polars as pl
 

@@ -26,7 +26,7 @@ from adhere.report.numbers import counted
 from adhere.report.text_table import paragraph, text_table
 
 if TYPE_CHECKING:
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
     from adhere.intervals import Estimate
 
 _INTERVAL = re.compile(r"\[[^]]*]")
@@ -46,7 +46,7 @@ _FOOT = (
 _FALSE_CLAIMS = "false: about arms that do not differ, where others do."
 
 
-def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
+def summary(evaluation: EvaluationData, width: int = WIDEST) -> str:
     """Everything that matters, in lines of at most `width` letters, nor more than 100."""
     width = max(NARROWEST, min(width, WIDEST))
     parts = [paragraph(headline(evaluation), width)]
@@ -64,7 +64,7 @@ def summary(evaluation: Evaluation, width: int = WIDEST) -> str:
     return sentences.in_its_words(evaluation, "\n\n".join(part for part in parts if part) + "\n")
 
 
-def headline(evaluation: Evaluation) -> str:
+def headline(evaluation: EvaluationData) -> str:
     """What was evaluated: the design with its digest, trials, scenarios, seed, version."""
     how = (
         f"{counted(evaluation.n_trials, 'trial')} in {sentences.every_scenario(evaluation)}, seed {evaluation.seed}; "
@@ -80,7 +80,7 @@ def _short(digest: str) -> str:
     return digest.rpartition(":")[2][:_DIGEST]
 
 
-def _one(evaluation: Evaluation, width: int) -> Iterator[str]:
+def _one(evaluation: EvaluationData, width: int) -> Iterator[str]:
     rows = rows_of_design(evaluation, 0)
     yield _listed("Claims, sizes and patients", rows, claims_columns(rows), width)
     columns = {}
@@ -115,7 +115,7 @@ def _claim_difference(row: Row) -> Estimate | None:
     return row.found.difference(name).estimate if name else None
 
 
-def _several(evaluation: Evaluation, width: int) -> Iterator[str]:
+def _several(evaluation: EvaluationData, width: int) -> Iterator[str]:
     rows, n_designs = rows_of(evaluation), len(evaluation.designs)
     names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(n_designs)]
     yield "\n".join(
@@ -187,7 +187,7 @@ _MAX_HTML_ROWS = 40
 _LONGER = {"false": "false claims", "wrong": "wrong direction"}  # headings, where there is room
 
 
-def notebook_table(evaluation: Evaluation) -> str:
+def notebook_table(evaluation: EvaluationData) -> str:
     """The headline, and a row for each scenario and design."""
     rows = rows_of(evaluation)
     columns = {

@@ -25,7 +25,7 @@ from adhere.populations import ComplianceTypes
 from adhere.report.section import Listing
 
 if TYPE_CHECKING:
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
 
 MAX_ARMS = 6  # with a column of their own
 MAX_OPEN = 24  # rows of a table that is not folded
@@ -35,7 +35,7 @@ Numbers = Sequence[Estimate | None]
 
 
 def _listing(
-    evaluation: Evaluation, rows: Sequence[Row], caption: str, columns: Mapping[str, Sequence[str]]
+    evaluation: EvaluationData, rows: Sequence[Row], caption: str, columns: Mapping[str, Sequence[str]]
 ) -> Listing:
     """A table with the scenario, and the design if there are several, before the columns; empty ones are left out."""
     said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
@@ -55,7 +55,7 @@ def _plain(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
     return column([row.number(name, arm) for row in rows])
 
 
-def errors_table(evaluation: Evaluation) -> Listing:
+def errors_table(evaluation: EvaluationData) -> Listing:
     """Type I error under the nulls: of any claim, and of each arm where several are compared."""
     rows = [row for row in rows_of(evaluation) if is_known(row.number("type_one"))]
     columns: dict[str, list[str]] = {
@@ -67,7 +67,7 @@ def errors_table(evaluation: Evaluation) -> Listing:
     return _listing(evaluation, rows, f"Type I error: the probability of any false claim ({ERRORS})", columns)
 
 
-def power_table(evaluation: Evaluation) -> Listing:
+def power_table(evaluation: EvaluationData) -> Listing:
     """Power where there is an effect: of any right claim, and of each arm; and of claims in the wrong direction."""
     rows = [row for row in rows_of(evaluation) if is_known(row.number("power"))]
     columns = {
@@ -103,7 +103,7 @@ def _interval(one: Estimate | None) -> str:
     return f"[{100 * one.low:.1f}, {100 * one.high:.1f}]"
 
 
-def conclusions_table(evaluation: Evaluation) -> Listing:
+def conclusions_table(evaluation: EvaluationData) -> Listing:
     """What trials end with; statuses that never occur are left out."""
     rows = rows_of(evaluation)
     columns: dict[str, list[str]] = {}
@@ -114,7 +114,7 @@ def conclusions_table(evaluation: Evaluation) -> Listing:
     return _listing(evaluation, rows, f"What trials end with: share of trials ({ERRORS})", columns)
 
 
-def size_table(evaluation: Evaluation) -> Listing:
+def size_table(evaluation: EvaluationData) -> Listing:
     """Patients: mean, standard deviation and quantiles; days; looks."""
     rows = rows_of(evaluation)
     columns = {
@@ -133,7 +133,7 @@ def _whole(rows: Sequence[Row], name: str) -> list[str]:
     return [UNKNOWN if (one := row.number(name)) is None else f"{one.mean:,.0f}" for row in rows]
 
 
-def allocation_table(evaluation: Evaluation) -> Listing:
+def allocation_table(evaluation: EvaluationData) -> Listing:
     """Who was recommended, and took, what."""
     rows = rows_of(evaluation)
     arms = rows[0].design.arms
@@ -150,7 +150,7 @@ def allocation_table(evaluation: Evaluation) -> Listing:
     return _listing(evaluation, rows, f"Allocation: mean share and number of a trial's patients ({ERRORS})", columns)
 
 
-def benefit_table(evaluation: Evaluation) -> Listing:
+def benefit_table(evaluation: EvaluationData) -> Listing:
     """What patients gain, in the trial and after it."""
     rows = rows_of(evaluation)
     columns = {
@@ -164,7 +164,7 @@ def benefit_table(evaluation: Evaluation) -> Listing:
     return _listing(evaluation, rows, caption, columns)
 
 
-def estimates_table(evaluation: Evaluation) -> Listing:
+def estimates_table(evaluation: EvaluationData) -> Listing:
     """Bias, root mean squared error and coverage of every estimand by every method."""
     from adhere.evaluation.outcomes import METHODS, VIEWS
 
@@ -208,7 +208,7 @@ def _true_effect(row: Row, arm: str, estimand: str) -> float:
     return float(row.found.truth.effects[row.design.arms.index(arm), VIEWS.index(estimand)])
 
 
-def stops_table(evaluation: Evaluation) -> Listing:
+def stops_table(evaluation: EvaluationData) -> Listing:
     """The share of trials that have stopped by each look."""
     rows = rows_of(evaluation)
     labels = look_labels(rows[0])
@@ -223,7 +223,7 @@ def stops_table(evaluation: Evaluation) -> Listing:
     return Listing(listing.caption, listing.header, listing.rows, listing.folded or len(labels) > _MAX_LOOKS)
 
 
-def scenarios_table(evaluation: Evaluation) -> Listing:
+def scenarios_table(evaluation: EvaluationData) -> Listing:
     """What is true in each scenario."""
     rows = rows_of_design(evaluation, 0)
     arms, lower = rows[0].design.arms, rows[0].design.lower_is_better
@@ -246,7 +246,7 @@ def scenarios_table(evaluation: Evaluation) -> Listing:
     return Listing(caption, ["scenario", *said], lines, folded=len(lines) > MAX_OPEN)
 
 
-def people_table(evaluation: Evaluation) -> Listing:
+def people_table(evaluation: EvaluationData) -> Listing:
     """The people of scenarios that are none of a grid, whose numbers tell it."""
     arms, lower = evaluation.designs[0].arms, evaluation.designs[0].lower_is_better
     lines = [

@@ -10,7 +10,7 @@ from adhere.report.page import GLOSSARY
 
 if TYPE_CHECKING:
     from adhere.design.design import Design
-    from adhere.evaluation.evaluation import Evaluation
+    from adhere.evaluation.evaluation_data import EvaluationData
 
 LEFT_BEHIND = (
     "The arm that a trial leaves behind is the one found superior; where none was, the control, or without one, of "
@@ -117,7 +117,7 @@ def _flat(name: str, value: Any) -> list[tuple[str, str]]:
     return [(name, ("no", "yes")[value] if isinstance(value, bool) else str(value))]
 
 
-def simulation_details(evaluation: Evaluation) -> list[str]:
+def simulation_details(evaluation: EvaluationData) -> list[str]:
     """How trials were simulated, in sentences."""
     return [
         f"Each scenario was met by {counted(evaluation.n_trials, 'simulated trial')} of each design, with the same "

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from hmac import compare_digest, digest
-from typing import TYPE_CHECKING
 
 from adhere.service.http.problems import ProblemError
-
-if TYPE_CHECKING:
-    from adhere.service.pages.page_request import PageRequest
 
 
 def csrf_of(secret: str) -> str:
@@ -26,16 +23,15 @@ def is_csrf(secret: str, given: str) -> bool:
     return compare_digest(csrf_of(secret).encode(), given.encode())
 
 
-def check_origin(page: PageRequest) -> None:
+def check_origin(headers: Mapping[str, str]) -> None:
     """Refuse a form that a browser sent from another site."""
-    origin = page.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != page.headers.get("host"):
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != headers.get("host"):
         raise ProblemError("forbidden", "this form was sent from another site", field="Origin")
 
 
-def check_csrf(page: PageRequest, sent: str) -> None:
+def check_csrf(secret: str, headers: Mapping[str, str], sent: str) -> None:
     """Refuse a form that was not sent from a page of the same session; `sent` is its field csrf."""
-    given = page.headers.get("x-csrf-token") or sent
-    if page.holder is not None and not page.route.signs_in and not is_csrf(page.secret, given):
+    if not is_csrf(secret, headers.get("x-csrf-token") or sent):
         detail = "this form is of a session that has ended; load the page again"
         raise ProblemError("forbidden", detail, field="csrf")

@@ -20,7 +20,6 @@ from adhere.service.http.problems import ProblemError
 from adhere.service.pages.csrf import check_csrf, check_origin
 from adhere.service.pages.page_request import PageRequest, PageRoute
 from adhere.service.pages.rendering import HEADERS
-from adhere.service.pages.static_files import static_page
 
 COOKIE: Final = "adhere_session"
 _FORM = "application/x-www-form-urlencoded"
@@ -39,7 +38,7 @@ class Pages:
     ) -> Response:
         """The page, or a redirection to the sign-in of someone without a session."""
         page = self._page(scope, route)
-        if page.secret and route.handler is not static_page:  # whose files those are does not matter
+        if page.secret and not route.is_static:  # whose files those are does not matter
             page.holder = await self._auth.session(page.secret, scope, context)
             page.admission = context.admission
         page.query = _query(scope)
@@ -103,14 +102,15 @@ class Pages:
         kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != _FORM:
             raise ProblemError("media-type", f"a form must be sent as {_FORM}", field="Content-Type", expected=_FORM)
-        check_origin(page)
+        check_origin(page.headers)
         body = await read_body(receive, self._service.settings.max_body_bytes)
         try:
             text = body.decode("ascii")
             found = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
         except ValueError:
             raise ProblemError("malformed", "the form cannot be read", field="body", expected=_FORM) from None
-        check_csrf(page, found.get("csrf", [""])[-1])
+        if page.holder is not None and not page.route.signs_in:
+            check_csrf(page.secret, page.headers, found.get("csrf", [""])[-1])
         return found
 
 

@@ -48,6 +48,11 @@ class PageRoute:
     if_unknown = "load the page again to see whether it was"
 
     @property
+    def is_static(self) -> bool:
+        """Whether it is a file, which shows nobody's session."""
+        return self.path.startswith("/static/")
+
+    @property
     def roles(self) -> frozenset[str]:
         """The roles that may open it."""
         return reduce(lambda roles, name: roles & OPERATIONS[name].roles, self.calls, PEOPLE)
@@ -144,6 +149,18 @@ class PageRequest:
             decoder = _decoders.setdefault(route.body, BodyDecoder(route.body))
             context.body = decoder.decode(msgspec.json.encode(body or {}))
         return await call(route, context)
+
+    def tabs(self, *, of_trial: bool) -> list[tuple[str, str, bool]]:
+        """Return the pages in the navigation that this role may open: name, address, whether it is this one."""
+        if self.holder is None:
+            return []
+        found = []
+        for route in self.table:
+            if route.tab and self.holder.role in route.roles and of_trial == ("{trial}" in route.path):
+                segments = [part for part in route.path.split("/")[2:] if part]
+                address = self.address(*(self.trial if part == "{trial}" else part for part in segments))
+                found.append((route.tab, address, route.path == self.route.path))
+        return found
 
     def address(self, *segments: object, **query: object) -> str:
         """The address of a page, its segments quoted: `address("trials", name, "monitor")`."""

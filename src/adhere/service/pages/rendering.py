@@ -1,4 +1,4 @@
-"""Templates and what they can use: static files, times, charts, the navigation."""
+"""Templates and what they can use: static files, times, charts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from adhere.service.pages.static_files import FILES
-
-if TYPE_CHECKING:
-    from adhere.service.pages.page_request import PageRequest
 
 _POLICY = {
     "default-src": "'none'",
@@ -49,7 +46,7 @@ def _environment() -> Environment:
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals |= {"static": _static, "chart": chart, "tabs": tabs}
+    made.globals |= {"static": _static, "chart": chart}
     made.filters |= {"when": when, "percent": percent, "thousands": thousands, "plural": plural}
     made.filters["pretty"] = partial(json.dumps, indent=2, ensure_ascii=False)
     return made
@@ -58,19 +55,6 @@ def _environment() -> Environment:
 def _static(name: str) -> str:
     """The path of a static file below the service's root; it changes with the contents, so it is kept for good."""
     return f"static/{name}?v={FILES[name].version}"
-
-
-def tabs(page: PageRequest, *, of_trial: bool) -> list[tuple[str, str, bool]]:
-    """The pages in the navigation that this role may open: name, address, whether it is this one."""
-    if page.holder is None:
-        return []
-    found = []
-    for route in page.table:
-        if route.tab and page.holder.role in route.roles and of_trial == ("{trial}" in route.path):
-            segments = [part for part in route.path.split("/")[2:] if part]
-            address = page.address(*(page.trial if part == "{trial}" else part for part in segments))
-            found.append((route.tab, address, route.path == page.route.path))
-    return found
 
 
 def when(at: datetime | str) -> Markup:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from starlette.responses import Response
+
 from adhere.service.api.route import HTML, JSON, METRICS_ROLES, PUBLIC, Route
 from adhere.service.api.routes import ROUTES as API_ROUTES
 from adhere.service.pages.access import access_page, link_of_token, new_token, revoked_token
@@ -15,7 +17,7 @@ from adhere.service.pages.explore.page import explore_page
 from adhere.service.pages.monitor.page import monitor_events, monitor_file, monitor_page, stop_direction_part
 from adhere.service.pages.new_trial.page import checked_trial, created_trial, new_trial_page, started_simulation
 from adhere.service.pages.new_trial.simulations import simulation_page, simulation_report_page, stopped_simulation
-from adhere.service.pages.page_request import PageRoute
+from adhere.service.pages.page_request import PageRequest, PageRoute
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
 from adhere.service.pages.site.page import recommendation_from_page, site_page
 from adhere.service.pages.site.recommendation import recommendation_page, slip_page
@@ -26,9 +28,15 @@ from adhere.service.pages.site.recommendation_forms import (
     unblinding_from_page,
     withdrawal_from_page,
 )
-from adhere.service.pages.static_files import static_page
+from adhere.service.pages.static_files import static_response
 from adhere.service.pages.trials import changed_state, overview_page, trials_page
 from adhere_client.responses.service import Start
+
+
+async def static_page(page: PageRequest) -> Response:
+    """A static file of the pages."""
+    return static_response(page.file, page.headers.get("accept-encoding", ""))
+
 
 _TRIAL = "/app/trials/{trial}"
 _DESIGN = ("list_policies", "check_design", "list_simulations")

@@ -8,14 +8,11 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from starlette.responses import Response
 
 from adhere.errors import UnknownError
-
-if TYPE_CHECKING:
-    from adhere.service.pages.page_request import PageRequest
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _FOR_GOOD = "public, max-age=31536000, immutable"
@@ -50,12 +47,12 @@ def _compressed(name: str) -> bytes:
     return gzip.compress(FILES[name].contents, 6, mtime=0)
 
 
-async def static_page(page: PageRequest) -> Response:
-    """A file by its name, compressed where the browser takes it. Its address has its version, so it never changes."""
-    if page.file not in FILES:
-        raise UnknownError("file", page.file, "a file of the pages")
-    file = FILES[page.file]
+def static_response(name: str, accept_encoding: str) -> Response:
+    """Return a file, compressed if the browser takes it. Its address has its version, so it never changes."""
+    if name not in FILES:
+        raise UnknownError("file", name, "a file of the pages")
+    file = FILES[name]
     headers = {"cache-control": _FOR_GOOD, "vary": "Accept-Encoding", "x-content-type-options": "nosniff"}
-    if "gzip" in page.headers.get("accept-encoding", ""):
-        return Response(_compressed(page.file), 200, {**headers, "content-encoding": "gzip"}, file.media_type)
+    if "gzip" in accept_encoding:
+        return Response(_compressed(name), 200, {**headers, "content-encoding": "gzip"}, file.media_type)
     return Response(file.contents, 200, headers, file.media_type)

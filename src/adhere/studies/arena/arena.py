@@ -15,7 +15,7 @@ from adhere.policies import PolicyLike
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.tables.table_cache import postponing
 from adhere.randomness import check_seed
-from adhere.simulation.execution.backend import check_device
+from adhere.simulation.execution.workers import check_device
 from adhere.studies.arena.cells import FULL, QUICK, Cell, select
 from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.families import ARENA_SEED
