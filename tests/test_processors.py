@@ -101,7 +101,7 @@ def test_affinity_counts() -> None:
 
 
 def test_simulations_use_as_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adhere.simulation.execution.backend.usable_processors", lambda: 5)
+    monkeypatch.setattr("adhere.simulation.execution.workers.usable_processors", lambda: 5)
     assert check_workers(None, "cpu", None) == 5
 
 
