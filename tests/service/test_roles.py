@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from adhere.service.api.requests import (
-    Body,
     Ending,
     GivenDesign,
     Mark,
@@ -28,7 +28,7 @@ from adhere.service.pages.routes import ROUTES
 from service.serving import ARMS, Service, path_of
 from trial.live import UNKNOWN_ID
 
-BODIES: dict[type[Body], dict[str, Any]] = {
+BODIES: dict[type[Struct], dict[str, Any]] = {
     NewTrial: {"name": "of a role", "policy": "uniform", "arms": ARMS},
     GivenDesign: {"design": {"name": "checked", "policy": "uniform", "arms": ARMS}},
     NewSimulation: {

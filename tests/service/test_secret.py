@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from adhere.errors import ConflictError
-from adhere.service.api.requests import Body, NewReport, NewUnblinding
+from adhere.service.api.requests import NewReport, NewUnblinding
 from adhere.service.api.route import ADMIN, ALL_ROLES, METRICS, STATISTICIAN
 from adhere.service.pages.routes import PAGES, ROUTES
 from adhere.trial.secret.trial_secret import commitment_to, id_key, kit_key
@@ -43,7 +44,7 @@ def everything_said(service: Service, trial: str) -> bytes:
     """All answers of the API to all roles, with their headers, and all pages and answers to their forms."""
     made = service.ids(trial)[0]
     kit = service.client().recommendation(trial, made).kit or "0000-0000"
-    bodies: dict[type[Body], dict[str, Any]] = {
+    bodies: dict[type[Struct], dict[str, Any]] = {
         **BODIES,
         NewUnblinding: {"kit": kit, "reason": "an emergency"},
         NewReport: {"actual": kit, "reward": 1},

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 import tomli_w
+from msgspec import Meta
 
+from adhere.checks import MAX_COUNT, MAX_NAME_LENGTH
 from adhere.design.parts import (
     Delay,
     Enrolment,
@@ -75,35 +77,72 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A trial's name, policy and arms, and how it is run.
 
-    `n_patients` is the largest number of patients. With `blinded`, sites get a kit code instead of the arm. With
-    `repeats`, a subject may get another recommendation while one is open; `entries` says whether there is another
-    after that: never ("once"), if the site confirms it ("ask"), or always. Without `impute`, a missing report stays
-    missing. `outcome_words` are what sites read for each of the `reward_values`. With `lower_is_better` an outcome y
-    is read as 1 − y wherever one is learned from, looked at or analysed; reports and the log have y itself. A
-    `rehearsal` is there to try things out: its data are not those of a trial. `make_design` makes one that is valid.
+    With `lower_is_better` an outcome y is read as 1 − y wherever one is learned from, looked at or analysed; reports
+    and the log have y itself. Without `impute`, a missing report stays missing. `make_design` makes a valid design;
+    the request that creates a trial has these fields, and their descriptions go into the OpenAPI document.
     """
 
-    name: str
-    policy: str
-    arms: tuple[str, ...]
-    n_patients: int | None = None
-    reward_values: tuple[float, ...] = (0.0, 1.0)
-    blinded: bool = False
-    repeats: bool = False
-    entries: Entries = "repeated"
-    impute: Imputation | None = None
-    control: str | None = None
-    strata: tuple[str, ...] = ()
-    update: Update = "every patient"
-    looks: Looks = Looks()
-    stopping: Stopping | None = None
-    estimands: tuple[Estimand, ...] = ("intention-to-treat", "compliers")
-    enrolment: Enrolment = Enrolment()
-    delay: Delay = Delay()
-    missing: Missing = Missing()
-    rehearsal: bool = False
-    outcome_words: dict[str, float] = {}
-    lower_is_better: bool = False
+    name: Annotated[
+        str,
+        Meta(
+            description="Unique, without a slash.", extra_json_schema={"minLength": 1, "maxLength": MAX_NAME_LENGTH}
+        ),
+    ]
+    policy: Annotated[
+        str,
+        Meta(
+            description="In text, e.g. thompson; the command adhere policies lists them.",
+            examples=["thompson"],
+            max_length=1000,
+            extra_json_schema={"minLength": 1},
+        ),
+    ]
+    arms: Annotated[tuple[str, ...], Meta(description="The names of the arms, 2 to 100.")]
+    n_patients: Annotated[
+        int | None,
+        Meta(
+            description="The largest number of patients; looks and some policies need it.",
+            extra_json_schema={"minimum": 1, "exclusiveMaximum": MAX_COUNT},
+        ),
+    ] = None
+    reward_values: Annotated[
+        tuple[float, ...], Meta(description="Every reward that can occur; only policies that recycle need it.")
+    ] = (0.0, 1.0)
+    blinded: Annotated[bool, Meta(description="Sites get kit codes instead of arms.")] = False
+    repeats: Annotated[
+        bool,
+        Meta(description="A subject may get another recommendation while one is open, not only once it is reported."),
+    ] = False
+    entries: Annotated[
+        Entries,
+        Meta(
+            description="Whether a subject whose report is complete, or who is lost to follow-up, gets another "
+            "recommendation: never (once), if the request says again (ask), or always (repeated)."
+        ),
+    ] = "repeated"
+    impute: Annotated[Imputation | None, Meta(description="What to assume where reports stay missing.")] = None
+    control: Annotated[str | None, Meta(description="The arm that the others are compared with.")] = None
+    strata: Annotated[tuple[str, ...], Meta(description="Groups of patients whose burn-in is balanced in each.")] = ()
+    update: Annotated[
+        Update, Meta(description="Whether probabilities follow every report, or change at looks only.")
+    ] = "every patient"
+    looks: Annotated[Looks, Meta(description="When the trial is looked at; its end is always a look.")] = Looks()
+    stopping: Annotated[Stopping | None, Meta(description="What a look decides by, and when it stops.")] = None
+    estimands: Annotated[tuple[Estimand, ...], Meta(description="What the analysis estimates.")] = (
+        "intention-to-treat",
+        "compliers",
+    )
+    enrolment: Annotated[Enrolment, Meta(description="When patients are expected; for simulations.")] = Enrolment()
+    delay: Annotated[Delay, Meta(description="When outcomes are expected; for simulations.")] = Delay()
+    missing: Annotated[Missing, Meta(description="What is expected to stay missing; for simulations.")] = Missing()
+    rehearsal: Annotated[bool, Meta(description="To try things out: marked everywhere as no trial's data.")] = False
+    outcome_words: Annotated[
+        dict[str, float],
+        Meta(description="What sites read for each of the reward_values.", examples=[{"died": 0, "alive": 1}]),
+    ] = {}
+    lower_is_better: Annotated[
+        bool, Meta(description="A lower reward is better, as where 1 is a death: a reward y is read as 1 - y.")
+    ] = False
 
     @property
     def digest(self) -> str:

@@ -12,7 +12,6 @@ from msgspec.structs import asdict
 from adhere.design.checks import check
 from adhere.design.design import Design
 from adhere.design.design_file import design_document, load_design
-from adhere.design.make_design import make_design
 from adhere.design.words import in_words
 from adhere.policies.base.description import PolicyDescription, describe
 from adhere.policies.base.registry import registry
@@ -61,6 +60,4 @@ def read_design(given: NewTrial | str) -> tuple[Design, Any]:
     if isinstance(given, str):
         document: Mapping[str, Any] = design_document(given)
         return load_design(document), document.get("scenarios")
-    fields = asdict(given)
-    del fields["seed"]
-    return make_design(**fields), None
+    return given.design(), None

@@ -7,21 +7,12 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import asdict, force_setattr
 
 from adhere.access.tokens import MAX_OVERLAP, Role
 from adhere.checks import MAX_COUNT, MAX_NAME_LENGTH, MAX_TEXT_LENGTH
-from adhere.design.parts import (
-    Delay,
-    Enrolment,
-    Entries,
-    Estimand,
-    Imputation,
-    Looks,
-    Missing,
-    Stopping,
-    Update,
-)
+from adhere.design.design import Design
+from adhere.design.make_design import make_design
 from adhere.errors import InputError
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
@@ -32,7 +23,6 @@ Seed: TypeAlias = (
     Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_COUNT - 1})]
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,20}$"}, examples=["18446744073709551615"])]
 )
-NPatients: TypeAlias = Annotated[int, Meta(ge=1, lt=MAX_COUNT)]
 Part: TypeAlias = Literal["actual", "reward", "withdrawal"]
 Actual: TypeAlias = Annotated[Name | None, Meta(description="The arm taken; in a blinded trial, sites name the kit.")]
 TookNothing: TypeAlias = Annotated[bool, Meta(description="None of the arms was taken.")]
@@ -58,67 +48,22 @@ class RewardBody(Body, frozen=True, kw_only=True):
             force_setattr(self, "reward", float(self.reward))
 
 
-class NewTrial(Body, frozen=True, kw_only=True):
+class NewTrial(Design, frozen=True, kw_only=True):
     """A trial's design; a rehearsal may have a seed beside it. Any other trial draws a secret of its own."""
 
-    name: Annotated[Name, Meta(description="Unique, without a slash.")]
-    policy: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=1000,
-            examples=["thompson"],
-            description="In text, e.g. thompson; the command adhere policies lists them.",
-        ),
-    ]
-    arms: Annotated[tuple[str, ...], Meta(description="The names of the arms, 2 to 100.")]
-    n_patients: Annotated[
-        NPatients | None, Meta(description="The largest number of patients; looks and some policies need it.")
-    ] = None
     reward_values: Annotated[
-        tuple[Reward, ...],
-        Meta(description="Every reward that can occur; only policies that recycle need it."),
+        tuple[Reward, ...], Meta(description="Every reward that can occur; only policies that recycle need it.")
     ] = (0.0, 1.0)
-    blinded: Annotated[bool, Meta(description="Sites get kit codes instead of arms.")] = False
-    repeats: Annotated[
-        bool,
-        Meta(description="A subject may get another recommendation while one is open, not only once it is reported."),
-    ] = False
-    entries: Annotated[
-        Entries,
-        Meta(
-            description="Whether a subject whose report is complete, or who is lost to follow-up, gets another "
-            "recommendation: never (once), if the request says again (ask), or always (repeated)."
-        ),
-    ] = "repeated"
-    impute: Annotated[Imputation | None, Meta(description="What to assume where reports stay missing.")] = None
-    control: Annotated[str | None, Meta(description="The arm that the others are compared with.")] = None
-    strata: Annotated[tuple[str, ...], Meta(description="Groups of patients whose burn-in is balanced in each.")] = ()
-    update: Annotated[
-        Update,
-        Meta(description="Whether probabilities follow every report, or change at looks only."),
-    ] = "every patient"
-    looks: Annotated[Looks | None, Meta(description="When the trial is looked at; its end is always a look.")] = None
-    stopping: Annotated[Stopping | None, Meta(description="What a look decides by, and when it stops.")] = None
-    estimands: Annotated[tuple[Estimand, ...], Meta(description="What the analysis estimates.")] = (
-        "intention-to-treat",
-        "compliers",
-    )
-    enrolment: Annotated[Enrolment | None, Meta(description="When patients are expected; for simulations.")] = None
-    delay: Annotated[Delay | None, Meta(description="When outcomes are expected; for simulations.")] = None
-    missing: Annotated[Missing | None, Meta(description="What is expected to stay missing; for simulations.")] = None
-    rehearsal: Annotated[bool, Meta(description="To try things out: marked everywhere as no trial's data.")] = False
-    outcome_words: Annotated[
-        dict[str, float] | None,
-        Meta(description="What sites read for each of the reward_values.", examples=[{"died": 0, "alive": 1}]),
-    ] = None
-    lower_is_better: Annotated[
-        bool, Meta(description="A lower reward is better, as where 1 is a death: a reward y is read as 1 - y.")
-    ] = False
     seed: Annotated[
         Seed | None,
         Meta(description="For rehearsals only, which can be run again with it. As text if 2**53 or more."),
     ] = None
+
+    def design(self) -> Design:
+        """Return the design, if it is valid; an `InputError` names the field if not."""
+        fields = asdict(self)
+        del fields["seed"]
+        return make_design(**fields)
 
 
 AnyDesign: TypeAlias = Annotated[
@@ -282,7 +227,7 @@ class NewLink(Body, frozen=True, kw_only=True):
 
 
 # One body of each kind that would be accepted, for the documentation.
-EXAMPLES: Final[Mapping[type[Body], Mapping[str, Any]]] = {
+EXAMPLES: Final[Mapping[type[Struct], Mapping[str, Any]]] = {
     NewTrial: {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]},
     GivenDesign: {"design": {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]}},
     NewSimulation: {

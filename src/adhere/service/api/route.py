@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
+
 from adhere.service.api.queries import Parameter
-from adhere.service.api.requests import Body
 from adhere.service.context import RequestContext
 from adhere_client.responses.service import IssuedToken
 
@@ -43,7 +44,7 @@ class Route:
     handler: Callable[[RequestContext], Awaitable[Any]]
     response: type | None
     status: int = 200
-    body: type[Body] | None = None
+    body: type[Struct] | None = None
     idempotent: bool = False
     media: tuple[str, ...] = (JSON,)
     problems: tuple[str, ...] = ()

@@ -9,7 +9,6 @@ from msgspec.structs import asdict, replace
 
 from adhere.design.checks import check
 from adhere.design.design import Design
-from adhere.design.make_design import make_design
 from adhere.errors import ConflictError
 from adhere.looks.judge import GO_ON
 from adhere.service.api.designs import design_response
@@ -46,9 +45,7 @@ async def create_trial(context: RequestContext) -> CreatedTrial:
 
     def prepared() -> Design:
         # Its policy is compiled now, in a thread: one that does not compile is refused.
-        fields = asdict(body)
-        del fields["seed"]
-        design = make_design(**fields)
+        design = body.design()
         check_seed_of(design, seed)
         engine_of(design).load()
         return design

@@ -61,7 +61,8 @@ def create_trial(
         "estimands": list_of("estimands", estimands, 'names, such as ["intention-to-treat"]'),
         "seed": None if seed is None else str(seed),
     }
-    created = yield from ask(Request("POST", "/trials", CreatedTrial, body))
+    given = {name: value for name, value in body.items() if value is not None}
+    created = yield from ask(Request("POST", "/trials", CreatedTrial, given))
     return created.design
 
 
