@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adhere import Trial
-from adhere.cli.analyse import _progress
+from adhere.cli.options import counting
 from blocked import run_without
 from report.html_reader import Reader
 
@@ -129,10 +129,10 @@ def test_a_terminal_sees_how_far_the_redraws_are(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with _progress(2000) as on_progress:
+    with counting(lambda n: f"{n:,} of 2,000 redraws") as on_progress:
         for n in (900, 300):
             on_progress(n)
-    assert "randomisation test: 1,200 of 2,000 redraws" in capsys.readouterr().err
+    assert "1,200 of 2,000 redraws" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_named_before_any_work(table: Path) -> None:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from adhere.cli.destinations import check_file, check_page, write_files
+from adhere.cli.destinations import check_outputs, print_results, write_files
 from adhere.cli.options import (
-    STANDARD_OUTPUT,
     Actual,
     ArmsInOrder,
     Chosen,
     CountColumn,
     Imports,
     Reward,
+    column_option,
+    counting,
     import_all,
-    integer,
+    integer_option,
     naming_options,
-    number,
+    number_option,
+    output_option,
+    with_groups,
 )
 from adhere.cli.trial.sources import TrialName, whole
-from adhere.errors import InputError
 
 _WIDTH = 100  # letters, where no terminal says how wide it is
 _N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compiler
@@ -34,8 +34,71 @@ _N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compil
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """Options that are arguments of `adhere.analyse`."""
+
+    chosen: Chosen = None
+    actual: Actual = None
+    reward: Reward = None
+    propensity: Annotated[
+        str | None,
+        column_option(
+            "The column with the probability of the arm assigned, or how the names of those with the probability of "
+            "each arm begin."
+        ),
+    ] = None
+    stratum: Annotated[str | None, column_option("The column with the stratum; of a log: site.")] = None
+    time: Annotated[
+        str | None,
+        column_option(
+            "The column with the order in which arms were assigned: a number, a date or a time. Rows with the same "
+            "value are taken as in no order."
+        ),
+    ] = None
+    count: CountColumn = None
+    subject: Annotated[str | None, column_option("The column with who it was, to find who comes twice.")] = None
+    arms: ArmsInOrder = None
+    control: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM",
+            help="The arm to compare the others with.  [default: the design's, placebo or the like, else the first]",
+        ),
+    ] = None
+    level: Annotated[float, number_option("The level of all intervals.")] = 0.95
+    margin: Annotated[
+        float,
+        number_option(
+            "Up to which difference outcomes given the arm taken count as not depending on the arm assigned.",
+            metavar="D",
+        ),
+    ] = 0.05
+    lower_is_better: Annotated[
+        bool,
+        typer.Option(
+            "--lower-is-better",
+            help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as the "
+            "design of a live trial or an exported table says]",
+        ),
+    ] = False
+    fixed_allocation: Annotated[
+        bool,
+        typer.Option(
+            "--fixed-allocation",
+            help="Declare that arms were assigned with probabilities fixed in advance and that this is the only "
+            "look, where the records do not say it.",
+        ),
+    ] = False
+    redraws: Annotated[int, integer_option("Redraws of the randomisation test, which needs a log; 0: no test.")] = (
+        _N_REDRAWS
+    )
+
+
 @app.command()
+@with_groups
 def analyse(
+    *,
     source: Annotated[
         str,
         typer.Argument(
@@ -45,78 +108,11 @@ def analyse(
         ),
     ],
     name: TrialName = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Write a page with figures, one file for any browser."),
-    ] = None,
+    html: Annotated[Path | None, output_option("Write a page with figures, one file for any browser.")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", metavar="FILE|-", help="Write everything as JSON; - for standard output.")
     ] = None,
-    chosen: Chosen = None,
-    actual: Actual = None,
-    reward: Reward = None,
-    propensity: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column with the probability of the arm assigned, or how the names of those with the "
-            "probability of each arm begin.",
-        ),
-    ] = None,
-    stratum: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column with the stratum; of a log: site.")
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column with the order in which arms were assigned: a number, a date or a time. Rows with "
-            "the same value are taken as in no order.",
-        ),
-    ] = None,
-    count: CountColumn = None,
-    subject: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column with who it was, to find who comes twice.")
-    ] = None,
-    arms: ArmsInOrder = None,
-    control: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ARM",
-            help="The arm to compare the others with.  [default: the design's, placebo or the like, else the first]",
-        ),
-    ] = None,
-    level: Annotated[float, typer.Option(metavar="P", parser=number, help="The level of all intervals.")] = 0.95,
-    margin: Annotated[
-        float,
-        typer.Option(
-            metavar="D",
-            parser=number,
-            help="Up to which difference outcomes given the arm taken count as not depending on the arm assigned.",
-        ),
-    ] = 0.05,
-    lower_is_better: Annotated[
-        bool,
-        typer.Option(
-            "--lower-is-better",
-            help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as the "
-            "design of a live trial or an exported table says]",
-        ),
-    ] = False,
-    fixed_allocation: Annotated[
-        bool,
-        typer.Option(
-            "--fixed-allocation",
-            help="Declare that arms were assigned with probabilities fixed in advance and that this is the only "
-            "look, where the records do not say it.",
-        ),
-    ] = False,
-    redraws: Annotated[
-        int,
-        typer.Option(
-            metavar="N", parser=integer, help="Redraws of the randomisation test, which needs a log; 0: no test."
-        ),
-    ] = _N_REDRAWS,
+    options: AnalysisOptions,
     imports: Imports = None,
 ) -> None:
     """What did the treatment do, when not everybody took it and the allocation may have adapted?
@@ -141,73 +137,19 @@ def analyse(
     The page and the JSON have a digest of the data and adhere's version, but no date: the same data give the same
     bytes. docs/analysis.md has the formulas and what they assume.
     """
-    json_path = Path(json_file) if json_file not in (None, STANDARD_OUTPUT) else None
-    _check_destinations(source, html, json_path)
+    check_outputs({"--json": json_file, "--html": html}, [Path(source)], read_as="the data")
     import_all(imports)
 
     from adhere.analysis.output.to_json import json_text
     from adhere.record_sources import analyse as run
 
-    with naming_options(), whole(), _progress(redraws) as on_progress:
-        found = run(
-            source,
-            name,
-            arms=arms,
-            control=control,
-            level=level,
-            margin=margin,
-            lower_is_better=lower_is_better or None,
-            fixed_allocation=fixed_allocation,
-            redraws=redraws,
-            on_progress=on_progress,
-            chosen=chosen,
-            actual=actual,
-            reward=reward,
-            propensity=propensity,
-            stratum=stratum,
-            time=time,
-            count=count,
-            subject=subject,
-        )
-        contents = {} if json_path is None else {json_path: json_text(found).encode()}
-        if html is not None:
-            contents[html] = found.to_html().encode()
-    width = shutil.get_terminal_size((_WIDTH, 24)).columns
-    said = json_text(found) if json_file == STANDARD_OUTPUT else found.summary(width)
-    write_files(contents, before=lambda: typer.echo(said, nl=False))
+    def progress(n_redraws: int) -> str:
+        test = f"randomisation test: {n_redraws:,} of {options.redraws:,} redraws"
+        return test if n_redraws else "reading and analysing"
 
-
-def _check_destinations(source: str, html: Path | None, json_path: Path | None) -> None:
-    """Find out before the work, not after it, that its results cannot be kept."""
-    if json_path is not None:
-        check_file("--json", json_path)
-    if html is not None:
-        if str(html) == STANDARD_OUTPUT:
-            raise InputError("--html", STANDARD_OUTPUT, "a file: a page is not for a terminal")
-        check_page("--html", html)
-        if json_path is not None and html.resolve() == json_path.resolve():
-            raise InputError("--html", str(html), "another file than --json")
-    for option, path in (("--html", html), ("--json", json_path)):
-        if path is not None and path.exists() and Path(source).exists() and path.samefile(source):
-            raise InputError(option, str(path), "another file than the data")
-
-
-@contextmanager
-def _progress(n_redraws: int) -> Iterator[Callable[[int], None]]:
-    """What is being done, on a terminal; called with the number of further redraws."""
-    if not sys.stderr.isatty():
-        yield lambda n: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("reading and analysing", total=None)
-
-        def advance(n: int) -> None:
-            shown.advance(task, n)
-            done = round(shown.tasks[0].completed)
-            shown.update(task, description=f"randomisation test: {done:,} of {n_redraws:,} redraws")
-
-        yield advance
+    given = asdict(options) | {"lower_is_better": options.lower_is_better or None}
+    with naming_options(), whole(), counting(progress) as on_progress:
+        found = run(source, name, on_progress=on_progress, **given)
+        page = {} if html is None else {html: found.to_html().encode()}
+    summary = found.summary(shutil.get_terminal_size((_WIDTH, 24)).columns)
+    write_files(print_results(summary, json_text(found), json_file) | page)

@@ -10,6 +10,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
+from adhere.cli.options import STANDARD_OUTPUT
 from adhere.errors import InputError
 from adhere.files import is_device, replacing
 
@@ -59,6 +62,13 @@ def check_table(option: str, path: Path) -> None:
     check_file(option, path)
 
 
+def check_design(option: str, path: Path) -> None:
+    """Refuse the file of a design that could not be written."""
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise InputError(option, str(path), "a file ending in .toml or .json")
+    check_file(option, path)
+
+
 def table_file(table: polars.DataFrame, path: Path) -> bytes:
     """What a table's file holds, by its suffix."""
     file = BytesIO()
@@ -71,22 +81,49 @@ def table_file(table: polars.DataFrame, path: Path) -> bytes:
 
 def check_page(option: str, path: Path) -> None:
     """Refuse a page that could not be drawn or written."""
+    if str(path) == STANDARD_OUTPUT:
+        raise InputError(option, STANDARD_OUTPUT, "a file: a page is not for a terminal")
     check_file(option, path)
     _check_extra(option, path, ["matplotlib", "jinja2"])
 
 
-def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path] = ()) -> None:
-    """Refuse an output, named by its option, that is another one, or a file that is read."""
+def check_outputs(
+    outputs: Mapping[str, Path | str | None], inputs: Iterable[Path] = (), read_as: str | None = None
+) -> None:
+    """Find out before the work, not after it, that its results cannot be stored: each by its option's check.
+
+    Refuse an output that is another output, or a file that is read (called `read_as` if given).
+    """
     taken: dict[Path, str] = {}
     inputs = [one for one in inputs if one.is_file()]
-    for option, path in outputs.items():
-        if path is None:
+    for option, given in outputs.items():
+        if given is None or (option == "--json" and given == STANDARD_OUTPUT):
             continue
+        path = Path(given)
+        _CHECKS.get(option, check_file)(option, path)
         if (other := taken.setdefault(path.resolve(), option)) != option:
             raise InputError(option, str(path), f"another file than {other}")
         for one in inputs:
             if path.exists() and path.samefile(one):
-                raise InputError(option, str(path), f"another file than {one}, which is read")
+                raise InputError(option, str(path), f"another file than {read_as or f'{one}, which is read'}")
+
+
+_CHECKS: Mapping[str, Callable[[str, Path], None]] = {
+    "--html": check_page,
+    "--out": check_design,
+    "--plot": check_plot,
+    "--runs-to": check_table,
+    "--table": check_table,
+}
+
+
+def print_results(summary: str, as_json: str, json_file: str | None) -> dict[Path, bytes]:
+    """Print results, as JSON if that goes to standard output. Return the JSON file's content, if one was asked for.
+
+    First what people see, then files: a disk that fills up must not cost them the results.
+    """
+    typer.echo(as_json if json_file == STANDARD_OUTPUT else summary, nl=False)
+    return {} if json_file in (None, STANDARD_OUTPUT) else {Path(json_file): as_json.encode()}
 
 
 def _check_extra(option: str, path: Path, needed: Sequence[str]) -> None:
@@ -110,7 +147,7 @@ def _check_parent(option: str, path: Path) -> None:
         raise InputError(option, str(path), "a file in a folder that may be written to", sentence)
 
 
-def write_files(contents: Mapping[Path, bytes], before: Callable[[], None]) -> None:
+def write_files(contents: Mapping[Path, bytes], before: Callable[[], object] = lambda: None) -> None:
     """Write every file beside its place, call `before`, and only then move them all into place."""
     with ExitStack() as stack:
         for path, content in contents.items():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -67,23 +70,38 @@ def number(text: str) -> float:
         raise typer.BadParameter(f"got {text!r}, expected a number") from None
 
 
+def integer_option(help_text: str, metavar: str = "N") -> Any:
+    """An option that takes an integer."""
+    return typer.Option(metavar=metavar, parser=integer, help=help_text)
+
+
+def number_option(help_text: str, *names: str, metavar: str = "P") -> Any:
+    """An option that takes a number."""
+    return typer.Option(*names, metavar=metavar, parser=number, help=help_text)
+
+
+def column_option(help_text: str, *names: str) -> Any:
+    """An option that takes the name of a column of a table."""
+    return typer.Option(*names, metavar="COLUMN", help=help_text)
+
+
+def output_option(help_text: str, *names: str, metavar: str = "FILE") -> Any:
+    """An option that takes a file or a folder to write, which need not be readable."""
+    return typer.Option(*names, metavar=metavar, readable=False, help=help_text)
+
+
 Imports = Annotated[
     list[Path] | None,
     typer.Option(
         "--import", metavar="FILE.py", help="A file that declares policies of your own. Repeat for several."
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="K", parser=integer, help="The same seed gives the same numbers.")]
-Threads = Annotated[
-    int | None, typer.Option(metavar="N", parser=integer, help="Threads to use.  [default: one for each core]")
-]
-
-
+Seed = Annotated[int, integer_option("The same seed gives the same numbers.", "K")]
+Threads = Annotated[int | None, integer_option("Threads to use.  [default: one for each core]")]
+Device = Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")]
 JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
 ]
-
-
 ArmsInOrder = Annotated[
     str | None,
     typer.Option(
@@ -91,14 +109,6 @@ ArmsInOrder = Annotated[
         metavar="A,B,…",
         help="All arms of a table, in order, a name with a comma in quotation marks: 'none,\"gum, mint\"'.  "
         "[default: of a categorical column, of columns of probabilities, or by name]",
-    ),
-]
-Control = Annotated[
-    str | None,
-    typer.Option(
-        "--control",
-        metavar="ARM",
-        help="The control of a table, which comes first.  [default: placebo or the like, otherwise the first arm]",
     ),
 ]
 LowerIsBetter = Annotated[
@@ -110,20 +120,97 @@ LowerIsBetter = Annotated[
     ),
 ]
 Chosen = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The column with the arm assigned.  [default: chosen, TRTP, ARM or TRT01P]"),
+    str | None, column_option("The column with the arm assigned.  [default: chosen, TRTP, ARM or TRT01P]")
 ]
 Actual = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The column with the arm taken.  [default: actual, TRTA, ACTARM or TRT01A]"),
+    str | None, column_option("The column with the arm taken.  [default: actual, TRTA, ACTARM or TRT01A]")
 ]
-Reward = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column with the outcome.  [default: reward or AVAL]")
-]
+Reward = Annotated[str | None, column_option("The column with the outcome.  [default: reward or AVAL]")]
 CountColumn = Annotated[
-    str | None,
-    typer.Option("--count", metavar="COLUMN", help="The column with a count of patients.  [default: count or n]"),
+    str | None, column_option("The column with a count of patients.  [default: count or n]", "--count")
 ]
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Options that say where trials are simulated: on threads or a GPU of this machine, or on a cluster."""
+
+    threads: Threads = None
+    device: Device = "cpu"
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse threads or a GPU of this machine beside a cluster."""
+        if self.cluster is not None and self.device != "cpu":
+            raise InputError("--device", self.device, "cpu together with --cluster")
+        if self.cluster is not None and self.threads is not None:
+            expected = "no number together with --cluster, whose workers have their own"
+            raise InputError("--threads", self.threads, expected)
+
+    @contextmanager
+    def connected(self) -> Iterator[dict[str, Any]]:
+        """Yield the arguments of `simulate`, `evaluate` and others that say where to run and report progress."""
+        from adhere.simulation.execution.cluster import connected
+        from adhere.simulation.execution.progress import Announcing
+
+        self.check()
+        progress = None if sys.stderr.isatty() else Announcing()
+        with naming_options(), nullcontext() if self.cluster is None else connected(self.cluster) as executor:
+            yield {"n_threads": self.threads, "device": self.device, "executor": executor, "progress": progress}
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Options that say how to read a table of patients."""
+
+    chosen: Chosen = None
+    actual: Actual = None
+    reward: Reward = None
+    count: CountColumn = None
+    arms: ArmsInOrder = None
+    control: Annotated[
+        str | None,
+        typer.Option(
+            "--control",
+            metavar="ARM",
+            help="The control of a table, which comes first.  "
+            "[default: placebo or the like, otherwise the first arm]",
+        ),
+    ] = None
+    lower_is_better: LowerIsBetter = False
+
+    def given(self) -> dict[str, Any]:
+        """Return them as the arguments of `records_of`; None stands for an option that was not given."""
+        return asdict(self) | {"lower_is_better": self.lower_is_better or None}
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take groups of options: for Typer, a parameter that is a dataclass stands for its fields."""
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        if not is_dataclass(parameter.annotation):
+            parameters.append(parameter)
+            continue
+        groups[name] = parameter.annotation
+        hints = get_type_hints(parameter.annotation, include_extras=True)
+        parameters += [
+            inspect.Parameter(one.name, parameter.kind, default=one.default, annotation=hints[one.name])
+            for one in fields(parameter.annotation)
+        ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
+        command(**given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def json_text(result: object) -> str:
@@ -230,31 +317,24 @@ def database(file: Path | None, url: str | None) -> str | Path:
     return url
 
 
-Device = Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Run on the workers of a Dask scheduler instead of on this machine."),
-]
-
-
-def check_machines(threads: int | None, device: str, cluster: str | None) -> None:
-    """Refuse threads or a GPU of this machine beside a cluster."""
-    if cluster is not None and device != "cpu":
-        raise InputError("--device", device, "cpu together with --cluster")
-    if cluster is not None and threads is not None:
-        raise InputError("--threads", threads, "no number together with --cluster, whose workers have their own")
-
-
 @contextmanager
-def machines(threads: int | None, device: str, cluster: str | None) -> Iterator[dict[str, Any]]:
-    """Where trials are simulated, and who hears how far they are: arguments of `simulate`, `evaluate` and others."""
-    from adhere.simulation.execution.cluster import connected
-    from adhere.simulation.execution.progress import Announcing
+def counting(describe: Callable[[int], str]) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal, if there is one, how far a command is; call it with the number of further items."""
+    if not sys.stderr.isatty():
+        yield lambda n: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    check_machines(threads, device, cluster)
-    progress = None if sys.stderr.isatty() else Announcing()
-    with naming_options(), nullcontext() if cluster is None else connected(cluster) as executor:
-        yield {"n_threads": threads, "device": device, "executor": executor, "progress": progress}
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(describe(0), total=None)
+
+        def advance(n: int) -> None:
+            shown.advance(task, n)
+            shown.update(task, description=describe(round(shown.tasks[0].completed)))
+
+        yield advance
 
 
 def check_for_table(options: Mapping[str, object]) -> None:

@@ -8,32 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.options import (
-    Actual,
-    ArmsInOrder,
-    Chosen,
-    Control,
-    CountColumn,
-    LowerIsBetter,
-    Reward,
-    check_for_table,
-)
+from adhere.cli.options import TableColumns, check_for_table, with_groups
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
+@with_groups
 def populations(
+    *,
     population: Annotated[
         str | None, typer.Argument(metavar="NAME|FILE", help="Describe this one.", show_default=False)
     ] = None,
-    chosen: Chosen = None,
-    actual: Actual = None,
-    reward: Reward = None,
-    count: CountColumn = None,
-    arms: ArmsInOrder = None,
-    control: Control = None,
-    lower_is_better: LowerIsBetter = False,
+    columns: TableColumns,
     as_json: Annotated[bool, typer.Option("--json", help="Print counts, estimates and intervals as JSON.")] = False,
 ) -> None:
     """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
@@ -48,13 +35,11 @@ def populations(
     there are, every estimate with its 95% interval, and how many rows lack the arm assigned, the arm taken or the
     outcome. Such rows are left out of the population; a missing outcome is never counted as a zero.
     """
-    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count, "arms": arms, "control": control}
-    table = {**columns, "lower_is_better": lower_is_better or None}
     if population is None:
-        check_for_table({**table, "json": as_json})
+        check_for_table({**columns.given(), "json": as_json})
         _list()
     else:
-        _describe(population, table, as_json)
+        _describe(population, columns.given(), as_json)
 
 
 def _list() -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from adhere.cli.design import search as design_search
-from adhere.cli.design import simulate as design_simulate
-from adhere.cli.design.options import DesignFile, read_design
-from adhere.cli.options import Imports, import_all
+from adhere.cli.design.options import DesignFile, Simulated, read_design
+from adhere.cli.design.search import calibrate, size
+from adhere.cli.destinations import table_file, write_files
+from adhere.cli.options import Imports, Machines, import_all, output_option, with_groups
+from adhere.errors import InputError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -69,7 +74,97 @@ def describe(file: DesignFile, imports: Imports = None) -> None:
     typer.echo(f"\ndigest {found.digest}")
 
 
-app.command(short_help="Simulate a design, and report how it behaves.")(design_simulate.run)
-app.command(short_help="Simulate several designs on the same patients.")(design_simulate.compare)
-app.command(short_help="Find the threshold that holds the type I error.")(design_search.calibrate)
-app.command(short_help="Find the number of patients for a power.")(design_search.size)
+@dataclass(frozen=True)
+class Reports:
+    """Options on the files that a simulated design is reported in."""
+
+    html: Annotated[Path | None, output_option("Write a report, one HTML file, for a protocol.")] = None
+    table: Annotated[Path | None, output_option("Write all characteristics: .csv or .parquet.")] = None
+
+
+@app.command(short_help="Simulate a design, and report how it behaves.")
+@with_groups
+def run(*, file: DesignFile, simulated: Simulated, reports: Reports, machines: Machines) -> None:
+    """Simulate trials of a design in several scenarios, and report how it behaves: type I error, power, what it
+    concludes, sample size, duration, who is recommended and who takes which arm, bias and coverage of estimates.
+
+    \b
+      adhere design run trial.toml
+      adhere design run trial.toml --html report.html --trials 100000
+      adhere design run trial.toml --scenarios defiers --scenarios mine.toml
+      adhere design run trial.toml --json - --device cuda
+
+    Scenarios are populations, or a grid in three lines of TOML, in the design's own file or in another one:
+
+    \b
+      [scenarios]
+      effect = [0.1, 0.2]            # of the treatment, where it is taken; by arm: {low = 0.1, high = 0.2}
+      compliance = [1.0, 0.7]        # the share of patients who take what is recommended
+      confounding = [0.0, 0.2]       # by how much the others differ in their outcomes
+
+    Two nulls are added at each compliance: sharp (no effect on anyone) and average (effects that cancel out). Type I
+    error is counted under both. Intervals are of the simulation: more trials narrow them.
+    """
+    _evaluate([file], simulated, reports, machines)
+
+
+@app.command(short_help="Simulate several designs on the same patients.")
+@with_groups
+def compare(
+    *,
+    file: Annotated[list[Path], typer.Argument(metavar="FILE FILE…", help="Designs, as TOML or JSON.")],
+    simulated: Simulated,
+    reports: Reports,
+    machines: Machines,
+) -> None:
+    """Simulate several designs on the same patients, and report how each differs from the first.
+
+    \b
+      adhere design compare adaptive.toml fixed.toml
+      adhere design compare chosen.toml actual.toml --html side-by-side.html
+      adhere design compare floor.toml no-floor.toml --scenarios grid.toml
+
+    All designs have the same arms, and meet the scenarios of the first file or those of --scenarios. Differences are
+    paired, trial by trial, so that small ones show.
+    """
+    if len(file) < 2:
+        raise InputError("FILE", [str(one) for one in file], "at least two designs; adhere design run takes one")
+    _evaluate(file, simulated, reports, machines)
+
+
+app.command(short_help="Find the threshold that holds the type I error.")(calibrate)
+app.command(short_help="Find the number of patients for a power.")(size)
+
+
+def _evaluate(paths: list[Path], simulated: Simulated, reports: Reports, machines: Machines) -> None:
+    designs = simulated.read(paths, {"--html": reports.html, "--table": reports.table})
+    _check_names({str(path): design.name for path, design in zip(paths, designs, strict=True)}, len(paths))
+    from adhere.evaluation.evaluate import evaluate
+
+    with machines.connected() as where:
+        found = evaluate(designs, **simulated.arguments(paths[0]), **where)
+    contents = simulated.print_results(found, shutil.get_terminal_size((100, 24)).columns)
+    if reports.html is not None:
+        contents[reports.html] = found.to_html(_command(paths, simulated)).encode()
+    if reports.table is not None:
+        contents[reports.table] = table_file(found.to_polars(), reports.table)
+    write_files(contents)
+
+
+def _command(paths: list[Path], simulated: Simulated) -> str:
+    """Return the command that repeats the results, on any machine."""
+    words = ["adhere", "design", "run" if len(paths) == 1 else "compare", *map(str, paths)]
+    for option, values in (("--scenarios", simulated.scenarios or ()), ("--import", simulated.imports or ())):
+        words += [word for value in values for word in (option, str(value))]
+    return shlex.join([*words, "--trials", str(simulated.trials), "--seed", str(simulated.seed)])
+
+
+def _check_names(names: dict[str, str], n_files: int) -> None:
+    """Results are identified by the names of designs."""
+    if len(names) < n_files:
+        raise InputError("FILE", list(names), "each file once")
+    by_name: dict[str, str] = {}
+    for file, name in names.items():
+        if (other := by_name.setdefault(name, file)) != file:
+            sentence = f"FILE: {other} and {file} both have the name {name!r}; give each a name of its own (name = …)"
+            raise InputError("FILE", name, "another name in each file", sentence)

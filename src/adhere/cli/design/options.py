@@ -1,16 +1,17 @@
-"""What the commands of `adhere design` share: files of designs and scenarios, and how results are shown."""
+"""Options that the commands of `adhere design` share, and the files of designs and scenarios that they name."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adhere.cli.destinations import check_file
-from adhere.cli.options import STANDARD_OUTPUT, integer, json_text
+from adhere.cli.destinations import check_outputs, print_results
+from adhere.cli.options import Imports, JsonFile, Seed, import_all, integer_option, json_text
 
 if TYPE_CHECKING:
     from adhere.design.design import Design
@@ -19,18 +20,56 @@ if TYPE_CHECKING:
     from adhere.evaluation.search.sample_size import SampleSize
 
 DesignFile = Annotated[Path, typer.Argument(metavar="FILE", help="A design, as TOML or JSON.")]
-Scenarios = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="A population, or a file with a table [scenarios]. Repeatable.  [default: those in FILE, or a grid]",
-    ),
-]
-Trials = Annotated[int, typer.Option(metavar="N", parser=integer, help="Simulated trials of each scenario.")]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Options of every command that simulates designs."""
+
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="A population, or a file with a table [scenarios]. Repeatable.  [default: those in FILE, or a grid]",
+        ),
+    ] = None
+    trials: Annotated[int, integer_option("Simulated trials of each scenario.")] = 10_000
+    seed: Seed = 0
+    json_file: JsonFile = None
+    imports: Imports = None
+
+    def read(self, designs: list[Path], outputs: Mapping[str, Path | None]) -> list[Design]:
+        """Read designs, once it is known that the outputs, each named by its option, can be written."""
+        check_outputs({"--json": self.json_file, **outputs}, self._input_files(designs))
+        import_all(self.imports)
+        return [read_design(path) for path in designs]
+
+    def arguments(self, file: Path) -> dict[str, Any]:
+        """Return the arguments for a simulation; without scenarios, it has those in the design's file."""
+        from adhere.evaluation.scenarios.scenarios import given_or_own
+
+        scenarios = given_or_own(self.scenarios or None, file)
+        return {"scenarios": scenarios, "n_trials": self.trials, "seed": self.seed}
+
+    def print_results(self, found: Evaluation | Calibration | SampleSize, width: int) -> dict[Path, bytes]:
+        """Print results and return the content of the JSON file, if there is one, as `print_results` does."""
+        return print_results(f"{found.summary(width)}\n", json_text(found.to_json()), self.json_file)
+
+    def _input_files(self, designs: list[Path]) -> list[Path]:
+        """Return the files that are read: designs, scenarios, the populations that they name, policies."""
+        from adhere.evaluation.scenarios.scenarios import scenario_table
+
+        given = [*designs, *map(Path, self.scenarios or ())]
+        named: list[Path] = []
+        for path in given:
+            populations = (scenario_table(path) or {}).get("populations")
+            if isinstance(populations, list):
+                named += [path.parent / one for one in populations if isinstance(one, str)]
+        return [*given, *named, *(self.imports or ())]
 
 
 def read_design(path: Path) -> Design:
-    """The design in a file; what looks odd in it is said on standard error."""
+    """Read the design in a file, and print what looks odd in it on standard error."""
     from adhere.design.checks import check
     from adhere.design.design_file import load_design
 
@@ -38,38 +77,6 @@ def read_design(path: Path) -> Design:
     for warning in check(design):
         typer.echo(f"note: {warning}", err=True)
     return design
-
-
-def input_files(designs: list[Path], scenarios: list[str] | None, imports: list[Path] | None) -> list[Path]:
-    """What is read: designs, scenarios and the populations that they name, own policies; names of none are none."""
-    from adhere.evaluation.scenarios.scenarios import scenario_table
-
-    given = [*designs, *map(Path, scenarios or ())]
-    named: list[Path] = []
-    for path in given:
-        populations = (scenario_table(path) or {}).get("populations")
-        if isinstance(populations, list):
-            named += [path.parent / one for one in populations if isinstance(one, str)]
-    return [*given, *named, *(imports or ())]
-
-
-def json_path(json_file: str | None) -> Path | None:
-    """The file that JSON goes to; None for standard output and if none was asked for."""
-    if json_file is None or json_file == STANDARD_OUTPUT:
-        return None
-    path = Path(json_file)
-    check_file("--json", path)
-    return path
-
-
-def show(found: Evaluation | Calibration | SampleSize, width: int, json_file: str | None) -> str:
-    """Print results, as JSON if that goes to standard output; returns them as JSON.
-
-    First what people see, then files: a disk that fills up must not cost them the results.
-    """
-    text = json_text(found.to_json())
-    typer.echo(text if json_file == STANDARD_OUTPUT else f"{found.summary(width)}\n", nl=False)
-    return text
 
 
 def design_text(design: Design, source: Path, suffix: str) -> str:

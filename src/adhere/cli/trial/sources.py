@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options import BrokenLogError
+from adhere.cli.options import BrokenLogError, counting
 from adhere.errors import DamagedStoreError
 
 if TYPE_CHECKING:
@@ -73,16 +72,6 @@ def whole() -> Iterator[None]:
         raise BrokenLogError(str(error)) from None
 
 
-@contextmanager
-def bar(what: str, unit: str = "records") -> Iterator[Callable[[int], None]]:
+def bar(what: str, unit: str = "records") -> AbstractContextManager[Callable[[int], None]]:
     """A progress count on the terminal, if there is one; call it with the number of further items."""
-    if not sys.stderr.isatty():
-        yield lambda n: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn(f"{what} {{task.completed:,.0f}} {unit}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda n: shown.advance(task, n)
+    return counting(lambda n: f"{what} {n:,} {unit}")
