@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import Annotated
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adhere.cli.options import DatabaseUrl, ExistingFile, integer, moment, span
-from adhere.cli.token_places import Server, open_existing, token_place
-from adhere.errors import ConflictError
+from adhere.cli.options import DatabaseUrl, ExistingFile, database, integer, moment, span, with_groups
+from adhere.errors import ConflictError, InputError, StoreError
+
+if TYPE_CHECKING:
+    from adhere.client import Client
+    from adhere.store import Store
+
+TOKEN_VARIABLE = "ADHERE_TOKEN"
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 Number = Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")]
@@ -17,6 +29,96 @@ Expires = Annotated[
     str | None,
     typer.Option("--expires", metavar="WHEN", help="After a time (12h, 90d, 4w), or when a day begins (2027-01-31)."),
 ]
+
+
+class StoredTokens:
+    """The tokens in a store, by the client's verbs for those of a service."""
+
+    def __init__(self, store: Store) -> None:
+        from adhere.access.tokens import Tokens
+
+        self._tokens = Tokens(store)
+
+    def make_token(self, role: str, label: str, **limits: Any) -> SimpleNamespace:
+        """Make a token."""
+        token, text = self._tokens.make(role, label, **limits)
+        return SimpleNamespace(id=token.id, token=text)
+
+    def tokens(self) -> list[SimpleNamespace]:
+        """Return every token, with its status."""
+        return [SimpleNamespace(**one._asdict(), status=self._tokens.status(one)) for one in self._tokens.all()]
+
+    def rotate_token(self, number: int, *, overlap: timedelta, expires_at: datetime | None) -> SimpleNamespace:
+        """Make a new token in the place of one."""
+        token, text = self._tokens.rotate(number, overlap=overlap, expires_at=expires_at)
+        return SimpleNamespace(id=token.id, token=text)
+
+    def revoke_token(self, number: int) -> None:
+        """Revoke a token."""
+        self._tokens.revoke(number)
+
+
+@dataclass(frozen=True)
+class TokenPlace:
+    """Options that say where tokens are: in a running service, or in a store, which must exist."""
+
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            metavar="URL",
+            help=f"Through the service that runs there, with the admin token in ${TOKEN_VARIABLE} or asked for.",
+        ),
+    ] = None
+    file: ExistingFile = None
+    database_url: DatabaseUrl = None
+
+    @contextmanager
+    def open(self, *, read_only: bool = False) -> Iterator[Client | StoredTokens]:
+        """Open the service or the store."""
+        if self.server is None:
+            with closing(open_existing(self.file, self.database_url, read_only=read_only)) as store:
+                yield StoredTokens(store)
+            return
+        if self.file is not None or self.database_url not in (None, os.environ.get("ADHERE_DATABASE_URL")):
+            raise InputError("--server", self.server, "either --server, or --data or --database-url")
+        with _client_of(self.server) as client:
+            yield client
+
+
+def open_existing(file: Path | None, database_url: str | None, *, read_only: bool = False) -> Store:
+    """The store that was asked for; a file must exist, since a mistyped name would make another database."""
+    from adhere.store import open_store
+
+    where = database(file, database_url)
+    if isinstance(where, Path) and not where.is_file():
+        raise StoreError(f"{where} does not exist; the first 'adhere serve' makes it")
+    return open_store(where, read_only=read_only)
+
+
+@contextmanager
+def _client_of(url: str) -> Iterator[Client]:
+    try:
+        from adhere.client import Client, ServiceError
+    except ModuleNotFoundError as error:
+        raise InputError("--server", url, f"an installation with the client ({error})") from None
+    if not os.environ.get(TOKEN_VARIABLE) and not sys.stdin.isatty():
+        sentence = f"set {TOKEN_VARIABLE} to an admin's token; there is no terminal to ask for it"
+        raise InputError(TOKEN_VARIABLE, None, "an admin's token", sentence)
+    try:
+        token = os.environ.get(TOKEN_VARIABLE) or typer.prompt("Admin token", hide_input=True, err=True)
+    except typer.Abort:  # Ctrl-C or Ctrl-D
+        raise InputError(TOKEN_VARIABLE, None, "an admin's token", "no token was given; nothing was done") from None
+    try:
+        client = Client(url, token, tries=2)
+    except InputError as error:
+        option = {"url": "--server", "token": TOKEN_VARIABLE}[error.field]
+        raise InputError(option, error.value, error.expected) from None
+    with client:
+        try:
+            yield client
+        except ServiceError as error:
+            raise StoreError(f"{url}: {error}" if error.status else str(error)) from None
 
 
 @app.callback(invoke_without_command=True)
@@ -35,7 +137,9 @@ def token(context: typer.Context) -> None:
 
 
 @app.command(short_help="Make a token; it is shown once.")
+@with_groups
 def make(
+    *,
     role: Annotated[
         str, typer.Option("--role", metavar="ROLE", help="site, coordinator, statistician, admin or metrics.")
     ],
@@ -46,9 +150,7 @@ def make(
         bool, typer.Option("--new-site", help="Another site, though its name looks like that of one that exists.")
     ] = False,
     expires: Expires = None,
-    server: Server = None,
-    file: ExistingFile = None,
-    database_url: DatabaseUrl = None,
+    place: TokenPlace,
 ) -> None:
     """Make a token. It is shown once; only its digest is kept.
 
@@ -56,40 +158,40 @@ def make(
     """
     end = None if expires is None else moment("--expires", expires)
     try:
-        with token_place(file, database_url, server) as place:
-            number, text = place.make(role, label, site=site, trial=trial, expires_at=end, new_site=new_site)
+        with place.open() as tokens:
+            made = tokens.make_token(role, label, site=site, trial=trial, expires_at=end, new_site=new_site)
     except ConflictError as error:
         sentence = str(error).replace("(new_site)", "(--new-site)")  # the flag instead of the field of a request
         if sentence == str(error):
             raise
         raise ConflictError("--site", site, "another name, or --new-site", sentence) from None
-    typer.echo(f"token {number}, shown only now: {text}")
+    typer.echo(f"token {made.id}, shown only now: {made.token}")
 
 
 @app.command("list", short_help="Which tokens there are.")
-def list_tokens(server: Server = None, file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
+@with_groups
+def list_tokens(place: TokenPlace) -> None:
     """Which tokens there are: number, role, site, trial, label, whether valid, when made, last used (to about a
     minute), when they expire and were revoked.
     """
-    with token_place(file, database_url, server, read_only=True) as place:
-        for line in place.lines():
-            limits = " ".join(line[part] for part in ("site", "trial") if line.get(part))
-            times = {"made": "made_at", "last used": "last_used_at", "expires": "expires_at", "revoked": "revoked_at"}
-            told = [f"{what} {line[key]}" for what, key in times.items() if line.get(key)]
-            parts = [str(line["id"]), line["role"], limits or "-", line["label"], line["status"], *told]
-            typer.echo("  ".join(parts))
+    times = {"made": "made_at", "last used": "last_used_at", "expires": "expires_at", "revoked": "revoked_at"}
+    with place.open(read_only=True) as tokens:
+        for one in tokens.tokens():
+            limits = " ".join(filter(None, (one.site, one.trial)))
+            dates = [f"{what} {at}" for what, field in times.items() if (at := getattr(one, field))]
+            typer.echo("  ".join([str(one.id), one.role, limits or "-", one.label, one.status, *dates]))
 
 
 @app.command(short_help="Replace a token by a new one with the same rights.")
+@with_groups
 def rotate(
+    *,
     number: Number,
     overlap: Annotated[
         str, typer.Option("--overlap", metavar="TIME", help="For how long the old one stays valid (1h, 2d).")
     ] = "0s",
     expires: Expires = None,
-    server: Server = None,
-    file: ExistingFile = None,
-    database_url: DatabaseUrl = None,
+    place: TokenPlace,
 ) -> None:
     """Make a new token with the role, site, trial and label of a valid one, which ends at once or after --overlap.
 
@@ -97,19 +199,18 @@ def rotate(
     """
     span_of_both = span("--overlap", overlap)
     end = None if expires is None else moment("--expires", expires)
-    with token_place(file, database_url, server) as place:
-        new, text = place.rotate(number, span_of_both, end)
+    with place.open() as tokens:
+        new = tokens.rotate_token(number, overlap=span_of_both, expires_at=end)
     ends = f"ends in {overlap}" if span_of_both else "is revoked"
-    typer.echo(f"token {number} {ends}\ntoken {new}, shown only now: {text}")
+    typer.echo(f"token {number} {ends}\ntoken {new.id}, shown only now: {new.token}")
 
 
 @app.command(short_help="Revoke a token for good.")
-def revoke(
-    number: Number, server: Server = None, file: ExistingFile = None, database_url: DatabaseUrl = None
-) -> None:
+@with_groups
+def revoke(number: Number, place: TokenPlace) -> None:
     """Revoke a token for good; a running service on PostgreSQL notices within seconds."""
-    with token_place(file, database_url, server) as place:
-        place.revoke(number)
+    with place.open() as tokens:
+        tokens.revoke_token(number)
     typer.echo(f"token {number} is revoked")
 
 
