@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.errors import InputError
+from adhere.report.text_table import UNBROKEN, paragraph, text_table
 
 if TYPE_CHECKING:
     from adhere.populations.stroke import StrokeCount
@@ -71,7 +72,6 @@ def stroke(
     file cannot be used.
     """
     from adhere.populations.stroke import SOURCE, counts_from_published, shipped_counts
-    from adhere.report.text_table import paragraph
 
     if published is not None and where:
         raise InputError("--from", str(published), "no file together with --where")
@@ -104,7 +104,7 @@ def _table(counts: Sequence[StrokeCount]) -> str:
         group = [[*row, row.patients] for row in counts if row.trial == trial]
         total = [trial, "all", "all", *(sum(numbers) for numbers in list(zip(*group, strict=True))[3:])]
         rows += [[*row[:3], *(f"{number:,}" for number in row[3:])] for row in (*group, total)]
-    return _aligned(rows, n_words=3)
+    return text_table(rows, UNBROKEN, "lllr", indent="")
 
 
 def _compliance(counts: Sequence[StrokeCount]) -> str:
@@ -117,17 +117,7 @@ def _compliance(counts: Sequence[StrokeCount]) -> str:
         complied = sum(row.patients for row in group if row.taken == allocated)
         who_complied = share(complied, patients).percent() if patients else "nobody"
         rows.append([trial, allocated, f"{patients:,}", f"{complied:,}", who_complied])
-    return _aligned(rows, n_words=2)
-
-
-def _aligned(rows: Sequence[Sequence[str]], n_words: int) -> str:
-    """Rows in columns: the first ones hold words, the others numbers."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        lines.append("  ".join(f"{cell:{'<' if i < n_words else '>'}{w}}" for i, (cell, w) in enumerate(cells)))
-    return "\n".join(lines)
+    return text_table(rows, UNBROKEN, "llr", indent="")
 
 
 def _differences(counts: Sequence[StrokeCount], shipped: Sequence[StrokeCount]) -> str:
@@ -137,4 +127,4 @@ def _differences(counts: Sequence[StrokeCount], shipped: Sequence[StrokeCount]) 
         if theirs != ours:
             numbers = (theirs.survived, ours.survived, theirs.died, ours.died)
             rows.append([*theirs[:3], *(f"{number:,}" for number in numbers)])
-    return _aligned(rows, n_words=3)
+    return text_table(rows, UNBROKEN, "lllr", indent="")

@@ -48,6 +48,7 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
 
 _NARROWEST, _WIDEST_PIECE = 4, 26  # letters of a column that had to be broken: at least, and where words are longer
 _BETWEEN = "  "
+UNBROKEN = 1_000_000  # letters: the width of a table whose cells are not to be broken, whatever the terminal's
 _PIECE = re.compile(r"\[[^]]*]|\S+")  # an interval, or a word
 _GLUE = "\N{NO-BREAK SPACE}"
 

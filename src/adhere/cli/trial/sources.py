@@ -1,18 +1,19 @@
-"""Where the commands on live trials find them: a SQLite file, a PostgreSQL address, or a log that was exported."""
+"""Options of the commands on live trials, and the files, databases and logs that they open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adhere.cli.options import BrokenLogError, counting
-from adhere.errors import DamagedStoreError
+from adhere.errors import DamagedStoreError, StoreError
 
 if TYPE_CHECKING:
-    from adhere.store import ReadTransaction
+    from adhere.store import ReadTransaction, Store
     from adhere.trial.sources import TrialInView
 
 Source = Annotated[
@@ -22,6 +23,9 @@ Source = Annotated[
         help="A file of trials, a log that 'adhere trial export' wrote, or postgresql://…",
     ),
 ]
+StoreSource = Annotated[str, typer.Argument(metavar="FILE|URL", help="A file of trials, or postgresql://…")]
+StoreFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file of trials.")]
+Into = Annotated[str, typer.Option("--into", metavar="FILE|URL", help="A file of trials, or postgresql://…")]
 SecretFileOption = Annotated[
     str | None,
     typer.Option(
@@ -75,3 +79,24 @@ def whole() -> Iterator[None]:
 def bar(what: str, unit: str = "records") -> AbstractContextManager[Callable[[int], None]]:
     """A progress count on the terminal, if there is one; call it with the number of further items."""
     return counting(lambda n: f"{what} {n:,} {unit}")
+
+
+@contextmanager
+def writing_into(into: str, secret_file: str | None = None, *, exists: bool = False) -> Iterator[Store]:
+    """The store to write into; if that fails, no new file is left. With `exists` no new one is made at all."""
+    from adhere.store import open_store
+
+    if exists and "://" not in into and not Path(into).exists():
+        raise StoreError(f"{into} does not exist")
+    store = open_store(into, secret_file=secret_file)
+    try:
+        yield store
+    except BaseException:
+        store.discard()
+        raise
+    store.close()
+
+
+def shown(into: str) -> str:
+    """Return the name of a store that may be printed: an address may contain a password."""
+    return "PostgreSQL" if "://" in into else into

@@ -10,20 +10,12 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.destinations import check_file
 from adhere.cli.options import BrokenLogError, Imports, import_all
-from adhere.cli.trial import accesses as trial_accesses
-from adhere.cli.trial import backup as trial_backup
-from adhere.cli.trial import create as trial_creation
-from adhere.cli.trial import importing as trial_moving
-from adhere.cli.trial import looks as trial_looks
-from adhere.cli.trial import losses as trial_losses
-from adhere.cli.trial import results as trial_results
-from adhere.cli.trial import reveal as trial_reveal
-from adhere.cli.trial.secret_files import OPTION, check_new, write_secrets
+from adhere.cli.trial.changes import accept_loss, backup, create, new_epoch, restore, reveal
+from adhere.cli.trial.moving import export, import_trial
 from adhere.cli.trial.sources import SecretFileOption, Source, TrialName, bar, each_trial, every_trial, one_trial
+from adhere.cli.trial.views import accesses, looks, results
 from adhere.errors import InputError
-from adhere.files import replacing
 from adhere.report.numbers import counted, rounded_numbers
 
 _SECRETS = {  # what is known of the secret by which arms were drawn
@@ -34,16 +26,6 @@ _SECRETS = {  # what is known of the secret by which arms were drawn
     "seed": "its arms were drawn by a seed that is in the log",
 }
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-app.command(short_help="Who read what through the service.")(trial_accesses.accesses)
-app.command(short_help="What a trial says so far.")(trial_results.results)
-app.command(short_help="The looks so far, and whether to stop.")(trial_looks.looks)
-app.command(short_help="Create the trial of a design.")(trial_creation.create)
-app.command("import", short_help="Bring in a log or a table.")(trial_moving.import_trial)
-app.command(short_help="Copy a file of trials that is in use.")(trial_backup.backup)
-app.command(short_help="Go back to a copy.")(trial_backup.restore)
-app.command("new-epoch", short_help="Draw arms by a fresh secret from here on.")(trial_losses.new_epoch)
-app.command(short_help="Reveal the secret of a closed trial.")(trial_reveal.reveal)
-app.command("accept-loss", short_help="Go on without records that are gone.")(trial_losses.accept_loss)
 
 
 @app.callback(invoke_without_command=True)
@@ -221,66 +203,14 @@ def explain(
             typer.echo(line)
 
 
-@app.command(short_help="Write a table or the log.")
-def export(
-    source: Source,
-    path: Annotated[Path, typer.Argument(metavar="TO", help="A file ending in .csv, .parquet or .log.")],
-    name: TrialName = None,
-    secrets: Annotated[
-        Path | None,
-        typer.Option("--secrets", metavar="FILE", help="A new file for the trial's secrets (.log only)."),
-    ] = None,
-    secret_file: SecretFileOption = None,
-) -> None:
-    """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
-
-    \b
-      adhere trial export adhere.db --trial headache headache.csv       one row a recommendation, CDISC names
-      adhere trial export adhere.db --trial headache headache.parquet   the same, with types
-      adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
-
-    Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
-    replay needs. Tables and logs name subjects by their pseudonyms. In CSV, text that a spreadsheet would take for a
-    formula (it begins with =, +, - or @) has an apostrophe in front, which 'adhere trial import' takes away again.
-
-    An open trial can be imported and go on elsewhere only with the secrets by which its arms and kits are drawn. They
-    are in none of these files; with --secrets they are written into one of their own (mode 0600). Whoever has it can
-    predict every arm:
-
-    \b
-      adhere trial export adhere.db --trial headache headache.log --secrets headache.secrets
-    """
-    from adhere.trial.domain.events import created_event
-    from adhere.trial.log.log_file import secrets_of
-    from adhere.trial.log.table import FORMATS, write_log, write_table
-    from adhere.trial.writing.snapshot import summary_of
-
-    suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
-    check_file("TO", path)
-    if secrets is not None:
-        if suffix != "log":
-            raise InputError(OPTION, str(secrets), "the log; a table that is imported gets a secret of its own")
-        if secrets.resolve() == path.resolve():
-            raise InputError(OPTION, str(secrets), "another file than the log's")
-        check_new(secrets)
-    with (
-        replacing(path, private=True) as temporary,
-        bar("exported") as on_progress,
-        one_trial(source, name, secret_file) as found,
-    ):
-        created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
-        if secrets is not None and not known:
-            lacking = f"a trial whose secrets are all kept here; {found.name} has none here, or not all"
-            raise InputError(OPTION, str(secrets), lacking)
-        if suffix == "log":
-            head = write_log(found.view, found.number, temporary, on_progress)
-        else:
-            head = write_table(found.view, found.number, created.design, temporary, suffix, on_progress)
-        if secrets is not None:
-            write_secrets(secrets, known)
-        status = summary_of(found.view, found.number).status
-    typer.echo(f"{path}\nhead {head}")
-    if suffix == "log" and known and secrets is None and status != "closed":
-        typer.echo("note: for this trial to go on elsewhere, export with --secrets FILE too", err=True)
+app.command(short_help="What a trial says so far.")(results)
+app.command(short_help="The looks so far, and whether to stop.")(looks)
+app.command(short_help="Who read what through the service.")(accesses)
+app.command(short_help="Create the trial of a design.")(create)
+app.command(short_help="Write a table or the log.")(export)
+app.command("import", short_help="Bring in a log or a table.")(import_trial)
+app.command(short_help="Reveal the secret of a closed trial.")(reveal)
+app.command(short_help="Copy a file of trials that is in use.")(backup)
+app.command(short_help="Go back to a copy.")(restore)
+app.command("new-epoch", short_help="Draw arms by a fresh secret from here on.")(new_epoch)
+app.command("accept-loss", short_help="Go on without records that are gone.")(accept_loss)

@@ -1,36 +1,102 @@
-"""`adhere trial import`: bring a trial in, from a log or a table."""
+"""`adhere trial export` and `import`: a trial as a log or a table, and its secrets in a file of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from adhere.cli.options import Imports, LowerIsBetter, import_all, integer
-from adhere.cli.trial.secret_files import OPTION, read_secrets
-from adhere.cli.trial.sources import SecretFileOption, bar
-from adhere.errors import InputError, StoreError
+from adhere.cli.destinations import check_file
+from adhere.cli.options import Imports, LowerIsBetter, import_all, integer, integer_option
+from adhere.cli.trial.sources import Into, SecretFileOption, Source, TrialName, bar, one_trial, shown, writing_into
+from adhere.errors import InputError
+from adhere.files import replacing, unreadable
 from adhere.report.numbers import counted
 
-if TYPE_CHECKING:
-    from adhere.store import Store
+_SECRETS = "--secrets"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # which follows no link either
+_SECRET = re.compile(r"[0-9a-f]{64}")
+_MAX_BYTES = 1 << 20
+
+
+def export(
+    source: Source,
+    path: Annotated[Path, typer.Argument(metavar="TO", help="A file ending in .csv, .parquet or .log.")],
+    name: TrialName = None,
+    secrets: Annotated[
+        Path | None,
+        typer.Option("--secrets", metavar="FILE", help="A new file for the trial's secrets (.log only)."),
+    ] = None,
+    secret_file: SecretFileOption = None,
+) -> None:
+    """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
+
+    \b
+      adhere trial export adhere.db --trial headache headache.csv       one row a recommendation, CDISC names
+      adhere trial export adhere.db --trial headache headache.parquet   the same, with types
+      adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
+
+    Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
+    replay needs. Tables and logs name subjects by their pseudonyms. In CSV, text that a spreadsheet would take for a
+    formula (it begins with =, +, - or @) has an apostrophe in front, which 'adhere trial import' takes away again.
+
+    An open trial can be imported and go on elsewhere only with the secrets by which its arms and kits are drawn. They
+    are in none of these files; with --secrets they are written into one of their own (mode 0600). Whoever has it can
+    predict every arm:
+
+    \b
+      adhere trial export adhere.db --trial headache headache.log --secrets headache.secrets
+    """
+    from adhere.trial.domain.events import created_event
+    from adhere.trial.log.log_file import secrets_of
+    from adhere.trial.log.table import FORMATS, write_log, write_table
+    from adhere.trial.writing.snapshot import summary_of
+
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise InputError("TO", str(path), "a file ending in .csv, .parquet or .log")
+    check_file("TO", path)
+    if secrets is not None:
+        if suffix != "log":
+            raise InputError(_SECRETS, str(secrets), "the log; a table that is imported gets a secret of its own")
+        if secrets.resolve() == path.resolve():
+            raise InputError(_SECRETS, str(secrets), "another file than the log's")
+        _check_new(secrets)
+    with (
+        replacing(path, private=True) as temporary,
+        bar("exported") as on_progress,
+        one_trial(source, name, secret_file) as found,
+    ):
+        created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
+        if secrets is not None and not known:
+            lacking = f"a trial whose secrets are all kept here; {found.name} has none here, or not all"
+            raise InputError(_SECRETS, str(secrets), lacking)
+        if suffix == "log":
+            head = write_log(found.view, found.number, temporary, on_progress)
+        else:
+            head = write_table(found.view, found.number, created.design, temporary, suffix, on_progress)
+        if secrets is not None:
+            _write_secrets(secrets, known)
+        status = summary_of(found.view, found.number).status
+    typer.echo(f"{path}\nhead {head}")
+    if suffix == "log" and known and secrets is None and status != "closed":
+        typer.echo("note: for this trial to go on elsewhere, export with --secrets FILE too", err=True)
 
 
 def import_trial(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A .log, .csv or .parquet file.")],
-    into: Annotated[str, typer.Option("--into", metavar="FILE|URL", help="A file of trials, or postgresql://…")],
+    into: Into,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its name (tables only).")] = None,
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="POLICY", help="The policy that learns from it (tables only).")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", parser=integer, hidden=True)] = None,
-    patients: Annotated[
-        int | None,
-        typer.Option("--patients", metavar="N", parser=integer, help="The largest number of patients (tables only)."),
-    ] = None,
+    patients: Annotated[int | None, integer_option("The largest number of patients (tables only).")] = None,
     arms: Annotated[
         str | None,
         typer.Option("--arms", metavar="A,B,…", help="All arms, if not all were recommended (tables only)."),
@@ -84,8 +150,8 @@ def import_trial(
         _import_log(path, into, secrets, secret_file)
         return
     if secrets is not None:
-        sentence = f"{OPTION} is for logs only; a table makes a new trial, with a secret of its own"
-        raise InputError(OPTION, str(secrets), "a log", sentence)
+        sentence = f"{_SECRETS} is for logs only; a table makes a new trial, with a secret of its own"
+        raise InputError(_SECRETS, str(secrets), "a log", sentence)
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
         raise InputError(
@@ -119,7 +185,7 @@ def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | 
     from adhere.trial.writing.creation import WHY_NO_SEED
     from adhere.trial.writing.processor import utc_now
 
-    given = [] if secrets is None else read_secrets(secrets)
+    given = [] if secrets is None else _read_secrets(secrets)
     with writing_into(into, secret_file) as store, bar("imported") as on_progress:
         name, fault = import_log(path, store, given, utc_now(), on_progress)
         if fault:
@@ -129,22 +195,6 @@ def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | 
     typer.echo(f"{name}: imported into {shown(into)}")
     if not is_live:
         typer.echo(f"note: it is there to be read and cannot go on live; {WHY_NO_SEED}", err=True)
-
-
-@contextmanager
-def writing_into(into: str, secret_file: str | None = None, *, exists: bool = False) -> Iterator[Store]:
-    """The store to write into; if that fails, no new file is left. With `exists` no new one is made at all."""
-    from adhere.store import open_store
-
-    if exists and "://" not in into and not Path(into).exists():
-        raise StoreError(f"{into} does not exist")
-    store = open_store(into, secret_file=secret_file)
-    try:
-        yield store
-    except BaseException:
-        store.discard()
-        raise
-    store.close()
 
 
 def _listed(rewards: str) -> tuple[float, ...]:
@@ -163,6 +213,35 @@ def _rewards(table: object) -> tuple[float, ...]:
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
-def shown(into: str) -> str:
-    """A store as it may be printed: an address may hold a password."""
-    return "PostgreSQL" if "://" in into else into
+def _check_new(path: Path) -> None:
+    """Refuse a file that is there already: a secret must never be lost under another, nor take its permissions."""
+    if path.exists() or path.is_symlink():
+        raise InputError(_SECRETS, str(path), "a new file; this one is there already")
+    check_file(_SECRETS, path)
+
+
+def _write_secrets(path: Path, secrets: Sequence[bytes]) -> None:
+    """Write secrets into a new file, one a line, private from the moment it exists."""
+    try:
+        with os.fdopen(os.open(path, _NEW, 0o600), "w", encoding="ascii") as file:
+            file.writelines(f"{secret.hex()}\n" for secret in secrets)
+    except FileExistsError:
+        raise InputError(_SECRETS, str(path), "a new file; this one is there already") from None
+    except OSError as error:
+        with suppress(OSError):  # half a secret is of no use
+            path.unlink(missing_ok=True)
+        raise InputError(_SECRETS, str(path), f"a file that may be written ({error.strerror})") from None
+
+
+def _read_secrets(path: Path) -> list[bytes]:
+    """The secrets in a file, if nobody else could have read it."""
+    try:
+        with path.open("rb") as file:
+            if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+                raise InputError(_SECRETS, str(path), f"a file that only its owner may read: chmod 600 {path}")
+            lines = file.read(_MAX_BYTES).decode("ascii", "replace").split()
+    except OSError as error:
+        raise unreadable(_SECRETS, path, error) from None
+    if not lines or not all(_SECRET.fullmatch(line) for line in lines):
+        raise InputError(_SECRETS, str(path), "lines of 64 hexadecimal digits, as adhere trial export wrote them")
+    return [bytes.fromhex(line) for line in lines]
