@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Imports, Seed, Stopped, Threads, duration, import_all, naming_options
+from adhere.cli.options import (
+    Device,
+    Imports,
+    Seed,
+    Stopped,
+    Threads,
+    duration,
+    import_all,
+    naming_options,
+    output_option,
+)
 
 if TYPE_CHECKING:
     from adhere.studies.arena.arena import Arena
@@ -33,11 +43,9 @@ def arena(
         bool, typer.Option("--quick", help="A small grid, for a first look: one to two minutes on two cores.")
     ] = False,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", readable=False, help="Where tables and page go.")] = Path(
-        "arena"
-    ),
+    out: Annotated[Path, output_option("Where tables and page go.", metavar="FOLDER")] = Path("arena"),
     threads: Threads = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")] = "cpu",
+    device: Device = "cpu",
 ) -> None:
     """Compare every policy on the same fixed families of populations, from 12 to 100,000 patients.
 

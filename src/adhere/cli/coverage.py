@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, duration, integer, naming_options
+from adhere.cli.options import Seed, duration, integer_option, naming_options, output_option
 
 if TYPE_CHECKING:
     from adhere.studies.coverage.coverage import Coverage
@@ -25,18 +25,10 @@ def coverage(
         bool,
         typer.Option("--synthetic", help="Ten synthetic trials as tables: judge every set and sentence shown."),
     ] = False,
-    replications: Annotated[
-        int,
-        typer.Option(metavar="N", parser=integer, help="Tables of each synthetic trial; with --synthetic."),
-    ] = 200,
+    replications: Annotated[int, integer_option("Tables of each synthetic trial; with --synthetic.")] = 200,
     seed: Seed = 0,
-    processes: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=integer, help="Processes to use.  [default: one for each core]"),
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", readable=False, help="Where tables and page go.")] = Path(
-        "coverage"
-    ),
+    processes: Annotated[int | None, integer_option("Processes to use.  [default: one for each core]")] = None,
+    out: Annotated[Path, output_option("Where tables and page go.", metavar="FOLDER")] = Path("coverage"),
 ) -> None:
     """Analyse thousands of trials whose truth is known, and count how often each interval of `adhere analyse` holds
     it.

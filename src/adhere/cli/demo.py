@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from adhere.checks import check_count, check_integer
-from adhere.cli.options import integer, number
+from adhere.cli.options import integer_option, number_option
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,14 +30,11 @@ _NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service and ana
 
 @app.command()
 def demo(
-    speed: Annotated[float, typer.Option(metavar="N", parser=number, help="Patients a second, in each trial.")] = 2.0,
-    patients: Annotated[
-        int | None, typer.Option(metavar="N", parser=integer, help="End after so many patients of each trial.")
-    ] = None,
-    port: Annotated[int, typer.Option(metavar="N", parser=integer, help="The port; 0 takes a free one.")] = 0,
-    seed: Annotated[
-        int, typer.Option(metavar="K", parser=integer, help="The same seed gives the same patients.")
-    ] = 8,  # of which the README tells
+    speed: Annotated[float, number_option("Patients a second, in each trial.", metavar="N")] = 2.0,
+    patients: Annotated[int | None, integer_option("End after so many patients of each trial.")] = None,
+    port: Annotated[int, integer_option("The port; 0 takes a free one.")] = 0,
+    # The README tells what happens with this seed.
+    seed: Annotated[int, integer_option("The same seed gives the same patients.", "K")] = 8,
     browser: Annotated[bool, typer.Option(help="Open a browser, where there is a display.")] = True,
 ) -> None:
     """Watch two trials with invented patients: nothing to set up, and nothing is left behind.
@@ -59,6 +56,8 @@ def demo(
     check_integer("--port", port, 0, 65535)
     check_integer("--seed", seed, 0, 2**64 - 1)
     _check_installed()
+    from rich.console import Console
+
     from adhere.demo.demo import running_demo
     from adhere.demo.player import Pace, play
 
@@ -66,11 +65,10 @@ def demo(
         with _ended_by_signals(), running_demo(port) as running:
             _introduce(running, browser)
             asked = _asked_for_links()
-            with _line() as show:
-                show("creating the trials; the first time, their policies are compiled")
+            with Console().status("creating the trials; the first time, their policies are compiled") as status:
                 players = running.create_trials(seed)
                 for _ in play(players, Pace(speed=speed, patients=patients)):
-                    show(" · ".join(_progress(player) for player in players))
+                    status.update(" · ".join(_progress(player) for player in players))
                     if asked.is_set():
                         asked.clear()
                         _print_links(running)
@@ -156,18 +154,6 @@ def _has_display() -> bool:
     if not sys.stdout.isatty():
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-@contextmanager
-def _line() -> Iterator[Callable[[str], None]]:
-    """A line on the terminal, if there is one, whose text changes."""
-    if not sys.stdout.isatty():
-        yield lambda text: None
-        return
-    from rich.console import Console
-
-    with Console().status("") as status:
-        yield status.update
 
 
 def _progress(player: Player) -> str:

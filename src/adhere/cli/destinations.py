@@ -19,8 +19,14 @@ from adhere.files import is_device, replacing
 if TYPE_CHECKING:
     import polars
 
-PLOT_SUFFIXES = (".png", ".svg", ".pdf")
-TABLE_SUFFIXES = (".csv", ".parquet")
+# By option: how the name of the file must end, and the libraries of the report extra that it needs.
+_SUFFIXES: Mapping[str, Sequence[str]] = {
+    "--out": (".toml", ".json"),
+    "--plot": (".png", ".svg", ".pdf"),
+    "--runs-to": (".csv", ".parquet"),
+    "--table": (".csv", ".parquet"),
+}
+_NEEDED: Mapping[str, Sequence[str]] = {"--html": ("matplotlib", "jinja2"), "--plot": ("matplotlib",)}
 
 
 def check_file(option: str, path: Path) -> None:
@@ -45,30 +51,6 @@ def check_folder(option: str, path: Path) -> None:
         _check_parent(option, path)
 
 
-def check_plot(option: str, path: Path) -> None:
-    """Refuse a plot that could not be drawn or written."""
-    if path.suffix.lower() not in PLOT_SUFFIXES:
-        raise InputError(
-            option, str(path), f"a file ending in {', '.join(PLOT_SUFFIXES[:-1])} or {PLOT_SUFFIXES[-1]}"
-        )
-    check_file(option, path)
-    _check_extra(option, path, ["matplotlib"])
-
-
-def check_table(option: str, path: Path) -> None:
-    """Refuse a table that could not be written."""
-    if path.suffix.lower() not in TABLE_SUFFIXES:
-        raise InputError(option, str(path), f"a file ending in {' or '.join(TABLE_SUFFIXES)}")
-    check_file(option, path)
-
-
-def check_design(option: str, path: Path) -> None:
-    """Refuse the file of a design that could not be written."""
-    if path.suffix.lower() not in (".toml", ".json"):
-        raise InputError(option, str(path), "a file ending in .toml or .json")
-    check_file(option, path)
-
-
 def table_file(table: polars.DataFrame, path: Path) -> bytes:
     """What a table's file holds, by its suffix."""
     file = BytesIO()
@@ -79,18 +61,10 @@ def table_file(table: polars.DataFrame, path: Path) -> bytes:
     return file.getvalue()
 
 
-def check_page(option: str, path: Path) -> None:
-    """Refuse a page that could not be drawn or written."""
-    if str(path) == STANDARD_OUTPUT:
-        raise InputError(option, STANDARD_OUTPUT, "a file: a page is not for a terminal")
-    check_file(option, path)
-    _check_extra(option, path, ["matplotlib", "jinja2"])
-
-
 def check_outputs(
     outputs: Mapping[str, Path | str | None], inputs: Iterable[Path] = (), read_as: str | None = None
 ) -> None:
-    """Find out before the work, not after it, that its results cannot be stored: each by its option's check.
+    """Find out before the work, not after it, that its results cannot be stored.
 
     Refuse an output that is another output, or a file that is read (called `read_as` if given).
     """
@@ -100,7 +74,7 @@ def check_outputs(
         if given is None or (option == "--json" and given == STANDARD_OUTPUT):
             continue
         path = Path(given)
-        _CHECKS.get(option, check_file)(option, path)
+        _check_output(option, path)
         if (other := taken.setdefault(path.resolve(), option)) != option:
             raise InputError(option, str(path), f"another file than {other}")
         for one in inputs:
@@ -108,13 +82,20 @@ def check_outputs(
                 raise InputError(option, str(path), f"another file than {read_as or f'{one}, which is read'}")
 
 
-_CHECKS: Mapping[str, Callable[[str, Path], None]] = {
-    "--html": check_page,
-    "--out": check_design,
-    "--plot": check_plot,
-    "--runs-to": check_table,
-    "--table": check_table,
-}
+def _check_output(option: str, path: Path) -> None:
+    """Refuse a file that could not be made or written."""
+    suffixes = _SUFFIXES.get(option)
+    if suffixes is not None and path.suffix.lower() not in suffixes:
+        raise InputError(option, str(path), f"a file ending in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
+    if option == "--html" and str(path) == STANDARD_OUTPUT:
+        raise InputError(option, STANDARD_OUTPUT, "a file: a page is not for a terminal")
+    check_file(option, path)
+    try:
+        for name in _NEEDED.get(option, ()):
+            import_module(name)
+    except ImportError:
+        sentence = f"{option} needs the report extra: pip install 'adhere[report]' (in a checkout: '.[report]')"
+        raise InputError(option, str(path), "the report extra", sentence) from None
 
 
 def print_results(summary: str, as_json: str, json_file: str | None) -> dict[Path, bytes]:
@@ -124,16 +105,6 @@ def print_results(summary: str, as_json: str, json_file: str | None) -> dict[Pat
     """
     typer.echo(as_json if json_file == STANDARD_OUTPUT else summary, nl=False)
     return {} if json_file in (None, STANDARD_OUTPUT) else {Path(json_file): as_json.encode()}
-
-
-def _check_extra(option: str, path: Path, needed: Sequence[str]) -> None:
-    """Find out before the work that a library of the report extra is missing."""
-    try:
-        for name in needed:
-            import_module(name)
-    except ImportError:
-        sentence = f"{option} needs the report extra: pip install 'adhere[report]' (in a checkout: '.[report]')"
-        raise InputError(option, str(path), "the report extra", sentence) from None
 
 
 def _check_parent(option: str, path: Path) -> None:

@@ -55,24 +55,14 @@ def _list() -> None:
 
 
 def _describe(given: str, columns: dict[str, Any], as_json: bool) -> None:
-    from adhere.populations import (
-        Counts,
-        Records,
-        as_population,
-        describe,
-        records_json,
-        records_of,
-    )
+    from adhere.populations import Counts, Records, as_population, describe, records_json, records_of
 
-    width = shutil.get_terminal_size().columns
     records = records_of(given, **columns)
     if records is None:
         check_for_table(columns)
         population = as_population(given)
         records = Records.of(population) if isinstance(population, Counts) else None
-        text = describe(population, width)
-    else:
-        text = describe(given, width, **columns)
     if as_json and records is None:
         check_for_table({"json": as_json})
+    text = describe(given, shutil.get_terminal_size().columns, **columns)
     typer.echo(json.dumps(records_json(records), indent=2, ensure_ascii=False) if as_json and records else text)

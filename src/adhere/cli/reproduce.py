@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, Stopped, Threads, duration, naming_options
+from adhere.cli.options import Seed, Stopped, Threads, duration, naming_options, output_option
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the runs.")] = False,
     seed: Seed = 0,
     out: Annotated[
-        Path,
-        typer.Option(metavar="FOLDER", readable=False, help="Where the report goes; replaces an earlier one there."),
+        Path, output_option("Where the report goes; replaces an earlier one there.", metavar="FOLDER")
     ] = Path("report"),
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything again, even what an earlier run finished.")
@@ -52,7 +52,9 @@ def reproduce(
     finished in the folder. A run with another seed, size or version starts anew and replaces the report.
     """
     check_folder("--out", out)
-    _check_extras(out)
+    if not all(find_spec(name) for name in ("matplotlib", "jinja2")):
+        extra = "pip install 'adhere[report]' (in a checkout: '.[report]')"
+        raise InputError("--out", str(out), f"matplotlib and jinja2 to write the report: {extra}")
     from adhere.studies.catalogue import STUDIES
     from adhere.studies.catalogue import study as study_of
     from adhere.studies.framework.report_writer import UNFINISHED
@@ -77,17 +79,6 @@ def reproduce(
             f"Stopped. Finished studies are kept in {out / UNFINISHED}; {same} goes on after them."
         ) from None
     typer.echo(_summary(done))
-
-
-def _check_extras(out: Path) -> None:
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError:
-        expected = (
-            "matplotlib and jinja2 to write the report: pip install 'adhere[report]' (in a checkout: '.[report]')"
-        )
-        raise InputError("--out", str(out), expected) from None
 
 
 def _summary(done: Reproduction) -> str:

@@ -1,32 +1,68 @@
-"""`adhere serve`: live trials over HTTP."""
+"""`adhere serve`: live trials over HTTP, with an option for each setting."""
 
 from __future__ import annotations
 
+from dataclasses import make_dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperCommand
 
-from adhere.cli.options import EndedError
-from adhere.cli.serve_options import GroupedCommand, with_settings
+from adhere.cli.options import EndedError, with_groups
 from adhere.errors import InputError, StoreError, UnavailableError
+from adhere.service.settings import SETTINGS, Setting
 from adhere.service.settings_sources import check_settings, read_settings, settings_toml
 from adhere.service.starting import LATER, REFUSED, StartError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
+class GroupedCommand(TyperCommand):
+    """A command whose help lists its options in groups; Typer has that for coloured help only."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            if record := option.get_help_record(ctx):
+                groups.setdefault(getattr(option, "rich_help_panel", None) or "Options", []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _option(setting: Setting) -> Any:
+    kind: Any = list[str] if setting.many else bool if setting.type is bool else str
+    metavar = None if setting.type is bool else setting.metavar
+    shown = f"  [{setting.shown_default}]" if setting.shown_default else ""
+    option = typer.Option(
+        setting.flag if setting.type is not bool else f"{setting.flag}/--no-{setting.flag[2:]}",
+        metavar=metavar,
+        help=f"{setting.description}{shown}",
+        rich_help_panel=setting.group,
+    )
+    return Annotated[kind | None, option]
+
+
+if TYPE_CHECKING:
+    Flags: TypeAlias = Any
+else:
+    Flags = make_dataclass("Flags", [(name, _option(one), None) for name, one in SETTINGS.items()])
+
+
 @app.command(cls=GroupedCommand)
-@with_settings
+@with_groups
 def serve(
+    *,
     file: Annotated[
         Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file of settings.  [$ADHERE_SETTINGS]")
     ] = None,
     show_settings: Annotated[
         bool, typer.Option("--show-settings", help="Print every setting, its value and its source, and exit.")
     ] = False,
-    **flags: Any,
+    flags: Flags,
 ) -> None:
     """Serve live trials over HTTP: recommend now, hear back late, out of order, twice or never; lose nothing.
 
@@ -53,7 +89,7 @@ def serve(
     what may pass (a database that is away, a port or a file in use, a full disk, too little memory), after
     --start-seconds of tries.
     """
-    read = read_settings(flags, file)
+    read = read_settings(vars(flags), file)
     if show_settings:
         typer.echo(settings_toml(read))
         check_settings(read.settings)
