@@ -11,7 +11,7 @@ def test_true_and_false_are_rewards_of_1_and_0(service: Service) -> None:
     rule = {"after_days": 1, "reward": False}
     trial = service.new_trial(reward_values=(False, True), impute=rule)
     design = service.client().trial(trial)
-    assert (design.reward_values, design.to_dict()["impute"]["reward"]) == ((0.0, 1.0), 0.0)
+    assert (design.reward_values, design.to_dict()["design"]["impute"]["reward"]) == ((0.0, 1.0), 0.0)
     site = service.client("site")
     made = [site.recommend(trial, subject).id for subject in ("S-1", "S-2")]
     path = f"/trials/{trial}/recommendations"

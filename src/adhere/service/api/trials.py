@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from msgspec import convert, to_builtins
+from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from adhere.design.checks import check
@@ -96,23 +96,28 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialDetails:
     live = context.service.processor.trial(context.trial)
     design, head = live.design, view.head(live.number)
     snapshot = _snapshot(context, view, context.trial)
-    if context.holder.role in BLIND_ROLES:
-        arms = None if design.blinded else design.arms
-        shown = design.name, snapshot.status, design.blinded, design.repeats, arms, design.strata
-        return TrialDetails(
-            *shown,
-            entries=design.entries,
-            reward_values=design.reward_values,
-            outcome_words=design.outcome_words,
-            lower_is_better=design.lower_is_better,
-            rehearsal=design.rehearsal,
-        )
+    is_blind = context.holder.role in BLIND_ROLES
+    details = TrialDetails(
+        name=design.name,
+        status=snapshot.status,
+        blinded=design.blinded,
+        repeats=design.repeats,
+        reward_values=design.reward_values,
+        arms=None if is_blind and design.blinded else design.arms,
+        strata=design.strata,
+        entries=design.entries,
+        rehearsal=design.rehearsal,
+        outcome_words=design.outcome_words,
+        lower_is_better=design.lower_is_better,
+    )
+    if is_blind:
+        return details
     looks = look_events(view, live.number)
     stop = next((look for look in looks if look.decision != GO_ON), None)
-    return TrialDetails(
-        **to_builtins(asdict(design)),
+    return replace(
+        details,
+        design=design_response(design),
         design_digest=design.digest,
-        status=snapshot.status,
         recommendations=snapshot.n_recommendations,
         records=head.position,
         head=head.hash.hex(),

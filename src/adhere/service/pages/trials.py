@@ -8,7 +8,6 @@ from uuid import uuid4
 import msgspec
 from starlette.responses import Response
 
-from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.problems import shown_problem
@@ -36,7 +35,6 @@ async def trials_page(page: PageRequest) -> Response:
     )
 
 
-_FIELDS: Final = [field.name for field in msgspec.structs.fields(Design)]
 _CHANGES: Final = ("pause", "resume", "close", "reveal")
 _ACCEPT, _TICK = "end it with accept_open to do without them", "tick the box below"  # in the API, on the page
 
@@ -71,9 +69,9 @@ async def overview_page(page: PageRequest, status: int = 200, **values: Any) -> 
     """Show the design and the state of the trial; after a change that was refused, `values` say why."""
     trial: TrialDetails = await page.call("show_trial")
     description: tuple[str, ...] = ()
-    if page.may("check_design"):
-        fields = {name: value for name in _FIELDS if (value := getattr(trial, name)) is not None}
-        description = (await page.call("check_design", body={"design": msgspec.to_builtins(fields)})).description
+    if page.may("check_design") and trial.design is not None:
+        body = {"design": msgspec.to_builtins(trial.design)}
+        description = (await page.call("check_design", body=body)).description
     return page.render(
         "overview.html",
         status,

@@ -150,23 +150,20 @@ class TrialDetails(Response, frozen=True):
     status: str
     blinded: bool
     repeats: bool
+    reward_values: tuple[float, ...]
     arms: tuple[str, ...] | None = None
     strata: tuple[str, ...] = ()
     entries: Annotated[
         str, Meta(description="Whether a subject is entered once, again if it is confirmed (ask), or repeatedly.")
     ] = "repeated"
-    policy: str | None = None
-    n_patients: int | None = None
-    reward_values: tuple[float, ...] | None = None
-    impute: ImputationRule | None = None
-    control: str | None = None
-    update: str | None = None
-    looks: Part | None = None
-    stopping: Part | None = None
-    estimands: tuple[str, ...] | None = None
-    enrolment: Part | None = None
-    delay: Part | None = None
-    missing: Part | None = None
+    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
+    outcome_words: Annotated[
+        dict[str, float], Meta(description="What sites read for each of the reward_values, the worst first.")
+    ] = field(default_factory=dict)
+    lower_is_better: Annotated[bool, Meta(description="A reward y is read as 1 - y.")] = False
+    design: Annotated[
+        Design | None, Meta(description="With all defaults filled in. Not for sites and coordinators.")
+    ] = None
     design_digest: Annotated[str | None, Meta(description="The digest of the design.")] = None
     recommendations: int | None = None
     records: int | None = None
@@ -181,11 +178,6 @@ class TrialDetails(Response, frozen=True):
     recommended_stop: Annotated[
         LookSummary | None, Meta(description="Closing the trial confirms it. Not for sites and coordinators.")
     ] = None
-    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
-    outcome_words: Annotated[
-        dict[str, float], Meta(description="What sites read for each of the reward_values, the worst first.")
-    ] = field(default_factory=dict)
-    lower_is_better: Annotated[bool, Meta(description="A reward y is read as 1 - y.")] = False
 
 
 class SiteList(Response, frozen=True):
