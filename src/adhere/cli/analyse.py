@@ -26,7 +26,7 @@ from adhere.cli.options import (
     output_option,
     with_groups,
 )
-from adhere.cli.trial.sources import TrialName, whole
+from adhere.cli.trial.sources import TrialName, damage_as_broken_log
 
 _WIDTH = 100  # letters, where no terminal says how wide it is
 _N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compiler
@@ -148,7 +148,7 @@ def analyse(
         return test if n_redraws else "reading and analysing"
 
     given = asdict(options) | {"lower_is_better": options.lower_is_better or None}
-    with naming_options(), whole(), counting(progress) as on_progress:
+    with naming_options(), damage_as_broken_log(), counting(progress) as on_progress:
         found = run(source, name, on_progress=on_progress, **given)
         page = {} if html is None else {html: found.to_html().encode()}
     summary = found.summary(shutil.get_terminal_size((_WIDTH, 24)).columns)

@@ -94,19 +94,19 @@ def _check_installed() -> None:
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """End at SIGTERM, and when the terminal is closed, as at Ctrl-C; once it ends, a second one changes nothing."""
-    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(*_: object) -> NoReturn:
-        for ending in endings:
-            signal.signal(ending, signal.SIG_IGN)
+        for one in signals:
+            signal.signal(one, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {ending: signal.signal(ending, stop) for ending in endings}
+    before = {one: signal.signal(one, stop) for one in signals}
     try:
         yield
     finally:
-        for ending, handler in before.items():
-            signal.signal(ending, handler)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _introduce(running: Demo, browser: bool) -> None:

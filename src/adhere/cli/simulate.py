@@ -89,8 +89,8 @@ def simulate(
 
     machines.check()
     import_all(imports)
-    given = [parse_policy(text) for text in policy]
-    answering = load_populations(population, columns.given())
+    policies = [parse_policy(text) for text in policy]
+    populations = load_populations(population, columns.given())
     outputs = {"--json": json_file, "--plot": plot, "--runs-to": runs_to}
     check_outputs(outputs, [*map(Path, population), *(imports or ())])
     if save is not None:
@@ -98,8 +98,8 @@ def simulate(
     with machines.connected() as where, warnings.catch_warnings():
         warnings.simplefilter("ignore", ControlWarning)  # the table says it
         result = run(
-            given,
-            answering,
+            policies,
+            populations,
             n_patients=patients,
             n_runs=runs,
             seed=seed,
@@ -108,7 +108,7 @@ def simulate(
             **where,
         )
 
-    sources = list(dict.fromkeys(one.source for one in answering if one.source))
+    sources = list(dict.fromkeys(one.source for one in populations if one.source))
     width = shutil.get_terminal_size().columns
     parts = [result.summary(width), *(paragraph(f"data: {source}", width) for source in sources)]
     contents = print_results("\n\n".join(parts) + "\n", json_text(result.to_json()), json_file)

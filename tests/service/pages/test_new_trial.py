@@ -92,7 +92,8 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_stays(admin: Visit
     page.get_by_role("button", name="Create trial").click()
     page.wait_for_url("**/app/trials/by%20form")
     made = empty.client().trial("by form")
-    assert (made.policy, made.n_patients, made.blinded) == ("thompson/actual", 40, False)
+    assert made.design is not None
+    assert (made.design.policy, made.design.n_patients, made.blinded) == ("thompson/actual", 40, False)
     assert made.outcome_words == {"died": 1, "alive": 0}
     assert made.lower_is_better
     assert digest is not None

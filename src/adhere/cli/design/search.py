@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -69,21 +70,13 @@ def calibrate(
     Any one number of the file will do: a threshold, a level, or policy.NAME for an option of the policy. With
     inferiority = "1 - superiority" both thresholds move together.
     """
-    (design,) = simulated.read([file], {"--out": out})
     from adhere.evaluation.search.calibration import calibrate as find
 
-    with machines.connected() as where:
-        found = find(
-            design,
-            type_one=type_one,
-            number=number_name,
-            between=between,
-            conservative=conservative,
-            on_tried=lambda tried: _print_tried(tried, "worst type I error", max(tried.errors)),
-            **simulated.arguments(file),
-            **where,
-        )
-    _write(found, file, simulated, out)
+    def describe(errors: Sequence[float]) -> str:
+        return f"worst type I error {max(errors):.4f}"
+
+    own = {"type_one": type_one, "number": number_name, "between": between, "conservative": conservative}
+    _search(find, own, describe, file, out, simulated, machines)
 
 
 @with_groups
@@ -113,26 +106,31 @@ def size(
     The exit status is 0 if the power is confirmed, 1 if it is not (--out is not written then), 2 if FILE or an option
     cannot be used.
     """
-    (design,) = simulated.read([file], {"--out": out})
     from adhere.evaluation.search.sample_size import sample_size
 
+    def describe(errors: Sequence[float]) -> str:
+        return f"power {1.0 - max(errors):.4f}"
+
+    _search(sample_size, {"power": power, "scenario": scenario}, describe, file, out, simulated, machines)
+
+
+def _search(
+    find: Callable[..., Calibration | SampleSize],
+    own: Mapping[str, Any],
+    describe: Callable[[Sequence[float]], str],
+    file: Path,
+    out: Path | None,
+    simulated: Simulated,
+    machines: Machines,
+) -> None:
+    """Find a number by a function and the options of its `own`; print each number tried, then the result."""
+
+    def print_tried(tried: Tried) -> None:
+        typer.echo(f"{tried.number:>8.6g}: {describe(tried.errors)} in {tried.n_trials:,} trials", err=True)
+
+    (design,) = simulated.read([file], {"--out": out})
     with machines.connected() as where:
-        found = sample_size(
-            design,
-            power=power,
-            scenario=scenario,
-            on_tried=lambda tried: _print_tried(tried, "power", 1.0 - max(tried.errors)),
-            **simulated.arguments(file),
-            **where,
-        )
-    _write(found, file, simulated, out)
-
-
-def _print_tried(tried: Tried, what: str, rate: float) -> None:
-    typer.echo(f"{tried.number:>8.6g}: {what} {rate:.4f} in {tried.n_trials:,} trials", err=True)
-
-
-def _write(found: Calibration | SampleSize, file: Path, simulated: Simulated, out: Path | None) -> None:
+        found = find(design, **own, **simulated.arguments(file), **where, on_tried=print_tried)
     contents = simulated.print_results(found, shutil.get_terminal_size().columns)
     if out is not None and found.is_confirmed:
         contents[out] = design_text(found.design, file, out.suffix.lower()).encode()

@@ -18,8 +18,8 @@ from adhere.cli.trial.sources import (
     StoreFile,
     StoreSource,
     TrialName,
-    bar,
-    shown,
+    progress,
+    store_name,
     writing_into,
 )
 from adhere.errors import FileInUseError, InputError, StoreError, listed
@@ -64,7 +64,7 @@ def create(
                 commitment = created_event(view, view.trials()[design.name]).commitment
     except FileInUseError:
         raise FileInUseError(into, "POST /trials with the design in JSON, Client.create_trial_from(FILE)") from None
-    done = f"is in {shown(into)} already; nothing changed" if was_there else f"created in {shown(into)}"
+    done = f"is in {store_name(into)} already; nothing changed" if was_there else f"created in {store_name(into)}"
     typer.echo(f"{design.name}: {done}\ndesign {design.digest}")
     if commitment:
         typer.echo(f"commitment {commitment}")
@@ -106,7 +106,7 @@ def reveal(
                 raise answer
     except FileInUseError:
         raise FileInUseError(source, "POST /trials/NAME/reveal, Client.reveal") from None
-    typer.echo(f"{asked}: its secret is revealed in its log, in {shown(source)}")
+    typer.echo(f"{asked}: its secret is revealed in its log, in {store_name(source)}")
 
 
 def backup(
@@ -167,7 +167,7 @@ def restore(
         copy.secret_file = None if secret_file is None else SecretFile(secret_file)
         with copy.reading() as view:
             for name, number in view.trials().items():
-                with bar("verified") as on_progress:
+                with progress("verified") as on_progress:
                     verdict = verifying.verify(view, number, None, on_progress)
                 if verdict.fault:
                     raise BrokenLogError(f"{source}: {name}, {verdict.fault}; nothing was changed")
@@ -236,4 +236,4 @@ def new_epoch(
     reason = check_text("--reason", reason.strip(), MAX_TEXT_LENGTH)
     with writing_into(source, secret_file, exists=True) as store:
         n_begun = begin_epochs(store, utc_now(), reason, by="adhere trial new-epoch", always=True)
-    typer.echo(f"{shown(source)}: a new epoch in {counted(n_begun, 'trial')}")
+    typer.echo(f"{store_name(source)}: a new epoch in {counted(n_begun, 'trial')}")

@@ -13,7 +13,16 @@ import typer
 
 from adhere.cli.destinations import check_file
 from adhere.cli.options import Imports, LowerIsBetter, import_all, integer, integer_option
-from adhere.cli.trial.sources import Into, SecretFileOption, Source, TrialName, bar, one_trial, shown, writing_into
+from adhere.cli.trial.sources import (
+    Into,
+    SecretFileOption,
+    Source,
+    TrialName,
+    one_trial,
+    progress,
+    store_name,
+    writing_into,
+)
 from adhere.errors import InputError
 from adhere.files import replacing, unreadable
 from adhere.report.numbers import counted
@@ -69,7 +78,7 @@ def export(
         _check_new(secrets)
     with (
         replacing(path, private=True) as temporary,
-        bar("exported") as on_progress,
+        progress("exported") as on_progress,
         one_trial(source, name, secret_file) as found,
     ):
         created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
@@ -171,10 +180,10 @@ def import_trial(
         rehearsal=rehearsal,
         lower_is_better=lower_is_better or lower_is_better_in(table),
     )
-    with writing_into(into, secret_file) as store, bar("imported", "recommendations") as on_progress:
+    with writing_into(into, secret_file) as store, progress("imported", "recommendations") as on_progress:
         n_records = import_table(table, store, design, on_progress=on_progress)
     written = f"{counted(len(table), 'recommendation')}, {counted(n_records, 'record')}"
-    typer.echo(f"{name}: {written}, imported into {shown(into)}\narms: {', '.join(design.arms)}")
+    typer.echo(f"{name}: {written}, imported into {store_name(into)}\narms: {', '.join(design.arms)}")
     for note in notes:
         typer.echo(f"note: {note}", err=True)
 
@@ -186,13 +195,13 @@ def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | 
     from adhere.trial.writing.processor import utc_now
 
     given = [] if secrets is None else _read_secrets(secrets)
-    with writing_into(into, secret_file) as store, bar("imported") as on_progress:
+    with writing_into(into, secret_file) as store, progress("imported") as on_progress:
         name, fault = import_log(path, store, given, utc_now(), on_progress)
         if fault:
             raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
         with store.reading() as view:
             is_live = created_event(view, view.trials()[name]).is_live
-    typer.echo(f"{name}: imported into {shown(into)}")
+    typer.echo(f"{name}: imported into {store_name(into)}")
     if not is_live:
         typer.echo(f"note: it is there to be read and cannot go on live; {WHY_NO_SEED}", err=True)
 

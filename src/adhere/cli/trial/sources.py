@@ -54,7 +54,7 @@ def each_trial(
     """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
     from adhere.trial import sources
 
-    with whole(), sources.each_trial(source, name, alone=alone, secret_file=secret_file) as found:
+    with damage_as_broken_log(), sources.each_trial(source, name, alone=alone, secret_file=secret_file) as found:
         yield found
 
 
@@ -63,12 +63,12 @@ def every_trial(source: str) -> Iterator[ReadTransaction]:
     """A view of everything in a source."""
     from adhere.trial import sources
 
-    with whole(), sources.every_trial(source) as view:
+    with damage_as_broken_log(), sources.every_trial(source) as view:
         yield view
 
 
 @contextmanager
-def whole() -> Iterator[None]:
+def damage_as_broken_log() -> Iterator[None]:
     """End the command as it does for a broken log if a log or a database is not whole."""
     try:
         yield
@@ -76,7 +76,7 @@ def whole() -> Iterator[None]:
         raise BrokenLogError(str(error)) from None
 
 
-def bar(what: str, unit: str = "records") -> AbstractContextManager[Callable[[int], None]]:
+def progress(what: str, unit: str = "records") -> AbstractContextManager[Callable[[int], None]]:
     """A progress count on the terminal, if there is one; call it with the number of further items."""
     return counting(lambda n: f"{what} {n:,} {unit}")
 
@@ -97,6 +97,6 @@ def writing_into(into: str, secret_file: str | None = None, *, exists: bool = Fa
     store.close()
 
 
-def shown(into: str) -> str:
+def store_name(into: str) -> str:
     """Return the name of a store that may be printed: an address may contain a password."""
     return "PostgreSQL" if "://" in into else into

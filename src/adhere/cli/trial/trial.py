@@ -13,7 +13,7 @@ import typer
 from adhere.cli.options import BrokenLogError, Imports, import_all
 from adhere.cli.trial.changes import accept_loss, backup, create, new_epoch, restore, reveal
 from adhere.cli.trial.moving import export, import_trial
-from adhere.cli.trial.sources import SecretFileOption, Source, TrialName, bar, each_trial, every_trial, one_trial
+from adhere.cli.trial.sources import SecretFileOption, Source, TrialName, each_trial, every_trial, one_trial, progress
 from adhere.cli.trial.views import accesses, looks, results
 from adhere.errors import InputError
 from adhere.report.numbers import counted, rounded_numbers
@@ -97,7 +97,7 @@ def verify(
     alone = head is not None or planned is not None
     with each_trial(source, name, alone=alone, secret_file=secret_file) as trials:
         for found in trials:
-            with bar("verified") as on_progress:
+            with progress("verified") as on_progress:
                 verdict = verifying.verify(found.view, found.number, head and head.lower(), on_progress)
             if verdict.fault:
                 raise BrokenLogError(f"{found.name}, {verdict.fault}")
@@ -136,7 +136,7 @@ def replay(
     import_all(imports)
     with each_trial(source, name, secret_file=secret_file) as trials:
         for found in trials:
-            with bar("replayed") as on_progress, _quietly(), without_garbage_collection():
+            with progress("replayed") as on_progress, _quietly(), without_garbage_collection():
                 result = log_replay.replay(found.view, found.number, on_progress)
             if result.difference:
                 raise BrokenLogError(f"{found.name}, {result.difference}")
