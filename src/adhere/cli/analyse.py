@@ -115,7 +115,7 @@ def analyse(
     options: AnalysisOptions,
     imports: Imports = None,
 ) -> None:
-    """What did the treatment do, when not everybody took it and the allocation may have adapted?
+    """Estimate what the treatment did, when not everybody took it and the allocation may have adapted.
 
     Reads who was assigned what (chosen), took what (actual) and with which outcome (reward, from 0 to 1, where 1 is
     the better end; --lower-is-better turns it round), and shows every view side by side with intervals:

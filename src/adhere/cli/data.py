@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adhere.cli.options import show_help
 from adhere.errors import InputError
 from adhere.report.text_table import UNBROKEN, paragraph, text_table
 
@@ -26,8 +27,7 @@ def data(context: typer.Context) -> None:
 
     Start with: adhere data stroke
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    show_help(context)
 
 
 _WHERE = """\

@@ -52,7 +52,7 @@ def check_folder(option: str, path: Path) -> None:
 
 
 def table_file(table: polars.DataFrame, path: Path) -> bytes:
-    """What a table's file holds, by its suffix."""
+    """Return the content of a table's file, CSV or Parquet by its suffix."""
     file = BytesIO()
     if path.suffix.lower() == ".csv":
         table.write_csv(file)

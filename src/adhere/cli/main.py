@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from adhere.cli.options import BrokenLogError, EndedError, Stopped
+from adhere.cli.options import BrokenLogError, EndedError, Stopped, show_help
 from adhere.errors import InputError, StoreError, UnavailableError
 
 # Typer shows only this one of its usage errors; the parent of them all is its base.
@@ -79,8 +79,7 @@ def adhere(
 
     Start with: adhere simulate --population stroke-aspirin --policy thompson --policy thompson/actual
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    show_help(context)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

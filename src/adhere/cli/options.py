@@ -213,6 +213,12 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def show_help(context: typer.Context) -> None:
+    """Print the help of a group of commands, where none of them was given."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
 def json_text(result: object) -> str:
     """Results as JSON."""
     return json.dumps(result, indent=2, allow_nan=False) + "\n"

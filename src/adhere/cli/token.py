@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adhere.cli.options import DatabaseUrl, ExistingFile, database, integer, moment, span, with_groups
+from adhere.cli.options import DatabaseUrl, ExistingFile, database, integer, moment, show_help, span, with_groups
 from adhere.errors import ConflictError, InputError, StoreError
 
 if TYPE_CHECKING:
@@ -132,8 +132,7 @@ def token(context: typer.Context) -> None:
     A SQLite file has one writer, the running service: ask it with --server. Without --server the tokens in the file
     itself are changed, for which the service must be stopped, or those in PostgreSQL, at any time.
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    show_help(context)
 
 
 @app.command(short_help="Make a token; it is shown once.")
@@ -171,7 +170,7 @@ def make(
 @app.command("list", short_help="Which tokens there are.")
 @with_groups
 def list_tokens(place: TokenPlace) -> None:
-    """Which tokens there are: number, role, site, trial, label, whether valid, when made, last used (to about a
+    """List the tokens: number, role, site, trial, label, whether valid, when made, last used (to about a
     minute), when they expire and were revoked.
     """
     times = {"made": "made_at", "last used": "last_used_at", "expires": "expires_at", "revoked": "revoked_at"}

@@ -14,7 +14,7 @@ import typer
 from adhere.cli.design.options import DesignFile, Simulated, read_design
 from adhere.cli.design.search import calibrate, size
 from adhere.cli.destinations import table_file, write_files
-from adhere.cli.options import Imports, Machines, import_all, output_option, with_groups
+from adhere.cli.options import Imports, Machines, import_all, output_option, show_help, with_groups
 from adhere.errors import InputError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -34,8 +34,7 @@ def design(context: typer.Context) -> None:
       adhere design run calibrated.toml --html report.html
       adhere design compare calibrated.toml fixed.toml
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    show_help(context)
 
 
 @app.command(short_help="Print a design to begin with.")
@@ -51,7 +50,7 @@ def example() -> None:
 
 @app.command(short_help="What a design says, in words.")
 def describe(file: DesignFile, imports: Imports = None) -> None:
-    """What a design says, in words; what looks odd in it; and its digest, which the first record of a trial has.
+    """Say in words what a design is, what looks odd in it, and its digest, which the first record of a trial has.
     A table [scenarios] beside it is checked, too.
 
     \b

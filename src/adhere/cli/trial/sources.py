@@ -69,7 +69,7 @@ def every_trial(source: str) -> Iterator[ReadTransaction]:
 
 @contextmanager
 def damage_as_broken_log() -> Iterator[None]:
-    """End the command as it does for a broken log if a log or a database is not whole."""
+    """End the command as it does for a broken log if a log or a database is damaged."""
     try:
         yield
     except DamagedStoreError as error:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from adhere.cli.options import BrokenLogError, Imports, import_all
+from adhere.cli.options import BrokenLogError, Imports, import_all, show_help
 from adhere.cli.trial.changes import accept_loss, backup, create, new_epoch, restore, reveal
 from adhere.cli.trial.moving import export, import_trial
 from adhere.cli.trial.sources import SecretFileOption, Source, TrialName, each_trial, every_trial, one_trial, progress
@@ -34,8 +34,7 @@ def trial(context: typer.Context) -> None:
 
     Start with: adhere trial list adhere.db
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    show_help(context)
 
 
 @app.command("list", short_help="What trials there are.")
@@ -174,7 +173,7 @@ def replay(
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without the warnings about failures of a policy, which are in the log already."""
+    """Leave out the warnings about failures of a policy, which are in the log already."""
     warnings = logging.getLogger("adhere.trial")
     before = warnings.level
     warnings.setLevel(logging.ERROR)

@@ -32,7 +32,7 @@ def results(
     ] = None,
     imports: Imports = None,
 ) -> None:
-    """What a trial says so far: the mean reward of each arm in three analysis sets with 95% intervals, what was taken
+    """Show the results so far: the mean reward of each arm in three analysis sets with 95% intervals, what was taken
     where each arm was chosen, and the probability of each arm at the next recommendation.
 
     \b
@@ -102,14 +102,14 @@ def _estimate(one: ArmEstimate) -> str:
 
 
 def _probability(p: float) -> str:
-    """With three decimals; what is not certain does not look so."""
+    """A probability with three decimals, which is never rounded to 0 or to 1."""
     if 0.0 < p < 0.0005:
         return "<0.001"
     return ">0.999" if 0.9995 <= p < 1.0 else f"{p:.3f}"
 
 
 def _percent(share: float) -> str:
-    """Whole percents; with a decimal where they would say all or none, which it is not.
+    """A share in percent, with a decimal where it would otherwise be rounded to 0% or 100%.
 
     >>> [_percent(share) for share in (0, 1 / 227, 0.42, 226 / 227, 1)]
     ['0%', '0.4%', '42%', '99.6%', '100%']
@@ -198,7 +198,7 @@ def _arm(one: ArmAtLook, look: LookView) -> str:
 
 
 def _thresholds(look: LookView, of: str) -> str:
-    """What a number is compared with."""
+    """Return the thresholds that a number is compared with, in words."""
     said = []
     for name, one in look.thresholds.items():
         if one.of == of and one.at_least is not None:
@@ -209,9 +209,9 @@ def _thresholds(look: LookView, of: str) -> str:
 
 
 def accesses(source: Source, name: TrialName = None) -> None:
-    """Who read results and exports of a trial and, if it is blinded, all that reveals an arm: one recommendation, the
-    arms' names (kind 'trial'), an unblinding, an admin's report, whose answer tells whether another arm was reported
-    before.
+    """List who read results and exports of a trial and, if it is blinded, all that reveals an arm: one
+    recommendation, the arms' names (kind 'trial'), an unblinding, an admin's report, whose answer tells whether
+    another arm was reported before.
 
     \b
       adhere trial accesses adhere.db                 every trial in the file; --trial headache: one
