@@ -50,8 +50,9 @@ AnyDesign: TypeAlias = str | PathLike[str] | Mapping[str, Any] | HasJson
 
 
 def fields_of(design: AnyDesign) -> dict[str, Any]:
-    """The fields of a design; what to simulate it with, which may stand beside them in a file, is not sent."""
-    return {name: value for name, value in _document(design).items() if name != "scenarios"}
+    """Return the fields of a design that are given: scenarios, which may be beside them in a file, are not sent."""
+    found = _document(design).items()
+    return {name: value for name, value in found if name != "scenarios" and value is not None}
 
 
 def scenarios_of(design: AnyDesign) -> Any:

@@ -59,11 +59,8 @@ def create_trial(
         "impute": dict(impute) if isinstance(impute, Mapping) else impute,
         "strata": list_of("strata", strata, 'names, such as ["under 60", "60 and over"]'),
         "estimands": list_of("estimands", estimands, 'names, such as ["intention-to-treat"]'),
-        "seed": None if seed is None else str(seed),
     }
-    given = {name: value for name, value in body.items() if value is not None}
-    created = yield from ask(Request("POST", "/trials", CreatedTrial, given))
-    return created.design
+    return create_trial_from(body, seed=seed)
 
 
 def create_trial_from(design: AnyDesign, *, seed: int | None = None) -> Steps[Design]:
