@@ -143,7 +143,7 @@ def test_every_file_with_code_to_compile_is_imported_by_a_loop_or_by_the_policie
     compiles = re.compile(r"^@(no_)?inline\b|^@implements\(|^@intrinsic\(|^specialise\(", re.MULTILINE)
     found = {file for file in PACKAGE.rglob("*.py") if compiles.search(file.read_text(encoding="utf-8"))}
     sources = loops()
-    assert PACKAGE / "looks" / "judges.py" in found & sources["adhere.evaluation.kernels.trial"]
+    assert PACKAGE / "looks" / "posterior.py" in found & sources["adhere.evaluation.kernels.trial"]
     assert found <= set().union(*sources.values())
     assert len(sources) >= 12
 

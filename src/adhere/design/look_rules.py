@@ -12,7 +12,6 @@ from adhere.design.design import Design
 from adhere.design.parts import Stopping, Threshold
 from adhere.design.planned_looks import look_counts, look_days, planned_looks
 from adhere.errors import InputError
-from adhere.looks import judges as judges  # which implements `judge` for these rules
 from adhere.looks.group_sequential import critical_values
 from adhere.looks.judge import (
     VALUES,

@@ -1,4 +1,4 @@
-"""Critical values of group-sequential tests, by recursive numerical integration, and the z-statistic."""
+"""Critical values of group-sequential tests, by recursive numerical integration."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 from functools import cache
 from statistics import NormalDist
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from adhere.compilation import no_inline
 
 Floats = NDArray[np.float64]
 Boundary: TypeAlias = Literal["obrien-fleming", "pocock"]
@@ -87,28 +85,3 @@ def probability_inside(fractions: tuple[float, ...], critical: list[float]) -> f
         density = np.exp(-0.5 * distance**2) @ weighted / (deviation * math.sqrt(2.0 * math.pi))
         before, weighted, last = nodes, density * np.tile(_WEIGHTS, n_panels) * width / 2.0, fraction
     return float(weighted.sum())
-
-
-_NO_VARIANCE: Final = 1e-12  # what is left by rounding of a variance of equal outcomes is less
-
-
-@no_inline
-def z_statistic(evidence: Any, arm: int, control: int) -> tuple[float, float, float]:
-    """The z-statistic of a difference of means by the pooled variance, the difference, and its unpooled error.
-
-    z is 0 and the error infinite where one of both has no outcomes; z is 0 where all outcomes are equal.
-    """
-    n, n_control = evidence.n[arm], evidence.n[control]
-    if n == 0.0 or n_control == 0.0:
-        return 0.0, 0.0, math.inf
-    mean, mean_control = evidence.sums[arm] / n, evidence.sums[control] / n_control
-    mean_of_both = (evidence.sums[arm] + evidence.sums[control]) / (n + n_control)
-    mean_square = (evidence.squares[arm] + evidence.squares[control]) / (n + n_control)
-    pooled = mean_square - mean_of_both * mean_of_both
-    difference = mean - mean_control
-    variance = max(0.0, evidence.squares[arm] / n - mean * mean)
-    variance_of_control = max(0.0, evidence.squares[control] / n_control - mean_control * mean_control)
-    error = math.sqrt(variance / n + variance_of_control / n_control)
-    if pooled <= _NO_VARIANCE:
-        return 0.0, difference, error
-    return difference / math.sqrt(pooled * (1.0 / n + 1.0 / n_control)), difference, error

@@ -1,21 +1,22 @@
 """What a look at a trial decides: rules compared with evidence.
 
-`look_rules.look_rules` makes the rules of a design, and `look_judges` has the `judge` of each kind. It is compiled in
-simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers the evidence that its
-rules need: it has generic functions of its own, whose default does nothing, with implementations for `BeliefRules` or
-`WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so that what is not needed is not
-compiled.
+`design.look_rules` makes the rules of a design; `posterior`, `belief`, `z_test` and `wealth` have the `judge` of each
+kind. It is compiled in simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers
+the evidence that its rules need: it has generic functions of its own, whose default does nothing, with
+implementations for `BeliefRules` or `WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so
+that what is not needed is not compiled.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import generic, no_inline
-from adhere.looks.posterior import N_ROWS
+from adhere.compilation import generic, implements, no_inline
+from adhere.looks.beta_quadrature import N_ROWS, RESULT
 
 Floats = NDArray[np.float64]
 
@@ -152,3 +153,107 @@ def selected_arm(status: Any, values: Any) -> int:
         ):
             best = arm
     return best
+
+
+@implements(judge, NoRules)
+def judge_nothing(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
+    """Go on to the end."""
+    clear(values)
+    return GO_ON
+
+
+@implements(judge, WealthRules)
+@implements(judge, ZRules)
+@implements(judge, ControlledPosteriorRules)
+def judge_against_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
+    """Arms against the control, each by `status_against_control`."""
+    clear(values)
+    return compare_with_control(rules, look, evidence, status, values)
+
+
+@no_inline
+def compare_with_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
+    """Find the status of every arm that is left beside the control, and what follows for the trial.
+
+    It stops when an arm is superior, or when none is left: for what the first arm was dropped for at this look.
+    """
+    n_superior, n_left, dropped_for = 0, 0, GO_ON
+    for arm in range(status.size):
+        if arm != rules.control and status[arm] == ACTIVE:
+            found = status_against_control(rules, look, arm, evidence, values)
+            status[arm] = found
+            if found == SUPERIOR:
+                n_superior += 1
+            elif found == ACTIVE:
+                n_left += 1
+            elif dropped_for == GO_ON:
+                dropped_for = found
+    if n_superior > 0:
+        return SUPERIOR
+    return GO_ON if n_left > 0 else dropped_for
+
+
+@generic
+def status_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
+    """What one arm is found to be; writes its values."""
+    raise NotImplementedError
+
+
+@no_inline
+def status_of(is_superior: bool, is_inferior: bool, is_equivalent: bool, is_futile: bool) -> int:
+    """The first that holds."""
+    if is_superior:
+        return SUPERIOR
+    if is_inferior:
+        return INFERIOR
+    if is_equivalent:
+        return EQUIVALENT
+    return FUTILE if is_futile else ACTIVE
+
+
+@no_inline
+def pick_best(n_left: int, superiority: float, inferiority: float, work: Any, status: Any, values: Any) -> int:
+    """Find the arm that is superior, or drop those that are inferior.
+
+    The results in `work` are the probabilities of the arms left, in their order, of being best.
+    """
+    best, best_place, place = -1, 0, 0
+    for arm in range(status.size):
+        if status[arm] == ACTIVE:
+            probability = work[RESULT * n_left + place]
+            write(values, arm * N_VALUES + BY_SUPERIORITY, probability, superiority)
+            write(values, arm * N_VALUES + BY_INFERIORITY, probability, inferiority)
+            if best < 0 or probability > work[RESULT * n_left + best_place]:
+                best, best_place = arm, place
+            place += 1
+    largest = work[RESULT * n_left + best_place]
+    if largest >= superiority:
+        status[best] = SUPERIOR
+        return SUPERIOR
+    # The best is dropped last, so that it need not be looked at: it is what is left.
+    n_dropped, place = 0, 0
+    for arm in range(status.size):
+        if status[arm] == ACTIVE:
+            if arm != best and work[RESULT * n_left + place] <= inferiority:
+                status[arm] = INFERIOR
+                n_dropped += 1
+            place += 1
+    if n_dropped == n_left - 1:
+        status[best] = SUPERIOR
+        return SUPERIOR
+    return GO_ON
+
+
+@no_inline
+def write(values: Any, place: int, value: float, threshold: float) -> float:
+    """Note a number that is compared with a threshold, unless there is none."""
+    if threshold == threshold:
+        values[place] = value
+    return value
+
+
+@no_inline
+def clear(values: Any) -> None:
+    """Nothing was compared yet."""
+    for place in range(values.size):
+        values[place] = math.nan

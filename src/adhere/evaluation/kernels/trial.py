@@ -31,7 +31,6 @@ from adhere.evaluation.kernels.patients import (
     stratum_of,
 )
 from adhere.evaluation.kernels.workspace import Work
-from adhere.looks import judges as judges  # which implements `judge`: its code is compiled in
 from adhere.looks.judge import ACTIVE, GO_ON, Evidence, judge, selected_arm
 from adhere.policies.base.generic import note_allocation, update
 from adhere.randomness import LEARN, LEARN_LATE, STREAM_SIZE, point, set_keys

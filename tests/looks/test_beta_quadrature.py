@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adhere.looks.posterior import N_ROWS, RESULT, compare_posteriors, set_posterior
+from adhere.looks.beta_quadrature import N_ROWS, RESULT, compare_posteriors, set_posterior
 from oracle.looks import Arm, all_within, gains_more, is_best
 
 Numbers = list[float]
