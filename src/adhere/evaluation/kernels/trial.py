@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from adhere import looks as looks  # which imports the `judge` of each kind of rules: its code is compiled in
 from adhere.compilation import Kernel, inline, memo_of, no_inline, state_of
 from adhere.compilation.intrinsics import clear_floats, copy_into, local_floats, local_integers, local_words
 from adhere.evaluation.kernels.allocation import freeze_shares, next_arm
