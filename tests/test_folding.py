@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adhere.folding import find_alike, fold
+from adhere.lookalikes import find_alike, fold
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from adhere import Trial
-from adhere.analysis.adaptive.allocation import Allocator, Schedule
-from adhere.analysis.adaptive.allocation_kernel import ACTUAL, OUTCOME, PLAY_TRIALS, RECOMMEND, REWARD, play_trials
+from adhere.analysis.adaptive.policy_play import Allocator, Schedule
+from adhere.analysis.adaptive.policy_play_kernel import ACTUAL, OUTCOME, PLAY_TRIALS, RECOMMEND, REWARD, play_trials
 from adhere.analysis.records import NEVER, TOOK_NOTHING
 from adhere.errors import InputError
 from adhere.randomness import stream_keys

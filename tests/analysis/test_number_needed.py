@@ -5,7 +5,7 @@ import pytest
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.two_arms import inverse, number_needed
-from adhere.analysis.texts import needed
+from adhere.analysis.formatting import needed
 
 from .made_records import Row, made
 

@@ -13,12 +13,12 @@ from adhere.analysis.analyse import analyse_records
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, View
 from adhere.analysis.fixed_sample.means import ArmMean
+from adhere.analysis.formatting import estimate, needed, p_value, percent
 from adhere.analysis.output.effect_rows import effect_rows
 from adhere.analysis.output.page import analysis_page
 from adhere.analysis.output.summary import summary
 from adhere.analysis.output.tables import means_table
 from adhere.analysis.output.to_json import SCHEMA_VERSION, json_text, to_json
-from adhere.analysis.texts import estimate, needed, p_value, percent
 from adhere.report.page import _classes
 from analysis.made_analysis import made
 from analysis.made_records import made as made_of

@@ -11,8 +11,8 @@ from math import factorial, sqrt
 import numpy as np
 import pytest
 
-from adhere.analysis.adaptive.allocation import Allocator, Schedule
-from adhere.analysis.adaptive.allocation_kernel import PLAY_TRIALS, play_trials
+from adhere.analysis.adaptive.policy_play import Allocator, Schedule
+from adhere.analysis.adaptive.policy_play_kernel import PLAY_TRIALS, play_trials
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests, why_not_exact
 from adhere.analysis.records import Floats, Ints
 from adhere.policies import as_policy
@@ -164,7 +164,7 @@ def test_what_was_taken_changes_nothing_of_a_policy_that_is_redrawn(
 ) -> None:
     # As Python, and without probabilities: none of it is compiled.
     monkeypatch.setattr(PLAY_TRIALS, "compiled", lambda *_: np.errstate(over="ignore")(play_trials))
-    monkeypatch.setattr("adhere.analysis.adaptive.allocation_kernel.probabilities", lambda *_: None)
+    monkeypatch.setattr("adhere.analysis.adaptive.policy_play_kernel.probabilities", lambda *_: None)
     own = ("uniform/actual", "thompson/credit[0 0; 1 1]", "thompson-bounded(thompson, recycle=true)",
            "hierarchical(experts=[thompson, ucb1], recycle=true)", "burn-in(floor(ucb1), patients=4)")  # fmt: skip
     policies = [policy for policy in (*LEARNERS, *HYBRIDS, *own) if not why_not_exact(as_policy(policy), 2)]

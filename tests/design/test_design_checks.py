@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from adhere.design.checks import check
 from adhere.design.design import Design
 from adhere.design.design_file import load_design
-from adhere.design.look_rules import look_rules
+from adhere.design.make_look_rules import look_rules
 from adhere.design.words import in_words
 from adhere.errors import InputError
 from adhere.policies import BaseThompson, MediatedThompson, Thompson, Ucb1

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from adhere.design.look_rules import LookNames
 from adhere.design.make_design import make_design
+from adhere.design.make_look_rules import LookNames
 from adhere.design.parts import Looks, Stopping
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adhere.design.design import Design
-from adhere.design.look_rules import look_rules
+from adhere.design.make_look_rules import look_rules
 from adhere.design.parts import MIRRORED, Looks, Stopping
 from adhere.errors import InputError
 from adhere.looks.judge import (

@@ -13,7 +13,7 @@ import numpy as np
 from adhere import Population
 from adhere.compilation import memo_of, state_of
 from adhere.design.design import Design
-from adhere.design.look_rules import look_rules
+from adhere.design.make_look_rules import look_rules
 from adhere.design.planned_looks import burn_in_of, look_counts, look_days, planned_looks
 from adhere.looks.judge import ACTIVE, GO_ON, N_VALUES, Evidence, judge, work_size
 from adhere.policies import ComplianceAwareLearner, as_policy

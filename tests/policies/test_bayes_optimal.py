@@ -16,9 +16,9 @@ from adhere.policies import BayesOptimal, Memo, choose, optimal_surplus
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.tables import table_cache as table_cache
 from adhere.policies.tables.bayes_optimal import decisions_for
-from adhere.policies.tables.compliance_counts import best_recommendation
 from adhere.policies.tables.dynamic_programming import FIRST, SECOND, TIE, value_in
-from adhere.policies.tables.two_arm_counts import best_arm, position_of
+from adhere.policies.tables.optimum_by_compliance import best_recommendation
+from adhere.policies.tables.optimum_by_outcome import best_arm, position_of
 from adhere.populations import PatientTables
 from adhere.populations.priors import ARMS, RandomPrior
 from adhere.randomness import POPULATION, stream, stream_keys, uniforms

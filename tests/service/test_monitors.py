@@ -16,7 +16,7 @@ import pytest
 
 from adhere.design.make_design import make_design
 from adhere.service.jobs.monitors import Monitors, RunningMonitors
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from adhere.service.pages.monitor import page as monitor_page
 from adhere.store import open_store
 from adhere.trial.domain.commands import Recommend

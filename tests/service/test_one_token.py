@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from adhere.service.settings import ServiceSettings
 from adhere.store import open_store
 from service.pages.person import Person, sign_in

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from adhere.client import Client
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from adhere.store import open_store
 from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.domain.log_records import walk

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 
 from adhere.checks import check_text
 from adhere.errors import ConflictError, InputError, UnknownError
-from adhere.folding import find_alike
+from adhere.lookalikes import find_alike
 from adhere.store import ReadTransaction, Store
 from adhere.store.records import Token
 from adhere.store.subjects import sites_of

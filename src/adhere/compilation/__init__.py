@@ -30,9 +30,9 @@ from adhere.compilation.layout import State as State
 from adhere.compilation.layout import Vector as Vector
 from adhere.compilation.layout import laid_out as laid_out
 from adhere.compilation.layout import layout_of as layout_of
-from adhere.compilation.layout_types import FEW_ON_GPU as FEW_ON_GPU
-from adhere.compilation.layout_types import memo_of as memo_of
-from adhere.compilation.layout_types import state_of as state_of
+from adhere.compilation.layout_lowering import FEW_ON_GPU as FEW_ON_GPU
+from adhere.compilation.layout_lowering import memo_of as memo_of
+from adhere.compilation.layout_lowering import state_of as state_of
 from adhere.compilation.sources import note_sources as note_sources
 from adhere.compilation.static import by_number_of_arms as by_number_of_arms
 from adhere.compilation.static import if_two_arms as if_two_arms

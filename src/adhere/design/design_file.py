@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from adhere.decoding import read_json
+from adhere.decode_errors import read_json
 from adhere.design.design import Design
 from adhere.design.make_design import checked, design_of
 from adhere.errors import InputError, short

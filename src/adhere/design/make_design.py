@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from adhere.checks import MAX_NAME_LENGTH, check_reward, check_text, is_number
-from adhere.decoding import misfit
+from adhere.decode_errors import misfit
 from adhere.design.arms import arm_taken, check_arm_names
 from adhere.design.checks import check
 from adhere.design.design import Design, plain

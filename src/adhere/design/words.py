@@ -9,7 +9,7 @@ from typing import Final
 
 from adhere.analysis.records import REHEARSAL
 from adhere.design.design import Design
-from adhere.design.look_rules import boundary_values
+from adhere.design.make_look_rules import boundary_values
 from adhere.design.parts import Delay, Rate, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, look_counts, planned_looks
 from adhere.policies import BurnIn, Floor, Learner, Uniform, as_policy

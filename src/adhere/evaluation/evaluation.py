@@ -42,13 +42,13 @@ class Evaluation(HasFrame, EvaluationData):
         Columns: scenario, design, name, arm, estimand, method, mean, se, low, high, reason, difference,
         difference_se, difference_low, difference_high. What has no meaning is null, and `reason` says why.
         """
-        from adhere.evaluation.evaluation_table import as_polars
+        from adhere.evaluation.to_data import as_polars
 
         return as_polars(self.results)
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data. The seed is a string: JSON readers may round it."""
-        from adhere.evaluation.evaluation_table import as_json
+        from adhere.evaluation.to_data import as_json
 
         return {
             "version": self.version,

@@ -32,7 +32,7 @@ from adhere.errors import InputError, nearest
 from adhere.intervals import RewardSums, wilson
 from adhere.populations.counts import Count, Counts
 from adhere.records.arms import arm_names, ordered_arms, read_labels
-from adhere.records.columns import EXPORTED, LOWER, exported_columns, find_columns
+from adhere.records.column_roles import EXPORTED, LOWER, exported_columns, find_columns
 from adhere.records.table import open_table
 
 if TYPE_CHECKING:

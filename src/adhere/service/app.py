@@ -38,7 +38,7 @@ from adhere.service.group_commit import ShutdownError
 from adhere.service.http.problems import MEDIA_TYPE, ProblemError, input_problem
 from adhere.service.jobs.child_process import JobProcessError
 from adhere.service.logs import Seldom, log_request
-from adhere.service.pages.dispatch import Pages
+from adhere.service.pages.handle_page import Pages
 from adhere.service.pages.page_request import PageRoute
 from adhere.service.pages.routes import PAGES, routes
 from adhere.service.settings import ServiceSettings

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from adhere.decoding import in_words
+from adhere.decode_errors import in_words
 from adhere.errors import InputError
 from adhere.files import unreadable
 from adhere.service.settings import SETTINGS, ServiceSettings, Setting

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from adhere.folding import fold
+from adhere.lookalikes import fold
 
 
 class Record(NamedTuple):

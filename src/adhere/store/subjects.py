@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adhere.folding import fold
+from adhere.lookalikes import fold
 from adhere.store.records import Subject
 from adhere.store.transactions import ReadTransaction, WriteTransaction
 
@@ -66,7 +66,7 @@ def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: 
 
 
 def looking_alike(view: ReadTransaction, trial: int, site: str, code: str) -> list[Subject]:
-    """Return the subjects of a site whose codes look like one (`adhere.folding`), the one of this very code too.
+    """Return the subjects of a site whose codes look like one (`adhere.lookalikes`), the one of this very code too.
 
     All subjects of the site are gone through, which takes some milliseconds for 100,000 of them, for a person who
     waits for a page. An index of the folded codes would cost every recommendation: it took a tenth of every pair.

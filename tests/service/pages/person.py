@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from adhere.service.pages.csrf import csrf_of
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from service.serving import Reply, Service
 
 FORM = "application/x-www-form-urlencoded"

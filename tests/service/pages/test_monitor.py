@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from adhere.service.settings import ServiceSettings
 from service.serving import Service, in_file, wait_until
 

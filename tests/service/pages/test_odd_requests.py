@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from adhere.service.pages.csrf import csrf_of
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from adhere.service.settings import ServiceSettings
 from service.serving import Reply, Service, in_file
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from adhere.analysis.adaptive.allocation_kernel import FALL_BACK, FORGET
+from adhere.analysis.adaptive.policy_play_kernel import FALL_BACK, FORGET
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
 from adhere.design.parts import Imputation
 from adhere.trial.domain.events import AnyEvent, Created, EpochBegun, Recommended

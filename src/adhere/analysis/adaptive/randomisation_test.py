@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adhere.analysis.adaptive.allocation import Allocator, Schedule, Totals
+from adhere.analysis.adaptive.policy_play import Allocator, Schedule, Totals
 from adhere.analysis.records import Floats, Ints
 from adhere.policies import as_policy
 from adhere.policies.base.policy import AnyLearner, Policy

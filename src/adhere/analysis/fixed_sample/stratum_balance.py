@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from adhere.analysis.cells import cells_of
+from adhere.analysis.formatting import p_value
 from adhere.analysis.records import Bools, Floats, Ints, Records
-from adhere.analysis.texts import p_value
 from adhere.intervals import normal_quantile
 
 _SAME: Final = 1e-6  # probabilities that differ by less are the same: those of a table sum to 1 within this

@@ -20,8 +20,8 @@ from adhere.analysis.fixed_sample.intervals import (
 )
 from adhere.analysis.fixed_sample.means import variance_of
 from adhere.analysis.fixed_sample.missing_at_random import Completed
+from adhere.analysis.formatting import NO_DIFFERENCE
 from adhere.analysis.records import Floats
-from adhere.analysis.texts import NO_DIFFERENCE
 from adhere.intervals import RewardSums, normal_quantile
 
 

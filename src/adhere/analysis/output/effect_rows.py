@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
 from adhere.analysis.fixed_sample.effects import NO_ESTIMAND as NO_ESTIMAND
+from adhere.analysis.formatting import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.missing_outcomes.sensitivity import LATENT
-from adhere.analysis.texts import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.trust.withheld import WITHHELD
 
 if TYPE_CHECKING:

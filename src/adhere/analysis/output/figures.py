@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.analysis.estimates import Shape, View
 from adhere.analysis.findings import Subgroup
+from adhere.analysis.formatting import apart_from, percent
 from adhere.analysis.output.effect_rows import (
     KINDS,
     NOT_ADAPTIVE,
@@ -15,7 +16,6 @@ from adhere.analysis.output.effect_rows import (
     effect_rows,
 )
 from adhere.analysis.output.tables import MAX_ARMS, level_text
-from adhere.analysis.texts import apart_from, percent
 from adhere.report.compliance_matrix import MAX_HALF, share_text
 from adhere.report.numbers import counted
 from adhere.report.section import ReportFigure

@@ -9,10 +9,10 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from adhere.analysis.formatting import sentence, unique
 from adhere.analysis.output.effect_rows import NO_ESTIMAND
 from adhere.analysis.output.tables import STARRED
 from adhere.analysis.output.to_json import plain
-from adhere.analysis.texts import sentence, unique
 from adhere.analysis.trust.withheld import WITHHELD
 
 if TYPE_CHECKING:

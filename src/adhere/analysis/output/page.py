@@ -9,10 +9,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from adhere.analysis.estimates import Validity, View
+from adhere.analysis.formatting import first_few, outcome_words, p_value, percent, sentence, unique
 from adhere.analysis.output import figures, tables
 from adhere.analysis.output.notes import WORDS, methods, notes_of
 from adhere.analysis.output.summary import allocation_words, arms_words
-from adhere.analysis.texts import first_few, outcome_words, p_value, percent, sentence, unique
 from adhere.analysis.trust.estimands import effects_in_words
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adhere.analysis.formatting import outcome_words, sentence, unique
 from adhere.analysis.output import tables
 from adhere.analysis.output.notes import notes_of
-from adhere.analysis.texts import outcome_words, sentence, unique
 from adhere.report.numbers import counted
 from adhere.report.text_table import paragraph, text_table
 

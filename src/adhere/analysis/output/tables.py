@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from adhere.analysis.estimates import Quantity, View
-from adhere.analysis.output.effect_rows import (
-    AT_RANDOM,
-    MISLEADING,
-    NO_ESTIMAND,
-    NOT_ADAPTIVE,
-    effect_rows,
-)
-from adhere.analysis.texts import (
+from adhere.analysis.formatting import (
     ASSUMPTIONS,
     UNKNOWN,
     apart_from,
@@ -26,6 +19,13 @@ from adhere.analysis.texts import (
     quantity,
     set_text,
     signed,
+)
+from adhere.analysis.output.effect_rows import (
+    AT_RANDOM,
+    MISLEADING,
+    NO_ESTIMAND,
+    NOT_ADAPTIVE,
+    effect_rows,
 )
 from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, WITHHELD
 from adhere.report.section import Listing

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from adhere.analysis.texts import outcome_words
+from adhere.analysis.formatting import outcome_words
 
 if TYPE_CHECKING:
     from adhere.analysis.findings import Findings

@@ -30,7 +30,7 @@ from adhere.analysis.records import (
 from adhere.errors import InputError
 from adhere.records.arms import sorted_names
 from adhere.records.cells import Cells
-from adhere.records.columns import (
+from adhere.records.column_roles import (
     EXPORTED,
     LOWER,
     check_roles,

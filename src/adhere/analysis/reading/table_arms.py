@@ -22,7 +22,7 @@ from adhere.analysis.records import (
 from adhere.errors import InputError, listed
 from adhere.records.arms import ArmOrder, arm_names, ordered_arms, read_labels
 from adhere.records.cells import Cells
-from adhere.records.columns import probability_columns
+from adhere.records.column_roles import probability_columns
 from adhere.records.table import Table
 
 IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER, "not treated": TOOK_NOTHING}

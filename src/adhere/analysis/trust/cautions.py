@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adhere.analysis.estimates import View
+from adhere.analysis.formatting import sentence, unique
 from adhere.analysis.records import REHEARSAL
-from adhere.analysis.texts import sentence, unique
 from adhere.analysis.trust.withheld import MONOTONICITY
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Final
 from adhere.analysis.estimates import View
 from adhere.analysis.findings import Estimand as Estimand
 from adhere.analysis.findings import Findings
-from adhere.analysis.texts import estimate, first_few, quantity
+from adhere.analysis.formatting import estimate, first_few, quantity
 
 _EVERYBODY = "everybody (bounds)"
 

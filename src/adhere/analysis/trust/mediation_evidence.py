@@ -12,7 +12,7 @@ import numpy as np
 from adhere.analysis.cells import added
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
 from adhere.analysis.fixed_sample.means import mean_of, variance_of
-from adhere.analysis.texts import bayes_factor_words, from_log, p_value
+from adhere.analysis.formatting import bayes_factor_words, from_log, p_value
 from adhere.intervals import RewardSums
 
 _FEW = 50  # patients, below which Student's interval is not relied on for skewed outcomes

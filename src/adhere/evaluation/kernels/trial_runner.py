@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adhere.design.design import Design
-from adhere.design.look_rules import look_rules
+from adhere.design.make_look_rules import look_rules
 from adhere.errors import InputError
 from adhere.evaluation.kernels.bets import Bets, NoBets
 from adhere.evaluation.kernels.trial import PLAY_TRIALS, play_trials
@@ -57,7 +57,7 @@ class TrialRunner(CompiledTrials[TrialOutcomes]):
     @staticmethod
     def gpu_loop() -> Any:
         """The loop to be compiled for a GPU."""
-        from adhere.evaluation.kernels.gpu import PLAY_TRIALS_ON_GPU
+        from adhere.evaluation.kernels.gpu_loop import PLAY_TRIALS_ON_GPU
 
         return PLAY_TRIALS_ON_GPU
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.texts import sentence
+from adhere.analysis.formatting import sentence
 from adhere.design.words import in_words
 from adhere.evaluation.output import sentences, tables
 from adhere.evaluation.output.figures import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from adhere.analysis.texts import signed
+from adhere.analysis.formatting import signed
 from adhere.evaluation.output.figures import look_labels
 from adhere.evaluation.output.rows import (
     ERRORS,

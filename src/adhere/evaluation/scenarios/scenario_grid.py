@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from adhere.checks import check_unit_number, is_number
-from adhere.decoding import not_supported
+from adhere.decode_errors import not_supported
 from adhere.errors import InputError, nearest
 from adhere.evaluation.scenarios.scenario import Null, Scenario, null_of
 from adhere.populations import ComplianceType, ComplianceTypes

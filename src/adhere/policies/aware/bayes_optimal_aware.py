@@ -11,8 +11,8 @@ from adhere.policies.base.learner import ComplianceAwareLearner
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.numerics.beta import draw_success
 from adhere.policies.tables.bayes_optimal import UNIFORM_OTHER, check_two_arms, decisions_for, horizon_parameter
-from adhere.policies.tables.compliance_counts import all_starts, best_recommendation
 from adhere.policies.tables.dynamic_programming import FIRST, draw_decision, probabilities_of_decision
+from adhere.policies.tables.optimum_by_compliance import all_starts, best_recommendation
 from adhere.randomness import Stream
 
 

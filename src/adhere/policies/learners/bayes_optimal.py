@@ -12,7 +12,7 @@ from adhere.policies.base.policy import TrialShape
 from adhere.policies.numerics.beta import draw_success
 from adhere.policies.tables.bayes_optimal import UNIFORM, check_two_arms, decisions_for, horizon_parameter
 from adhere.policies.tables.dynamic_programming import draw_decision, probabilities_of_decision
-from adhere.policies.tables.two_arm_counts import best_arm
+from adhere.policies.tables.optimum_by_outcome import best_arm
 from adhere.randomness import Stream
 
 

@@ -11,7 +11,8 @@ from adhere.checks import check_integer
 from adhere.errors import InputError, nearest
 from adhere.policies.base.parameters import parameter
 from adhere.policies.base.policy import TrialShape
-from adhere.policies.tables import compliance_counts, two_arm_counts
+from adhere.policies.tables import optimum_by_compliance as compliance_counts
+from adhere.policies.tables import optimum_by_outcome as two_arm_counts
 from adhere.policies.tables.dynamic_programming import Bytes, solve, table_size, value_in, working_bytes
 from adhere.policies.tables.table_cache import KeptTable
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from starlette.types import Receive
 
-from adhere.decoding import misfit, unique_names, without_null
+from adhere.decode_errors import misfit, unique_names, without_null
 from adhere.errors import InputError, UnknownError
 from adhere.service.http.http_protocol import USED_HEADERS
 from adhere.service.http.problems import ProblemError, shown

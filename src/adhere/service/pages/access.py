@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from adhere.access.tokens import Role
 from adhere.errors import ConflictError, InputError
-from adhere.folding import find_alike
+from adhere.lookalikes import find_alike
 from adhere.service.api.route import METRICS, SITE
 from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader

@@ -7,7 +7,7 @@ from http.cookies import SimpleCookie
 from starlette.responses import Response
 
 from adhere.access.sessions import LINK_FRAGMENT, LINK_PREFIX
-from adhere.service.pages.dispatch import COOKIE
+from adhere.service.pages.handle_page import COOKIE
 from adhere.service.pages.page_request import PageRequest
 from adhere.store import Token
 

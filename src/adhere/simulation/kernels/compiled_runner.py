@@ -50,7 +50,7 @@ class CompiledRunner(CompiledTrials[Tallies]):
     @staticmethod
     def gpu_loop() -> Any:
         """The loop to be compiled for a GPU."""
-        from adhere.simulation.kernels.gpu import RUN_ON_GPU
+        from adhere.simulation.kernels.gpu_loop import RUN_ON_GPU
 
         return RUN_ON_GPU
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from adhere.analysis.adaptive.aipw import aipw
-from adhere.analysis.adaptive.allocation import Allocator, Schedule
 from adhere.analysis.adaptive.allocation_check import allocation_check
 from adhere.analysis.adaptive.confidence_sequence import confidence_sequences
+from adhere.analysis.adaptive.policy_play import Allocator, Schedule
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
 from adhere.analysis.fixed_sample.effects import View, effects
 from adhere.analysis.records import NEVER, NOT_KNOWN, Floats, Ints, Records

@@ -16,8 +16,8 @@ import numpy as np
 from adhere.analysis.bounding.bounds import Bound, Bounds, bounds
 from adhere.analysis.bounding.observed_cells import observed_cells
 from adhere.analysis.estimates import ConfidenceSet, Validity
+from adhere.analysis.formatting import ASSUMPTIONS
 from adhere.analysis.records import Floats, Records
-from adhere.analysis.texts import ASSUMPTIONS
 from adhere.studies.coverage.people import ARMS, People
 from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test
 

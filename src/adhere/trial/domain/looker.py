@@ -13,7 +13,7 @@ import numpy as np
 
 from adhere.analysis.adaptive.wealth_kernel import Decisions, pair_wealth
 from adhere.design.design import Design
-from adhere.design.look_rules import look_rules
+from adhere.design.make_look_rules import look_rules
 from adhere.looks.judge import (
     GO_ON,
     N_VALUES,

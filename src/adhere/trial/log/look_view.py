@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 
 from adhere.design.design import Design
-from adhere.design.look_rules import LookNames, LookThreshold
+from adhere.design.make_look_rules import LookNames, LookThreshold
 from adhere.looks.judge import GO_ON, NAMES
 from adhere.store import ReadTransaction
 from adhere.trial.domain.events import Looked, decode

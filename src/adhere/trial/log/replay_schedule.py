@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from adhere.analysis.adaptive.allocation import Schedule
-from adhere.analysis.adaptive.allocation_kernel import ALLOCATED, FALL_BACK, FORGET, RECOMMEND, REWARD
+from adhere.analysis.adaptive.policy_play import Schedule
+from adhere.analysis.adaptive.policy_play_kernel import ALLOCATED, FALL_BACK, FORGET, RECOMMEND, REWARD
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation
 from adhere.compilation.kernel import without_garbage_collection
 from adhere.design.design import Design

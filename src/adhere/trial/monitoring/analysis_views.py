@@ -16,7 +16,7 @@ from adhere.analysis.analysis import Analysis
 from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, Validity, View
 from adhere.analysis.records import Floats, Records
 from adhere.analysis.trust.mediation import Mediation
-from adhere.design.look_rules import LookNames
+from adhere.design.make_look_rules import LookNames
 from adhere.looks.judge import NAMES
 from adhere.trial.domain.state import TrialState
 from adhere_client.responses import monitor

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from adhere.analysis.analysis import Analysis
 from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity, View
+from adhere.analysis.formatting import ASSUMPTIONS
 from adhere.analysis.output.effect_rows import AT_RANDOM as IF_AT_RANDOM
 from adhere.analysis.output.effect_rows import (
     LIKE_THEIR_ARM,
@@ -17,7 +18,6 @@ from adhere.analysis.output.effect_rows import (
     effect_rows,
 )
 from adhere.analysis.output.effect_rows import NO_DEFIERS as IF_NO_DEFIERS
-from adhere.analysis.texts import ASSUMPTIONS
 from adhere.studies.coverage.synthetic.trials import ALWAYS, AT_RANDOM, COMPLIER, GIVEN_ARM, NEVER, NO_DEFIERS, Trial
 
 WITHHELD = "withheld"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adhere.analysis.estimates import ConfidenceSet, Validity, View
+from adhere.analysis.formatting import estimate, signed
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES
-from adhere.analysis.texts import estimate, signed
 from adhere.analysis.trust.mediation_evidence import and_list
 from adhere.intervals import normal_quantile
 

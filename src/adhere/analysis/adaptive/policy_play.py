@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adhere.analysis.adaptive.allocation_kernel import (
+from adhere.analysis.adaptive.policy_play_kernel import (
     ACTUAL,
     FALL_BACK,
     NO_FAULT,
