@@ -1,7 +1,5 @@
 """`python -m adhere`."""
 
-from __future__ import annotations
-
 import sys
 
 from adhere.cli.main import main

@@ -1,7 +1,5 @@
 """Checks of numbers, names and text that a user gave; an error says the field, the value and what was expected."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections import Counter

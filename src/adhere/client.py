@@ -1,7 +1,5 @@
 """The clients of the distribution adhere-client, whose refusals are here also adhere's own exceptions."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from adhere import errors

@@ -5,8 +5,6 @@ apostrophes precede such a character: taking one apostrophe away gives back exac
 text and stay as they are.
 """
 
-from __future__ import annotations
-
 import re
 
 # In the syntax that Python's and polars' regular expressions share.

@@ -1,7 +1,5 @@
 """One sentence about a value that does not fit its type; msgspec says where it is wrong (``at `$.reward```)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Write files whole or not at all: beside their place first, then renamed into it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Means and their intervals, of 95% unless told otherwise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

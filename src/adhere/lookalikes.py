@@ -4,8 +4,6 @@ A look-alike is shown and asked about, never merged: folding too much costs a qu
 patient. So everything is left out here that is easily mistyped or not seen at all.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache

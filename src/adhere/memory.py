@@ -1,7 +1,5 @@
 """How much memory there is, and how amounts of it are written."""
 
-from __future__ import annotations
-
 import errno
 import mmap
 import os

@@ -1,7 +1,5 @@
 """The number of processors that this process may use, which a container or `taskset` may limit."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ trial: intention-to-treat (Chosen), as-treated (Actual) and per-protocol (Comply
 with additional reward protocols", so any other table may be given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain

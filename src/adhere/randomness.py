@@ -11,8 +11,6 @@ The functions are plain scalar code: Numba compiles them into every kernel, and 
 definitions elementwise on arrays of counters.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Records to analyse, from whatever has them: a table, a frame, a log, a database of trials, or a trial in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike

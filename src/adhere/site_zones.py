@@ -1,7 +1,5 @@
 """Time zones of sites, in which their days are counted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, tzinfo
 from zoneinfo import ZoneInfo

@@ -4,8 +4,6 @@ A session is known by a secret in a cookie, of which the store has the digest. I
 does, or when somebody signs out.
 """
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

@@ -1,7 +1,5 @@
 """Bearer tokens of a store: shown once, kept as digests; they expire, are rotated, and are revoked at once."""
 
-from __future__ import annotations
-
 import logging
 import math
 import secrets

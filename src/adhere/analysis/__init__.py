@@ -6,8 +6,6 @@ Each part can be called by itself, on `Records`: `from adhere.analysis.bounding.
 >>> running = RunningSequence(1, 0, View.INTENTION_TO_TREAT)
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """Analyse the records of a trial: every view side by side, what each promises, and which can be trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """All that the fixed-sample views need of the records: for each arm assigned and taken, how many, Σy and Σy²."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Flow of patients: the arms assigned, what was taken, and which outcomes are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 

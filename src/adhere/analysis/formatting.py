@@ -1,7 +1,5 @@
 """Numbers of an analysis in words: estimates with their sets, numbers needed to treat, p-values and e-values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 

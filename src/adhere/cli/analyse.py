@@ -1,7 +1,5 @@
 """`adhere analyse`: what the records of a trial say, by every view."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path

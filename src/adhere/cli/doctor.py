@@ -1,7 +1,5 @@
 """`adhere doctor`: what is installed here, what is missing and how to get it."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

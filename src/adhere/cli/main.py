@@ -1,7 +1,5 @@
 """The command `adhere`: its subcommands, errors and Ctrl-C."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """`adhere populations`: list the populations, or describe one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from typing import Annotated, Any

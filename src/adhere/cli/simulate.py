@@ -1,7 +1,5 @@
 """`adhere simulate`: compare policies on populations."""
 
-from __future__ import annotations
-
 import shutil
 import warnings
 from pathlib import Path

@@ -5,8 +5,6 @@ in the middle. The first place of a user's that it names is the innermost one; t
 first line of its own level of nesting.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

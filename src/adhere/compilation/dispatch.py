@@ -1,7 +1,5 @@
 """Generic functions that compiled code specialises by the type of their first argument."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast

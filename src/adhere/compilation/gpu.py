@@ -3,8 +3,6 @@
 Imported only where a GPU is asked for. With NUMBA_ENABLE_CUDASIM=1, Numba's simulator runs the kernels in Python.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -9,8 +9,6 @@ can see them, so that the compiler may keep them in registers, and threads of a 
 other's. Where a length is too large to be static, an array from outside is used: a stack holds only so much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

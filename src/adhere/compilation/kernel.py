@@ -1,7 +1,5 @@
 """Functions compiled for each composition of rules."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Compiled code says what went wrong, but seldom where. So the run that failed is 
 again as Python, up to the same patient: there the traceback has the user's line.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import sys

@@ -5,8 +5,6 @@ these import, directly or not: functions and constants alike. Import statements 
 since parsing it would take a hundred times as long.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import sys

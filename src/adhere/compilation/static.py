@@ -5,8 +5,6 @@ registers. Parameters (floats) and tables (arrays) are not static, so that polic
 protocols, share code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

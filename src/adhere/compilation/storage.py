@@ -5,8 +5,6 @@ folder is named by the contents of all sources of a loop and of the composition 
 and it is another one.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

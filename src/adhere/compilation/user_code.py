@@ -1,7 +1,5 @@
 """Code of users: where it is, what is wrong with it, and why a function of theirs would never be run."""
 
-from __future__ import annotations
-
 import inspect
 import sysconfig
 import traceback

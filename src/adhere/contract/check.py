@@ -1,7 +1,5 @@
 """Check the policies that a user's file declares."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path

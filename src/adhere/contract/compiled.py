@@ -3,8 +3,6 @@
 Numba's bounds checks are a flag of a whole process, and code that breaks them otherwise may take the process with it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

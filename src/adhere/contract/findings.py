@@ -1,7 +1,5 @@
 """What a check of a policy found: one line for each promise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A policy run as plain Python, one step at a time, on arrays that refuse what compiled code would do silently."""
 
-from __future__ import annotations
-
 import re
 import signal
 import threading
@@ -140,7 +138,7 @@ class Interpreted:
     def __init__(self, policy: Policy, n_arms: int, seed: int = 0) -> None:
         compiled = policy.resolved(n_arms, HORIZON).assemble(TrialShape(n_arms))
         self.n_arms, self.rule = n_arms, compiled.rule
-        # What may be known of the actual arm together with the reward, and what after it (see `policies.generic`).
+        # Feedback on the actual arm that comes with the reward, or after it (see `policies.base.generic`).
         self.feedback = {arm: n_arms + 1 + arm for arm in range(n_arms)}
         if any(isinstance(learner, ComplianceAwareLearner) for learner in policy.learners()):
             self.feedback |= {-2: 2 * n_arms + 1, -3: 2 * n_arms + 2}

@@ -1,7 +1,5 @@
 """The people on whom policies are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 

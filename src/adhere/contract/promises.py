@@ -1,7 +1,5 @@
 """The promises that are checked by playing a policy as Python: each raises `Broken`, or returns a note."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import time

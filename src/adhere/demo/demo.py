@@ -1,7 +1,5 @@
 """The whole demo: its service, its people and its two trials."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Plays schedules through the HTTP API, as the sites of the trials would send their requests."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Times are in patients: one is the mean time between two arrivals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The demo's service: a process of its own, in a temporary folder, that ends and cleans up however the demo ends."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

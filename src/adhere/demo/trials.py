@@ -1,7 +1,5 @@
 """The two trials of the demo: their designs, and the populations that their patients come from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The arms of a trial: their names, and what a patient took, which may be none of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text

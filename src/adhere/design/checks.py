@@ -3,8 +3,6 @@
 Types are checked before, when a design is read or made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 What its random numbers are keyed by is no part of it: a secret is drawn when a trial is created.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -4,8 +4,6 @@ The fields of the file are those of `Design`. A table `scenarios` beside them sa
 it is no part of it.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial

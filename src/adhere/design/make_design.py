@@ -1,7 +1,5 @@
 """Make a design of what a user gave, or say what is wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

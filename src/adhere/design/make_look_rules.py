@@ -1,7 +1,5 @@
 """Rules and thresholds by which the looks of a design decide."""
 
-from __future__ import annotations
-
 import math
 
 import msgspec
@@ -112,7 +110,7 @@ class LookThreshold(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def measures(rules: Rules) -> tuple[str, ...]:
-    """The names of the numbers that a look compares with its four thresholds, in the order of `looks.VALUES`."""
+    """The names of the numbers that a look compares with its thresholds, in the order of `looks.judge.VALUES`."""
     if isinstance(rules, ZRules):
         return Z, Z, DIFFERENCE, Z
     if isinstance(rules, WealthRules):

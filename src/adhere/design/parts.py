@@ -4,8 +4,6 @@ Times are in days. Enrolment, delay and missing reports are what a design expect
 trial has its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 

@@ -5,8 +5,6 @@ The end of a trial, with all outcomes in, is always its last look. So there are 
 the end. Without a number of patients a trial has no end, and no looks.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from adhere.design.design import Design

@@ -1,7 +1,5 @@
 """A policy for the arms, patients and rewards of one trial: resolved, checked and assembled, but not compiled yet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 A threshold that is left out is off; calibration may find it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final

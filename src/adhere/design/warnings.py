@@ -1,7 +1,5 @@
 """What can be run but is hardly meant, in sentences: rules that cannot decide, looks that cannot take place."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A design in plain sentences, for reports, pages and the terminal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from statistics import NormalDist

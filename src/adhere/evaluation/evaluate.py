@@ -1,7 +1,5 @@
 """Evaluation of designs: many trials of each in every scenario, on all cores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from importlib.metadata import version

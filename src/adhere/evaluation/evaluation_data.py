@@ -1,7 +1,5 @@
 """Operating characteristics of designs in scenarios, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

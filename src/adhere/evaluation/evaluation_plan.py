@@ -1,7 +1,5 @@
 """Plan of an evaluation: every design in every scenario, and the tasks that play and measure its trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar

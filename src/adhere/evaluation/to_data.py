@@ -1,7 +1,5 @@
 """An evaluation as a data frame and as plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The truth about two arms, and what each protocol comes to believe, exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 

@@ -1,7 +1,5 @@
 """Explore: what is true, what each protocol believes, and how some policies fare, by `adhere.simulate`."""
 
-from __future__ import annotations
-
 from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
 from adhere.exploration.policies import TITLES
 from adhere.exploration.presets import Settings, population_of

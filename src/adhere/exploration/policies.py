@@ -1,7 +1,5 @@
 """The policies to choose from: a short list, each compiled once and described in a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

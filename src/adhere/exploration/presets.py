@@ -1,7 +1,5 @@
 """Settings to explore: compliance types, and presets from the paper's examples and the stroke trial."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, Final, NamedTuple

@@ -1,7 +1,5 @@
 """The value that an exploration gives. Over HTTP it is sent as `adhere_client.responses.simulations.Exploration`."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from adhere.exploration.beliefs import Belief, Truth

@@ -1,7 +1,5 @@
 """Sentences on who is fooled and why, and on what each protocol believes; true for every setting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """The look by belief: arms compared by the probability of being best that the policy itself gives them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.compilation import implements, no_inline

@@ -9,8 +9,6 @@ polynomials of degree five.
 Nothing is allocated: `work` holds N_ROWS rows of one number for each arm. Densities are not normalised until the end.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Critical values of group-sequential tests, by recursive numerical integration."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

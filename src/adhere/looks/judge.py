@@ -7,8 +7,6 @@ implementations for `BeliefRules` or `WealthRules` (`compilation.generic_with_de
 that what is not needed is not compiled.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """The posterior look: arms compared by the Beta posteriors of their means."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

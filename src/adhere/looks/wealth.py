@@ -1,7 +1,5 @@
 """The look by wealth: bets on an effect of each arm against the control."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.compilation import implements

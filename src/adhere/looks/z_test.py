@@ -1,7 +1,5 @@
 """The look by z-test: each arm against the control."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 Type checkers cannot look into folders; for them the classes are listed.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,7 +1,5 @@
 """Find a population by its name or its file."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath

@@ -1,7 +1,5 @@
 """Populations made from counts of patients: by arm chosen, arm taken and reward."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A population in plain text: its arms, who takes what, and what each protocol would learn."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The paper's small examples: defiers, rich and poor, corrective compliance, and a homogeneous population."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from adhere.checks import check_reward, check_unit_number

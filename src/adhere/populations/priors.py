@@ -4,8 +4,6 @@ Each run draws the arms' mean rewards and, per chosen arm, the probability of co
 [0, 1]. The paper leaves open what a non-complier takes; the three priors are three answers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, Literal

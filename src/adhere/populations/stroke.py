@@ -4,8 +4,6 @@ The counts ship with the package (`data/stroke.csv`), and `counts_from_published
 published file. Data: Sandercock, Niewada, Członkowska (2011), doi 10.7488/ds/104, licence ODC-By.
 """
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Cells of a column as values: names of arms, rewards, counts, numbers; a mistake is named with its place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Columns of a table that hold the arm chosen, the arm taken, the reward and a count."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 

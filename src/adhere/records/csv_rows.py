@@ -1,7 +1,5 @@
 """Read a comma-separated file, plain or gzipped, with line numbers for error messages."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -7,8 +7,6 @@ pandas writes the categories as the dictionary of the column, in their order. po
 order of a dictionary; pyarrow, which pandas wrote the file with, reads both.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

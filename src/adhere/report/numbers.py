@@ -1,7 +1,5 @@
 """Numbers as people read them: estimates of one column to the same decimals, shares and their differences."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Text for a terminal, no wider than it: paragraphs, tables, and the paper's claims beside ours."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

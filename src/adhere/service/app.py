@@ -1,7 +1,5 @@
 """The ASGI application: route, authenticate, parse, handle, count. No middleware, since every layer costs time."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import time

@@ -2,8 +2,6 @@
 by day, verify the logs, load the policies of open trials, read long logs for monitors.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

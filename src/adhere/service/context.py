@@ -1,7 +1,5 @@
 """The context of one request, and the parts of the service that all requests share."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -9,8 +9,6 @@ Commands that may have to learn much again, or to load a policy, are prepared fi
 the others go on (`CommandProcessor.prepare`); then they are executed among the others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

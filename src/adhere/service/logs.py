@@ -1,7 +1,5 @@
 """Logs: lines of JSON. Routes are named by template and tokens by number: no path, body or key."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

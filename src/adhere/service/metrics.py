@@ -4,8 +4,6 @@ Whether a look recommends to stop is for statisticians and admins, so there is n
 open to all, sites included.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Probe: a thread that asks the store again and again whether it answers, so that readiness need not wait for it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

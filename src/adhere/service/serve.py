@@ -1,7 +1,5 @@
 """Serve trials over HTTP until SIGTERM, SIGINT or SIGHUP."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

@@ -7,8 +7,6 @@ value, its line in ``--help`` and in ``--show-settings``. scripts/settings-table
 docs/operations.md up to date. Handlers find the value in ``context.service.settings``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

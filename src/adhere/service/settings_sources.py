@@ -1,7 +1,5 @@
 """Settings read (a flag over an environment variable over the settings file over the default), and as text."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -3,8 +3,6 @@
 The first admin token is handed over on a terminal, or in a file for its owner only.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

@@ -3,8 +3,6 @@
 Turns among the processes of a service are locks on files in them, which the system frees however a process ends.
 """
 
-from __future__ import annotations
-
 import fcntl
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """Pools of threads that do without those for which the machine has no room."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future

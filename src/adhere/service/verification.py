@@ -8,8 +8,6 @@ added, so that the file can be sent elsewhere line by line. A log alone does not
 off; a head that those who keep the log cannot change does.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

@@ -1,7 +1,5 @@
 """Many trials at once: every policy on every population, on all cores, the same numbers whatever their count."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor

@@ -1,7 +1,5 @@
 """Plan of a simulation: every policy on every population, and the tasks that run and measure it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

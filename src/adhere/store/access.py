@@ -1,7 +1,5 @@
 """Tables about access: sessions and one-time links, kept as digests only, and who read what of a trial, when."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """A database's file on the disk: made for its owner only, with one writer."""
 
-from __future__ import annotations
-
 import logging
 import stat
 from pathlib import Path

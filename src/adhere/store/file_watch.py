@@ -1,7 +1,5 @@
 """See when a database's files are no longer those that were opened, or were overwritten: what is written is lost."""
 
-from __future__ import annotations
-
 import os
 import struct
 from pathlib import Path

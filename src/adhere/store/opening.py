@@ -1,7 +1,5 @@
 """A store from what a user calls it: a file's path, a PostgreSQL address, or nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

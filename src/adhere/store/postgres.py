@@ -18,8 +18,6 @@ durable before it is shown.
 Connect to the server itself, or through a pool by session: settings and prepared statements belong to a session.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator, Sequence

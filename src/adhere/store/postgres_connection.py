@@ -1,7 +1,5 @@
 """Connections to PostgreSQL on which no wait is endless: a server that freezes is given up after a deadline."""
 
-from __future__ import annotations
-
 import math
 import re
 import select

@@ -1,7 +1,5 @@
 """A transaction on PostgreSQL: how values, rows and locks are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ be erasable, revocable or secret cannot be part of a hash chain and is kept apar
 secrets that draw arms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

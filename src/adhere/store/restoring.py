@@ -1,7 +1,5 @@
 """Put a backup in the place of a SQLite database: checked beside it first, then moved there in one step."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

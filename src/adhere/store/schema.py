@@ -6,8 +6,6 @@ in the order of its primary key. The indexes have all the columns that their sta
 Nothing was released before this format: databases of earlier ones are refused, not migrated.
 """
 
-from __future__ import annotations
-
 import secrets
 import sqlite3
 from collections.abc import Sequence

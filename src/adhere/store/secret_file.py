@@ -1,7 +1,5 @@
 """The secrets of trials in a file of their own, so that a database and its dumps do not contain them."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

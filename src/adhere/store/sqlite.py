@@ -4,8 +4,6 @@ Durability: write-ahead log with `synchronous=FULL`, so that a commit returns on
 In memory there is one connection for all, so that a writer waits for the views of other threads to end.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

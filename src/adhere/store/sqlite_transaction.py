@@ -1,7 +1,5 @@
 """SQLite's own part: what its errors mean, how a file is written and searched, statements in its words."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final

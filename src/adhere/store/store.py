@@ -1,7 +1,5 @@
 """The contract of every store. `tests/store/test_contract.py` and `test_sharing.py` run over all of them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -5,8 +5,6 @@ the records about a recommendation, since neither subjects nor records have an i
 recommendation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from adhere.lookalikes import fold

@@ -3,8 +3,6 @@
 Each database has a subclass with what differs: the names of types, how to lock, how to send statements and rows.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,6 +1,4 @@
-"""All studies, in the order of the report."""
-
-from __future__ import annotations
+"""Studies of the paper, in the order of the report."""
 
 from adhere.errors import InputError, nearest
 from adhere.studies.framework.study import Study

@@ -1,7 +1,5 @@
 """Where trials are found: in a SQLite file, at a PostgreSQL address, or in a log that was exported."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

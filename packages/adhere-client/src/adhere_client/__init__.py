@@ -3,8 +3,6 @@
 The types of their results are in `adhere_client.responses`.
 """
 
-from __future__ import annotations
-
 from adhere_client.client import AsyncClient as AsyncClient
 from adhere_client.client import Client as Client
 from adhere_client.errors import ConflictError as ConflictError

@@ -1,7 +1,5 @@
 """Where the service is and who calls: the address and the token, checked before anything is sent."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """When a request is sent again, and after which pause. Every repetition is logged; no token ever is."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The part that both clients share: a request becomes bytes, a response becomes a result or an exception."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

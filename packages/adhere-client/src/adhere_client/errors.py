@@ -1,7 +1,5 @@
 """Exceptions that a call raises: values that are refused, and a service that fails."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

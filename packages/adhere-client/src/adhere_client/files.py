@@ -1,7 +1,5 @@
 """Files: those of designs, which are read, and those of exports, which are written completely or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib

@@ -1,7 +1,5 @@
 """A request as a value, and the steps of a call: the requests it makes, and what it makes of their answers."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Generator, Iterable, Mapping

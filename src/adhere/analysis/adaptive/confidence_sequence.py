@@ -1,7 +1,5 @@
 """Confidence sequences for effects under adaptive allocation: sets that hold whenever one stops."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Test whether outcomes drifted over time; some limits assume that late patients are like early ones."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

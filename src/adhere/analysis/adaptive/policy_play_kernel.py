@@ -49,7 +49,7 @@ class Workspace(NamedTuple):
 
 @inline
 def feedback_of(kind: int, actual: int, n_arms: int) -> int:
-    """Code of the arm taken in a report (see `policies.generic`), as a live trial says it."""
+    """Code of the arm taken in a report (see `policies.base.generic`), as a live trial says it."""
     if kind == ACTUAL:
         return n_arms + 1 + actual if actual >= 0 else 2 * n_arms - actual
     if kind == OUTCOME:

@@ -1,7 +1,5 @@
 """The randomisation test by replay: is the difference larger than the allocation alone would make it?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

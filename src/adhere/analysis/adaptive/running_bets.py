@@ -9,8 +9,6 @@ decision are all that the loop over effects needs. Decisions of a batch, whose o
 before the batch, and s is that of its first.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple

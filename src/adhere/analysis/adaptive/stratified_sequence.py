@@ -1,7 +1,5 @@
 """Confidence sequences if the probabilities of arms depend on the stratum: one for each stratum, then combined."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

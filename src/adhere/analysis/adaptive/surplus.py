@@ -1,7 +1,5 @@
 """Gain of an adaptive allocation over drawing every arm with the same probability."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

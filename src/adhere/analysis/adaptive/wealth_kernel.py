@@ -1,10 +1,8 @@
 """The bets of a confidence sequence against one effect, for many simulated trials: a walk that needs no memory.
 
-The same bets as `betting_steps` and `confidence_sequence_kernel` lay and play for a grid of effects, here for one θ
+The same bets as `running_bets` and `wealth` lay and play for a grid of effects, here for one θ
 at a time and without arrays of their own, so that simulated trials on processors and GPUs can run it.
 """
-
-from __future__ import annotations
 
 import math
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Bounds on each arm's mean and average effect, whoever did not take what they were told; instrumental inequality."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The effect on those who take the treatment if and only if assigned to it: the complier average effect."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

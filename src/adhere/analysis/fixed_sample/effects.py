@@ -1,7 +1,5 @@
 """Effects of each pair of arms by four views: intention-to-treat, compliers, as-treated, per-protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -12,8 +12,6 @@ cubic); Newcombe (1998), Statistics in Medicine 17 (a comparison of eleven metho
 
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The mean outcome of each arm by three analysis sets, with its interval; needs neither SciPy nor statsmodels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Principal strata of two arms: shares and mean outcomes of always-takers, never-takers and compliers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Two arms assigned within strata: weighted differences of the means of the outcome Y, of D (took it) and of Y·D."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

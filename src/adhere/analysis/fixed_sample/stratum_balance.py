@@ -1,7 +1,5 @@
 """Whether the allocation depends on the stratum: by the shares assigned, and by the probabilities logged."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Final

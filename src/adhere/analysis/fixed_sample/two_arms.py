@@ -1,7 +1,5 @@
 """Difference and ratio of the mean outcomes of two groups, over all patients or within strata, with their p-value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

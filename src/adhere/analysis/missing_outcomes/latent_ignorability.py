@@ -1,7 +1,5 @@
 """The effect on compliers if outcomes are missing by compliance type and what was taken, not at random."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Final

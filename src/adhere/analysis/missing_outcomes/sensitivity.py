@@ -1,7 +1,5 @@
 """Effects under other assumptions on missing outcomes: complete cases, latent ignorability, tipping points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Worst-case bounds: effects with all missing values at their worst, or at their best, for the treatment."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

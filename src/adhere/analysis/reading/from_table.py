@@ -1,7 +1,5 @@
 """Read records to analyse from a CSV or Parquet file or a frame; docs/analysis.md says which columns they have."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

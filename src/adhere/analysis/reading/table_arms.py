@@ -1,7 +1,5 @@
 """Arms of a table, in order, and the probabilities with which they were assigned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Columns of a table that need care: the order of decision and repeated subjects; and warnings about them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple

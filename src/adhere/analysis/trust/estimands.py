@@ -1,7 +1,5 @@
 """Each view in words: its estimand, the strategy by ICH E9(R1), what it assumes and says here."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable
 from dataclasses import replace

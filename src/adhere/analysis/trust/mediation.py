@@ -1,7 +1,5 @@
 """Can what was taken be trusted: given the arm taken, does the outcome depend on the arm chosen?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

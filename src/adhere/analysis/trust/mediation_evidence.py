@@ -1,7 +1,5 @@
 """Evidence that the outcome depends on the arm chosen, given the arm taken: its strength, and sentences about it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

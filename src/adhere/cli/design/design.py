@@ -1,7 +1,5 @@
 """`adhere design`: how a trial would behave, before its first patient."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Commands that write to files of trials: create, reveal, backup, restore, new-epoch and accept-loss."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`adhere trial export` and `import`: a trial as a log or a table, and its secrets in a file of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`adhere trial`: look at live trials, check them, export or move them."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

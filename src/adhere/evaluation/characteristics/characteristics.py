@@ -1,7 +1,5 @@
 """The operating characteristics of a design in a scenario, each with its Monte Carlo error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce

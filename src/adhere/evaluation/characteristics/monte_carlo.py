@@ -4,8 +4,6 @@ A quantity that not every trial has stands in two columns: whether a trial has i
 has none. Its mean over the trials that have it is then a ratio of two means, and its error comes by the delta method.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

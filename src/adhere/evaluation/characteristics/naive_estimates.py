@@ -1,7 +1,5 @@
 """Naive estimates of many simulated trials: as if size and allocation had been fixed."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Operating characteristics of a design: meanings, the columns they come from, and why a scenario lacks some."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import product
 from types import MappingProxyType

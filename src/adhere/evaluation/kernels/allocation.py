@@ -1,7 +1,5 @@
 """How the next patient of a simulated trial gets an arm: the policy's own choice, or shares that are prescribed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ All random numbers are keyed by the patient's number, so that designs meet the s
 way lie in a heap, of which each lane has a column, in the order in which they will come: by day, then by patient.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

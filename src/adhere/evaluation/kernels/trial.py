@@ -5,8 +5,6 @@ compiled for processors and for GPUs; what it works in lies in arrays with a col
 trial at a time.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plays trials of one design on one population."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

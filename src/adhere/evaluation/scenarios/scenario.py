@@ -1,7 +1,5 @@
 """A scenario: what one trial of a design would meet, and what is true there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 

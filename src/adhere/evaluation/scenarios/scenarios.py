@@ -1,7 +1,5 @@
 """Scenarios from populations, files or a grid of effect × compliance × confounding, each grid with both nulls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path

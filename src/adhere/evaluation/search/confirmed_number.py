@@ -1,7 +1,5 @@
 """A number found by a search among the same patients, and what fresh trials say of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A name is the path to a number in the design's file. `policy.NAME` is a number o
 outermost guard that has one of this name, else of the policy inside.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from typing import Any

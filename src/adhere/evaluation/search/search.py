@@ -6,8 +6,6 @@ and the other has not, and a bracket always holds a crossing. Between its ends t
 straight, on a scale that makes it nearly so. It begins with few trials, and has all of them near the end only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The Bayes-optimal policy for two arms that learns from the arm chosen and the arm taken."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements

@@ -1,7 +1,5 @@
 """HAC-UCB: pool over the arms chosen until a test says that it misleads, then forget what was taken."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

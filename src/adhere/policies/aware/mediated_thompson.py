@@ -1,7 +1,5 @@
 """Thompson sampling that uses what people took, as long as nothing speaks against it."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import ClassVar, Self
 

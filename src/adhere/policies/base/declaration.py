@@ -1,7 +1,5 @@
 """Declaring a class as a policy."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import namedtuple

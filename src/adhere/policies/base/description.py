@@ -1,7 +1,5 @@
 """What every policy says of itself: what it does, its parameters, what it needs of a trial."""
 
-from __future__ import annotations
-
 import dataclasses
 import doctest
 import inspect

@@ -27,8 +27,6 @@ A policy with a compliance-aware learner in it is also told that none of the arm
 set, -3 something else, together with the reward; 2k+1 and 2k+2 the same for a reward reported earlier.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numba import config

@@ -1,7 +1,5 @@
 """The two kinds of learners: one is told the arm that its protocol credits, the other both arms."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The numbers and options of a policy, checked when it is made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import field

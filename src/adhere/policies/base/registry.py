@@ -1,7 +1,5 @@
 """Every policy by name: the built-in ones and those a user's file declares."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.util

@@ -13,8 +13,6 @@ Spaces and case do not matter, except in names of arms. `str(policy)` writes the
 defaults.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable, Mapping

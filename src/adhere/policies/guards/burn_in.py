@@ -1,7 +1,5 @@
 """Burn-in: the first patients are randomised in permuted blocks, of varying length unless one is given."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Any, ClassVar, NamedTuple, Self
 

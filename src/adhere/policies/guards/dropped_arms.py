@@ -1,7 +1,5 @@
 """The probabilities of the arms that are left, once a look at the trial has dropped others."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from adhere.compilation import Memo, State, generic_with_default, implements, inline

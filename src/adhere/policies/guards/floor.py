@@ -1,7 +1,5 @@
 """Floor: every arm keeps a minimum probability, whatever the policy inside would choose."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self

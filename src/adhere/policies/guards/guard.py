@@ -17,8 +17,6 @@ and has 1 on the guard's, so that every round counts once in the mean, and what 
     c · q · p_j · (1/q) · r / (s_j + c · p_j) + s_j · r / (s_j + c · p_j) = r.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 

@@ -18,8 +18,6 @@ so the number of hypotheses, and with it the cost of a patient, does not grow.
 An array of zeros is the state before the first patient.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from adhere.compilation import Matrix, Number, State, inline, laid_out

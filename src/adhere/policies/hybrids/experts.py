@@ -4,8 +4,6 @@ State and memo hold one strip for each expert. Experts of one type are picked by
 recursion over the tuple, which the compiler unrolls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

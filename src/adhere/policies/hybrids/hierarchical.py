@@ -1,7 +1,5 @@
 """HierarchicalBandit: a bandit over bandits (Algorithm 1 of the paper)."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import field
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Hierarchical EXP3, as the paper's appendix writes it (Algorithm 4)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

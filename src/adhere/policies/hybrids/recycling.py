@@ -5,8 +5,6 @@ unrepresentative outcome is used twice. The cache holds how many outcomes of eac
 never the outcomes themselves, so that it does not grow with the number of patients.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

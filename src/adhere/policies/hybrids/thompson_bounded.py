@@ -1,7 +1,5 @@
 """ThompsonBounded: Thompson sampling where it is sure, another policy where it is not (Algorithm 2)."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Any, NamedTuple
 

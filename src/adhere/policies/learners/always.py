@@ -1,7 +1,5 @@
 """One arm for everybody: the baseline that a single arm gives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Base Thompson Sampler: Thompson sampling with importance weights (Algorithm 5 of the paper)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements

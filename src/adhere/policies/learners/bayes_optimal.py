@@ -1,7 +1,5 @@
 """The Bayes-optimal policy for two arms, computed by dynamic programming for a known number of patients."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from adhere.compilation import Memo, PerArm, State, implements

@@ -1,7 +1,5 @@
 """ε-greedy with the standard annealing schedule, or with a fixed ε."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

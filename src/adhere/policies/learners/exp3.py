@@ -1,7 +1,5 @@
 """EXP3: exponential weights for adversarial bandits."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

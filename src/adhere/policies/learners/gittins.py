@@ -1,7 +1,5 @@
 """The finite-horizon Gittins index: what an arm is worth, learning included, in the patients that are left."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

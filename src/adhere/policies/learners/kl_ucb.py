@@ -1,7 +1,5 @@
 """KL-UCB: optimism with the confidence bound that Bernoulli rewards allow."""
 
-from __future__ import annotations
-
 import math
 
 from adhere.compilation import Memo, Number, PerArm, State, implements, no_inline

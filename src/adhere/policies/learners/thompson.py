@@ -1,7 +1,5 @@
 """Thompson sampling for rewards in [0, 1]."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from adhere.compilation import Memo, State, implements

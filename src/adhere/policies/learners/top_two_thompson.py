@@ -1,7 +1,5 @@
 """Top-two Thompson sampling: find out which arm is best, rather than gain while finding out."""
 
-from __future__ import annotations
-
 from adhere.compilation import Memo, State, Vector, by_number_of_arms, implements, inline, no_inline, view
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities

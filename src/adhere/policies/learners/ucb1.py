@@ -1,7 +1,5 @@
 """UCB1: optimism in the face of uncertainty."""
 
-from __future__ import annotations
-
 import math
 
 from adhere.compilation import Memo, Number, PerArm, State, implements

@@ -1,7 +1,5 @@
 """Uniform randomisation, the baseline of every trial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

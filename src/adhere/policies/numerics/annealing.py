@@ -1,7 +1,5 @@
 """The annealing schedule of ε-greedy."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which of several Beta variates is the largest: drawn, and with which probability. Parameters are at least 1."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """P(θ_1 > θ_0) for two Betas, followed exactly while one success or failure after another is counted."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

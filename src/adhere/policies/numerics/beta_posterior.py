@@ -4,8 +4,6 @@ With more than two arms each θ is drawn. With two arms nothing is drawn but the
 followed while one success or failure after another is counted (see `beta_inequality`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.compilation import Number, PerArm, State, by_number_of_arms, inline

@@ -1,7 +1,5 @@
 """Exponential weights, stored with their logarithms so that they stay finite, and probabilities to divide by."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

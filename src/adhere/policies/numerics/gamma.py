@@ -1,7 +1,5 @@
 """Gamma variates, as many as Thompson sampling needs: a ziggurat for normals, and a rejection that hardly rejects."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

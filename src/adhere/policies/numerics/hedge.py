@@ -1,7 +1,5 @@
 """Hedge and Hierarchical Hedge: full information, so functions on loss matrices, not policies (Algorithm 3)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ its index in the list. The probability stated is how often each arm is in the li
 an index. So arms are chosen by the law of Thompson sampling: to choose takes one draw, to state takes all of them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Drawing an index, and choosing among the largest of several numbers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of `bayes-optimal` and `bayes-optimal-aware` by prior and horizon, and the surplus they promise."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ The counts after n patients are a *layer*, and a layer is made of *blocks*, whic
 other. The values of two layers are in memory at a time; of each state only the decision is kept, in two bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise

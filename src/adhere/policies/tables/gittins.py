@@ -16,8 +16,6 @@ minus the mean time τ until stopping, which the same recursion gives. So at two
 the larger of both is taken.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 

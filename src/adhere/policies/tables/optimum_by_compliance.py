@@ -9,8 +9,6 @@ N_0 ≤ N_1 and t_0 ≤ N_0 / 2. For 40 patients that leaves 8 million states of
 The states after n patients are ordered by N_0, t_0, t_1, s_0, s_1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

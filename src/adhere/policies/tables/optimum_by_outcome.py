@@ -4,8 +4,6 @@ A state is n_0, s_0, n_1, s_1: rewards and successes of each arm. Of two states 
 is kept, with n_0 ≤ n_1: half of them all. The states after n rewards are ordered by n_0, then s_0, then s_1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

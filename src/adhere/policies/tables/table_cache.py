@@ -4,8 +4,6 @@ They lie beside the compiled kernels, in the folder `tables` of the cache. A fil
 its CRC-32 behind it; one that is damaged, cut short or of another shape is computed again.
 """
 
-from __future__ import annotations
-
 import logging
 import warnings
 import zlib

@@ -6,8 +6,6 @@ What a route reveals is in the table of routes. Sites and coordinators see no ar
 unblinds a kit, so their other reads are not logged.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Final
 

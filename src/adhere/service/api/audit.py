@@ -1,7 +1,5 @@
 """Handlers of the audit: the log, page by page and in words; a recommendation derived again; the chain verified."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

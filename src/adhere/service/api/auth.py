@@ -1,7 +1,5 @@
 """Authentication and authorisation: a valid token, within its rate, with the route's role, for its own trial."""
 
-from __future__ import annotations
-
 from starlette.types import Scope
 
 from adhere.access.sessions import LINK_PREFIX

@@ -1,7 +1,5 @@
 """Handlers of what a trial is made of: the policies there are, and designs that are only checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final

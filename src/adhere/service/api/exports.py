@@ -1,7 +1,5 @@
 """Handlers of a trial as a file, its export and its analysis: written by a job, then streamed to the client."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Mapping

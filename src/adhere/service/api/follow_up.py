@@ -6,8 +6,6 @@ sites there may be one without sites, which an application runs with an admin's 
 soon as there is one that may use the trial.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial, wraps
 from typing import Final, TypeVar

@@ -1,7 +1,5 @@
 """Handlers of health checks, metrics and the OpenAPI document."""
 
-from __future__ import annotations
-
 from starlette.responses import Response
 
 from adhere.service.context import RequestContext

@@ -1,7 +1,5 @@
 """The OpenAPI 3.1 document, made from the table of routes and the types of its requests and responses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Parse a request: path parameters, headers, and the body, whose size is limited while it is read."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Parameters after the question mark of an address: what they may be, and how they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias

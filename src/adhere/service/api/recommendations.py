@@ -5,8 +5,6 @@ In a blinded trial kits stand for arms, and a reason or words of anybody else ar
 arm. What a rule imputed is not shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

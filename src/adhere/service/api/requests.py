@@ -1,7 +1,5 @@
 """Request bodies; unknown fields are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Routes: a method and a path, who may use it, its request and its response."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The table of the API: the application, the OpenAPI document and the tests of permissions are made from it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

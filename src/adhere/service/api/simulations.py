@@ -3,8 +3,6 @@
 The settings of an exploration are in the address, so that a link carries them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping

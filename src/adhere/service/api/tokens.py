@@ -1,7 +1,5 @@
 """Handlers of tokens."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 

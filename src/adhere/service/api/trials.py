@@ -1,7 +1,5 @@
 """Handlers of trials: create, list, show, pause, resume, close, unblind, erase, results, looks, monitor."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from msgspec import convert

@@ -1,7 +1,5 @@
 """The address of a client behind proxies, and what failures are counted for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network

@@ -1,7 +1,5 @@
 """The open connections: how long a client may take for each part of a request, and how many may be open."""
 
-from __future__ import annotations
-
 import logging
 from collections import OrderedDict
 from functools import cache

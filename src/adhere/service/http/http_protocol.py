@@ -5,8 +5,6 @@ a body in chunks. What matters may not come after the body. Requests sent ahead 
 response's head and body are sent together, which halves the cost of sending.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sized
 from functools import partial
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """The HTTP server of one process: uvicorn's, with time-outs and a cap on connections, that SIGHUP ends too."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

@@ -1,7 +1,5 @@
 """Limits of requests: token buckets for their rate, and counts of those under way for each token and session."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Hashable

@@ -1,7 +1,5 @@
 """Errors as problem documents (RFC 9457), with the field, its value and what was expected."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -5,8 +5,6 @@ input and output; it ends when its input does, as it does however the service en
 will not do: it cannot end a job under way, and its processes outlive a service that was killed.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import pickle

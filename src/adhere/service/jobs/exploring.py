@@ -1,7 +1,5 @@
 """Explorations: simulated in a process of their own, one after the other, and kept by their settings."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Functions that take long and only read (exports, results, verifying), called here or in the process for jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Beside the service's own threads it would hold the interpreter's lock, and every recommendation would wait for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import sys

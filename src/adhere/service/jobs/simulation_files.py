@@ -3,8 +3,6 @@
 The process of the service that was asked for it writes `state`, the simulation's own process the other files.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Simulations of designs: one at a time, in a process of its own; others wait, and results are kept for a while."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import subprocess

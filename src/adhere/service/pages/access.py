@@ -1,7 +1,5 @@
 """Access: who may do what here. Tokens, made and revoked, and one-time links to sign in, for admins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, get_args

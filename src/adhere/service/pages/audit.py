@@ -1,7 +1,5 @@
 """Audit: the log in words, whether its chain is whole, who read what; and why a recommendation came out as it did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from starlette.responses import Response

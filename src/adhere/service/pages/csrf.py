@@ -1,7 +1,5 @@
 """The CSRF check: a form must come from a page of this service, shown in the same session."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import sha256
 from hmac import compare_digest, digest

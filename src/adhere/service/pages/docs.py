@@ -1,7 +1,5 @@
 """Handlers of `GET /` and `GET /docs`: what this service is, and its API, in which requests can be tried."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Enrolment: who was enrolled where and when, and which reports are awaited; no outcome and no arm."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """Answer requests for pages: the session, the form, the handler; and what goes wrong as a page too."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final

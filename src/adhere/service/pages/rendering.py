@@ -1,7 +1,5 @@
 """Templates and what they can use: static files, times, charts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

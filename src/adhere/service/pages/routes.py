@@ -1,7 +1,5 @@
 """The tables of routes: of the API with its documentation, and of the pages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Sign in with a token or a one-time link, and sign out."""
 
-from __future__ import annotations
-
 from http.cookies import SimpleCookie
 
 from starlette.responses import Response

@@ -1,7 +1,5 @@
 """Static files of the pages: read once, compressed once, with a version by their contents."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The list of trials."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 from uuid import uuid4
 

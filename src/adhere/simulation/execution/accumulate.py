@@ -1,7 +1,5 @@
 """Accumulation of what tasks measured, in their order and in memory that does not grow with the number of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeVar

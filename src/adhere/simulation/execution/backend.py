@@ -1,7 +1,5 @@
 """Backends that run the tasks of a plan, and the one loop that hands tasks out and accumulates their results."""
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 `distributed` is loaded only when a cluster is asked for.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 The first part runs here; `run_task` and what follows it run in the workers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.machinery

@@ -1,7 +1,5 @@
 """Which adhere this is: the same numbers come only from the same code."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from functools import cache

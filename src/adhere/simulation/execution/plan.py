@@ -1,7 +1,5 @@
 """Plan of many trials: blocks and tasks, cut by the plan's own size alone, never by who runs them."""
 
-from __future__ import annotations
-
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A progress bar on a terminal and in a notebook, silence elsewhere."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tasks of a plan: every policy or design plays blocks of runs, which are measured."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Workers for a plan: threads of this process, which also drive a GPU, or those of an executor."""
 
-from __future__ import annotations
-
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs a policy's compiled form in simulations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.compilation.static import MAX_STATIC, composition_type

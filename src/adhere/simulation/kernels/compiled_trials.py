@@ -1,7 +1,5 @@
 """Trials of one policy on one population, played by a compiled loop."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable

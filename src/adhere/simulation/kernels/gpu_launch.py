@@ -1,7 +1,5 @@
 """Launch of a compiled loop on a GPU: one trial in each thread at a time. Imported only where a GPU is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

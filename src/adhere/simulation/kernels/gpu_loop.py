@@ -1,7 +1,5 @@
 """The loop over patients on a GPU: each thread is a lane that plays one trial at a time, as on processors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.compilation import inline

@@ -1,7 +1,5 @@
 """Runs a policy that is a plain Python object."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """One policy on one population: every measure, over all runs and along the trial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

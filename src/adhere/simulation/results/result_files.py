@@ -1,7 +1,5 @@
 """Simulation results on disk: numbers as Parquet, everything else as JSON, equal to the bit when read back."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tempfile

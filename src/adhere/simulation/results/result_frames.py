@@ -1,7 +1,5 @@
 """Results of simulations as data frames."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any

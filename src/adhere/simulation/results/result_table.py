@@ -1,7 +1,5 @@
 """What a simulation found, as a table: of plain text, or for a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """The grid of the arena: families, horizons and runs, and what is true of the populations played."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final

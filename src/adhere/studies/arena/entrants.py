@@ -1,7 +1,5 @@
 """Who plays: every policy of the package that can be compared, and what the tables call it."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from adhere.errors import InputError

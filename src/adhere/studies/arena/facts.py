@@ -1,7 +1,5 @@
 """The arena's tables, looked up: what its page says and draws."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

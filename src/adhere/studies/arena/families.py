@@ -6,8 +6,6 @@
 True
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property, partial

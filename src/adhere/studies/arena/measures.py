@@ -1,7 +1,5 @@
 """What is measured of a policy in a cell: by population first, then over populations."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

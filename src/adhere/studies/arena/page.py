@@ -1,7 +1,5 @@
 """The arena's page, one HTML file made of its tables alone, and what the terminal shows of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

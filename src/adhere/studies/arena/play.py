@@ -1,7 +1,5 @@
 """One policy in one cell of the arena, simulated run by run; finished plays are kept on disk, a file each."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Recipes by which populations are drawn: the same random numbers for everybody who names the seed."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass

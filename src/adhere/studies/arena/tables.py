@@ -4,8 +4,6 @@
 ['policy', 'label', 'gain']
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Trials of an adaptive design, with late and lost outcomes, and every interval and test of their analysis."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass

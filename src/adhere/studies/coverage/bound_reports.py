@@ -6,8 +6,6 @@ program considers. So programs are solved where some cell's probability is outsi
 the widths. Limits that assume what is not true are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The cells of the study: which trials are drawn, and how many."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from adhere.studies.coverage.people import ADAPTIVE, FIXED, LARGE

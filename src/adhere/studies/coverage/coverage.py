@@ -1,7 +1,5 @@
 """Draw and analyse every trial of the study, on all cores, and write what came of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """Trials of a fixed design, drawn as counts, and every interval that their analysis reports."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Each kind of interval and test against its bar, where the worst cell decides; as text and as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

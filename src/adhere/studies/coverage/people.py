@@ -1,7 +1,5 @@
 """The populations of the study, and what is true of them: what every interval is held against."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

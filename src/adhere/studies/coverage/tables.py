@@ -1,7 +1,5 @@
 """The study's tables: a row for each kind of interval or test in each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Not `multiprocessing`: a process that it starts runs the program that started it
 `coverage` must then be written for.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

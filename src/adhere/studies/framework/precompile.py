@@ -4,8 +4,6 @@
 two.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Iterable

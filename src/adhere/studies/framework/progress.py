@@ -1,7 +1,5 @@
 """The progress of a run of several studies: a bar on a terminal, a line for each study elsewhere."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

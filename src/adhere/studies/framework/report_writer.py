@@ -4,8 +4,6 @@ Only what an earlier run wrote there, as its `run.json` lists it, is replaced or
 is left alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Run studies, save their tables, and write the report."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Sequence

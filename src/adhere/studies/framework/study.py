@@ -4,8 +4,6 @@ Simulating takes minutes and leaves tables; rendering takes a second and reads n
 can be rendered again, and every number in a report comes from a file beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

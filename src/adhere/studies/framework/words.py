@@ -7,8 +7,6 @@ a table's caption. A page of several sections parts them by `[section NAME]` and
 paragraphs.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How fast regret grows with the number of patients: exponents and bends, and how sure they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Figure 2 and Example 1: all policies on rich and poor patients, and on defiers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial

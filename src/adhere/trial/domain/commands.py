@@ -1,7 +1,5 @@
 """The commands a live trial accepts, and its responses."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import ClassVar, TypeAlias
 

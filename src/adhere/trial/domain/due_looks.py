@@ -3,8 +3,6 @@
 The looks in a log are checked here too: whether they stand where the design has them, and what they found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 

@@ -5,8 +5,6 @@ set or -2 for something else. Events name subjects by keys and free text by a di
 outside the log, where they can be erased.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from importlib.metadata import version
 from typing import TypeAlias
@@ -155,7 +153,7 @@ class UpdateRefused(Event, frozen=True, kw_only=True, tag="update-refused"):
 class Looked(Event, frozen=True, kw_only=True, tag="looked"):
     """The trial was looked at, as its design has it: what was found of each arm, and whether to stop.
 
-    Statuses and the decision are the numbers of `trial.looks`. A stop is only recommended: a person ends the trial.
+    Statuses and the decision are the numbers of `looks.judge`. A stop is only recommended: a person ends the trial.
     """
 
     look: int  # from 0

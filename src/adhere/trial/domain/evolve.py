@@ -1,15 +1,13 @@
 """`evolve`, the one reducer: the next state of a trial from an event.
 
 It is pure: it changes neither its arguments nor anything else. The in-memory `Trial`, the service, corrections and
-replay all use it. A update at the end of the log is learned at once. An event that changes an earlier update only
+replay all use it. An update at the end of the log is learned at once. An event that changes an earlier update only
 marks the policy's state as outdated from that update's place on (`relearn_from`); `projection.Projection` then learns
 the later updates again, in one compiled loop.
 
-A update at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
+An update at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
 writes the log adds in the same transaction (`refused_events`). From that event on the update is no more.
 """
-
-from __future__ import annotations
 
 from datetime import datetime
 

@@ -5,8 +5,6 @@ it. A correction changes the value and leaves the place, so that the policy lear
 reported then. An imputed value has a place like a reported one, and keeps it when the reported value replaces it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
@@ -43,7 +41,7 @@ class Part(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A update that the policy refused: its place, feedback and reward; none for a choice.
+    """An update that the policy refused: its place, feedback and reward; none for a choice.
 
     The feedback is that of a policy that sees both arms, with MAX_ARMS arms.
     """
@@ -93,7 +91,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
     ) -> tuple[Row, ...]:
         """The updates of a policy: at most one from the reward and one from an actual arm that comes later.
 
-        A policy that sees both arms is also taught that none of the arms was taken. A update that the policy refused
+        A policy that sees both arms is also taught that none of the arms was taken. An update that the policy refused
         is left out for as long as it says the same. `benefit` makes of a reward the one that is learned.
 
         >>> from datetime import datetime

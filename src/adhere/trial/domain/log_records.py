@@ -3,8 +3,6 @@
 Each record's hash covers its body and the hash before it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from typing import Final

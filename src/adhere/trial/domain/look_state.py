@@ -4,8 +4,6 @@ All functions here are pure. `evolve` applies them to every event of a trial who
 its allocation or has strata; the state of any other trial has none of it.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The rules are those that simulated trials of the design run compiled; here they run as Python.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary

@@ -1,7 +1,5 @@
 """The state of a trial: what its log amounts to, up to a position."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -19,7 +17,7 @@ from adhere.trial.secret.trial_keys import TrialKeys
 
 
 class Refusal(NamedTuple):
-    """A update at which the policy failed: its place, its recommendation, and why."""
+    """An update at which the policy failed: its place, its recommendation, and why."""
 
     place: int
     recommendation_index: int

@@ -5,8 +5,6 @@ the policy had had until then are gathered from the records and learned in one c
 those kept beside the log contain corrections that came later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum

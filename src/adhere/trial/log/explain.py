@@ -1,7 +1,5 @@
 """Explain in plain words: what an event says, how a recommendation was derived, and what was reported since."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from adhere.design.arms import describe_taken

@@ -4,8 +4,6 @@ It is kept in memory and brought up to date from the records since, so that a pa
 record only a few fields are decoded: a log of 200,000 records takes less than a second at first.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ The first line says what it is; then come the records, each with its hash; then 
 kept outside the chain; and the head. The secret that draws arms is left out, unless it was revealed in a record.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path

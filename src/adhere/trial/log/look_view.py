@@ -1,7 +1,5 @@
 """The looks of a trial in words and names, for people and programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

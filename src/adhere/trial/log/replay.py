@@ -1,7 +1,5 @@
 """Replay: derive every recommendation of a log again, from the log as it stood when it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -123,7 +121,7 @@ class _Replayer:
         return event.place in places
 
     def _missing_refusal(self, position: int) -> IntegrityError | None:
-        """A update that the policy refuses, where the log should have said so before this position."""
+        """An update that the policy refuses, where the log should have said so before this position."""
         if self._version != self._result.algorithm_version:
             return None
         for refusal in self._projection.state.refusals:

@@ -5,8 +5,6 @@ imputed one, after the policy had used it, the policy forgot everything and lear
 Of what was taken nothing is noted: only policies that do not learn from it can be redrawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

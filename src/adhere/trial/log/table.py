@@ -24,8 +24,6 @@ STUDYID. A design with lower_is_better has LOWERFL, which is Y in every row, beh
 In CSV, not in Parquet, text that a spreadsheet would take for a formula is escaped (`adhere.csv_cells`).
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime

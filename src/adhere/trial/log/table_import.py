@@ -5,8 +5,6 @@ learns from the rows in the order of their records or, without those, in that of
 replay has nothing to derive again and says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A table of recommendations as it is read from a file or a frame: CDISC's names of columns, its arms and rewards."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Verify a log: every record against the hash chain, and what is kept beside the log against its digests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

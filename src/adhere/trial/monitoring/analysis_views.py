@@ -1,7 +1,5 @@
 """Parts of an analysis as a monitor shows them: plain values, each estimate with its interval."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 from typing import Final

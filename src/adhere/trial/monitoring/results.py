@@ -1,7 +1,5 @@
 """Interim results of a trial by three analysis sets: intention-to-treat, as-treated, per-protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

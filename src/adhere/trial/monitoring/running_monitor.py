@@ -1,7 +1,5 @@
 """The monitor of one trial, kept up to date: what was read and played is not read and played again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TypeAlias
 

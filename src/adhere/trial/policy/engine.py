@@ -1,7 +1,5 @@
 """A policy in one trial: what it chooses from a state, and the state after a stretch of updates."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 

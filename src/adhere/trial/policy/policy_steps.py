@@ -1,7 +1,5 @@
 """A policy's compiled functions applied to a state: an arm, the probability of each arm, its beliefs."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading

@@ -5,8 +5,6 @@ the policy's probabilities at the last look, and its probabilities now of the ar
 simulated one run these same functions, which need no memory of their own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.compilation import Kernel, generic_with_default, implements, inline, memo_of, state_of

@@ -2,8 +2,9 @@
 
 Every update has a *place*, the position of the record that first reported it; a correction changes the update and
 leaves its place, so that no two updates share one. A row is a place, a recommendation, the arm chosen, the feedback
-(see `policies.generic`), the reward, and the recommendation's memo. The feedback CHOICE stands for the choice itself,
-where it changes the policy's state: an outcome is recycled, or the arm takes its place in a block of the burn-in.
+(see `policies.base.generic`), the reward, and the recommendation's memo. The feedback CHOICE stands for the choice
+itself, where it changes the policy's state: an outcome is recycled, or the arm takes its place in a block of the
+burn-in.
 """
 
 from __future__ import annotations

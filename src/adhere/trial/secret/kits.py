@@ -5,8 +5,6 @@ secret of the epoch in which it was made. A kit that was given out and then lost
 an older backup, is of an epoch that the log does not have: its code is no other recommendation's.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple

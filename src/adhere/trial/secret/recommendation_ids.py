@@ -6,8 +6,6 @@ gap. An ID that was given out and then lost, as after the restore of an older ba
 another recommendation with the same index has other random letters, and an ID counts only as a whole.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import threading

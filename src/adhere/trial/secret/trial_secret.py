@@ -6,8 +6,6 @@ from its first record on, so that the secret cannot be chosen afterwards. Keys o
 or that belong to learning, are derived from the commitment: everybody can compute them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

@@ -1,7 +1,5 @@
 """One file per command: `decide(state, command, context)` is pure and returns the events the command leads to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pause, resume or close a trial."""
 
-from __future__ import annotations
-
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import InputError
 from adhere.trial.domain.commands import ChangeStatus

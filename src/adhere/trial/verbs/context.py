@@ -1,7 +1,5 @@
 """The circumstances that `decide` is given besides the state and the command, and the changes that it returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Correct or retract a report, or a withdrawal. A policy learns as if the right values had been the first ones."""
 
-from __future__ import annotations
-
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError, InputError
 from adhere.trial.domain.commands import Correct

@@ -4,8 +4,6 @@ Without `repeats`, a subject has at most one open recommendation. It is the late
 earlier one again (`TrialState.reopened`). A correction that would open a second one is refused.
 """
 
-from __future__ import annotations
-
 from adhere.errors import ConflictError, InputError, nearest
 from adhere.trial.domain.commands import Recommend
 from adhere.trial.domain.history import History

@@ -1,7 +1,5 @@
 """Erase a subject's identity: the pseudonym and free text are deleted, the log keeps a key without meaning."""
 
-from __future__ import annotations
-
 from adhere.errors import UnknownError
 from adhere.trial.domain.commands import Erase
 from adhere.trial.domain.events import Erased

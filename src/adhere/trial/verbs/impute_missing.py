@@ -1,7 +1,5 @@
 """Apply the trial's rule for missing reports to each recommendation that is old enough, once."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from adhere.design.arms import arm_taken

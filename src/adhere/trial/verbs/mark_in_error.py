@@ -1,7 +1,5 @@
 """Mark a recommendation as entered in error: nobody was to be treated by it. No analysis counts it."""
 
-from __future__ import annotations
-
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError
 from adhere.trial.domain.commands import MarkInError

@@ -1,7 +1,5 @@
 """Recommend an arm for a subject, or repeat the recommendation that is still open."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adhere.errors import ConflictError

@@ -1,7 +1,5 @@
 """Report what was taken, the reward, or both. What is known already is only acknowledged."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from adhere.checks import check_text

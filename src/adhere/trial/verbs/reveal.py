@@ -1,7 +1,5 @@
 """Reveal the secrets of a closed trial, after which anybody who has its log can draw its arms and kits again."""
 
-from __future__ import annotations
-
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError
 from adhere.trial.domain.commands import Reveal

@@ -1,7 +1,5 @@
 """Disclose the arm in a kit, and record that it was disclosed."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text

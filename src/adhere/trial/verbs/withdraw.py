@@ -1,7 +1,5 @@
 """Mark a recommendation as lost to follow-up: no more reports are accepted, earlier ones stay."""
 
-from __future__ import annotations
-
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.trial.domain.commands import Withdraw
 from adhere.trial.domain.events import Repeated, Withdrawn

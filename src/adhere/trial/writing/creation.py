@@ -4,8 +4,6 @@ Where records may have been lost, arms are drawn by a fresh secret from then on.
 those they were recommended to. Drawn again by the same secret they would come out the same, and could be predicted.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Derive the state and caches of a trial from its log, where an import or another version of the policy left none."""
 
-from __future__ import annotations
-
 import logging
 
 from adhere.store import Head, Store, WriteTransaction

@@ -4,8 +4,6 @@ What holds for every command is here, once: the same request id gets the same re
 refused and the refusal recorded, a closed trial accepts nothing that changes it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 `execution` has what holds for every command, and the verbs what each of them does.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -8,8 +8,6 @@ transaction in memory or, where that is not possible, derived from the log. Both
 rebuilt from the log, and replay compares them with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 

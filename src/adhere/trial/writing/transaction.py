@@ -1,7 +1,5 @@
 """One trial within one transaction of a store: its state, and the events added to its log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The table of updates of one trial, one block for each CHECKPOINT_EVERY records, and learning from it again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Every call of the service, described once; `Client` and `AsyncClient` carry them out."""
 
-from __future__ import annotations
-
 from adhere_client.calls import designs as designs
 from adhere_client.calls import recommendations as recommendations
 from adhere_client.calls import tokens as tokens

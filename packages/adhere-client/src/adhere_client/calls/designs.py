@@ -1,7 +1,5 @@
 """Designs: trials created by them, designs checked and simulated, the policies they may name; explorations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

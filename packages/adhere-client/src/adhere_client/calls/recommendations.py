@@ -1,7 +1,5 @@
 """Recommendations and what becomes of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Tokens and links to sign in."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 

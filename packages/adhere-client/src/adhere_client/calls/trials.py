@@ -1,7 +1,5 @@
 """Trials: what there is, pausing, ending, enrolment, results so far, and the log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Responses of the service, declared once: the service sends these types, and the clients return them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

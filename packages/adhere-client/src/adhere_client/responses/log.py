@@ -1,7 +1,5 @@
 """A trial's log: its records, recommendations derived again from it, and who read what."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 

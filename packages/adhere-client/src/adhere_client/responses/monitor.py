@@ -1,7 +1,5 @@
 """A trial as a statistician watches it: numbers as in its analysis, now and over time."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Recommendations and what was reported of them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 

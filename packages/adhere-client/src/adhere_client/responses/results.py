@@ -1,7 +1,5 @@
 """The results of a trial so far."""
 
-from __future__ import annotations
-
 from adhere_client.responses import Response
 
 

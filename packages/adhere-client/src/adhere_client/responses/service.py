@@ -1,7 +1,5 @@
 """The service itself: its tokens, links to sign in, and health."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

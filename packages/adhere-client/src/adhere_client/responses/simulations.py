@@ -1,7 +1,5 @@
 """Policies, and designs and populations that the service simulates."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """Trials: their designs, the looks at them, and who was enrolled."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 

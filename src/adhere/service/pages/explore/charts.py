@@ -1,7 +1,5 @@
 """Values of the charts of Explore, drawn once by templates/charts and then given other values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 

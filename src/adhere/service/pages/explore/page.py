@@ -1,7 +1,5 @@
 """The page to explore the paper's idea on: sliders, curves, beliefs against the truth, and who is fooled."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any, Final

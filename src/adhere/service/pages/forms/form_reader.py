@@ -1,7 +1,5 @@
 """Read the fields of a form, and note what is wrong with each of them instead of stopping at the first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

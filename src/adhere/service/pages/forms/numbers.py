@@ -1,7 +1,5 @@
 """Numbers from the text of a form's field: "0.2", "0,2", "99%" and "1 000"; text with two meanings is refused."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Refusals of the API as a page shows them: a sentence, the field that it is about, and the part of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Values of the monitor's charts, drawn by templates/charts: allocation, effects, posterior densities, surplus."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias

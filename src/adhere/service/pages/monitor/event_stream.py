@@ -1,7 +1,5 @@
 """A response that does not end by itself: server-sent events, until one side leaves."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """The monitor of a trial: the page, its parts once its log has grown, and the files one can take along."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from contextlib import suppress

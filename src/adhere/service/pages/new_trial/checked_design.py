@@ -1,7 +1,5 @@
 """The form without a field that was refused, so that the other fields can still be checked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

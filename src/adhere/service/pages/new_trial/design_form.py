@@ -1,7 +1,5 @@
 """Policies in plain words for New trial; `adhere policies` and the API describe them as their papers do."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

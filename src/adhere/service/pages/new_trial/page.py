@@ -1,7 +1,5 @@
 """New trial: a design from a form or a file, checked, simulated, and then created."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

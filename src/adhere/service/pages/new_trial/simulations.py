@@ -1,7 +1,5 @@
 """A simulation of a design: how far it is, what it found, its report."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace

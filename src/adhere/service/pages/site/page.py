@@ -1,7 +1,5 @@
 """The site page: a recommendation for a subject, what waits, and a search for a subject's recommendations."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from typing import Any, Final

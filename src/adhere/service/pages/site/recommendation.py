@@ -1,7 +1,5 @@
 """One recommendation: large and plain, what was reported of it, the forms that say more, and a slip to print."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple

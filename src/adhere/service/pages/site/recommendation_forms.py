@@ -1,7 +1,5 @@
 """Forms of a recommendation: reports, corrections, lost to follow-up, entered in error, unblinding."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Kinds of sentences that an analysis prints, and whether the truth makes one wrong."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Every set that an analysis shows, how it is marked, and the truth that it should contain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Run the synthetic trials: draw their tables, analyse each like a user, and count what is shown and wrong."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence

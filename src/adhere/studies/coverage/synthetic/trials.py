@@ -1,7 +1,5 @@
 """The ten trials of the statistician's bar, most in two sizes or with a variant, and everything true of them."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
