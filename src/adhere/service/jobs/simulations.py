@@ -45,9 +45,10 @@ class Simulations:
         """Simulate a design for a token, which has one at a time; returns the simulation's number."""
         self._check_room(token)
         files = self._new()
-        files.state = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
+        begun = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
+        files.state = begun
         job = (total, design, scenarios, n_trials, seed)
-        thread = threading.Thread(target=self._look_after, args=(files, job), name=f"simulation {files.id}")
+        thread = threading.Thread(target=self._look_after, args=(files, begun, job), name=f"simulation {files.id}")
         try:
             start_thread(thread)
         except UnavailableError:
@@ -110,11 +111,8 @@ class Simulations:
         folder.mkdir(mode=0o700)
         return SimulationFiles(folder)
 
-    def _look_after(self, files: SimulationFiles, job: tuple[Any, ...]) -> None:
+    def _look_after(self, files: SimulationFiles, begun: SimulationState, job: tuple[Any, ...]) -> None:
         """Wait for its turn, run it, and note how it ended."""
-        begun = files.state
-        if begun is None:  # a cleaner of temporary files was faster
-            return
 
         def note(state: State, reason: str = "") -> None:
             files.state = replace(begun, state=state, reason=reason)
