@@ -10,6 +10,7 @@ from pathlib import Path
 # hashes, each with an error of its own kind.
 _SHORTAGE = (
     "can't start new thread",
+    "can't allocate",  # a lock
     "failed to map segment",
     "annot allocate memory",
     "returned NULL without setting an exception",

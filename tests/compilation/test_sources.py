@@ -231,9 +231,7 @@ def test_every_function_that_numba_compiles_is_in_a_file_that_counts(monkeypatch
     }
     for module, runner in runners.items():
         read.clear()
-        dispatcher = Kernel(
-            runner.loop._function, static=True
-        )  # which has nothing in memory, and finds nothing on disk
+        dispatcher = Kernel(runner.loop._function, static=True)  # with nothing in memory, nor on disk
         monkeypatch.setattr("adhere.compilation.kernel.cache_folder", lambda classes, module: None)
         dispatcher.compiled(*runner._example())
         own = {file for file in read if file.is_relative_to(PACKAGE)}

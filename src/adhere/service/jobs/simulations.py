@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from adhere.design.design import Design
 from adhere.errors import InputError, UnavailableError, UnknownError
+from adhere.memory import is_shortage
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.child_process import JobProcessError, reap, reply_of, send, spawn
 from adhere.service.jobs.jobs import policy_files
@@ -132,13 +133,16 @@ class Simulations:
                     reap(process)
                     raise
             self._await_report(files, process)  # the next may begin
-        except (OSError, MemoryError) as error:
+        except Exception as error:
+            if not isinstance(error, OSError) and not is_shortage(error):
+                raise
             lack = getattr(error, "strerror", None) or "memory"
-            while files.folder.exists() and not self._closing.is_set():
-                with suppress(OSError, MemoryError):  # until there is enough to write it down
-                    note("failed", f"the machine is out of resources ({lack})")
+            while not self._closing.is_set():
+                with suppress(OSError, MemoryError, RuntimeError):  # until there is enough to write it down
+                    if files.folder.exists():
+                        note("failed", f"the machine is out of resources ({lack})")
                     return
-                self._closing.wait(_POLL_SECONDS)
+                time.sleep(_POLL_SECONDS)  # without a lock, which takes memory
 
     @contextmanager
     def _turn(self, files: SimulationFiles) -> Iterator[bool]:
