@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from parsing import parsed
+
 HERE = Path(__file__).parents[1]
 SOURCES = HERE / "src/adhere"
 # Classes that their libraries document as made to be subclassed.
@@ -65,7 +67,7 @@ def _uses(folder: Path) -> Iterator[tuple[str, str, Path]]:
 
 def _internals(source: str) -> Iterator[tuple[str, str]]:
     """The libraries and names of what some source builds on that no library documents for that."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     imported = dict(_imported(tree))
     for name in imported.values():
         if _is_foreign(name) and (_is_private(name) or name.startswith("numba.core.")):

@@ -12,19 +12,18 @@ import pytest
 
 import adhere
 from adhere.policies import all_policies
+from parsing import parsed
 
 
 def test_type_checkers_see_the_names_there_are() -> None:
-    imports = [node for node in ast.walk(ast.parse(inspect.getsource(adhere))) if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in ast.walk(parsed(inspect.getsource(adhere))) if isinstance(node, ast.ImportFrom)]
     seen = {(alias.asname, node.module) for node in imports for alias in node.names if alias.asname}
     assert seen == set(adhere._HOMES.items())
 
 
 def test_type_checkers_see_policies_by_the_names_they_have() -> None:
     """A class that is not listed for them is there, too; to a type checker it is Any."""
-    imports = [
-        node for node in ast.walk(ast.parse(inspect.getsource(all_policies))) if isinstance(node, ast.ImportFrom)
-    ]
+    imports = [node for node in ast.walk(parsed(inspect.getsource(all_policies))) if isinstance(node, ast.ImportFrom)]
     seen = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
     assert seen.items() <= {name: cls.__module__ for name, cls in all_policies.CLASSES.items()}.items()
     assert {"Thompson", "Floor", "HierarchicalBandit"} <= seen.keys() <= set(adhere.__all__)

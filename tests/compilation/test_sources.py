@@ -26,6 +26,7 @@ from adhere.design.parts import Looks, Stopping
 from adhere.evaluation.kernels.trial_runner import TrialRunner
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 from evaluation.trials import compliers
+from parsing import parsed
 
 from .processes import IMPORT_AND_RECOMMEND, RECOMMEND, SIMULATE, kernels_in, run, write_fixed
 
@@ -105,7 +106,7 @@ def test_a_class_typed_in_runs_uncached_and_says_so(tmp_path: Path) -> None:
 def imported_by(file: Path) -> set[Path]:
     """The files of adhere that a file imports, by its syntax: written apart from `adhere.compilation.sources`."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file} imports relatively"
             assert node.module is not None

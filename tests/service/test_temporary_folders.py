@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from adhere.service.jobs.simulation_files import SimulationFiles
+from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState
 from adhere.service.jobs.simulations import Simulations
 from adhere.service.temporary_folders import turn
 from service.serving import as_process, in_file, wait_until
@@ -70,7 +70,8 @@ def test_turns_are_taken_after_a_cleaner(tmp_path: Path) -> None:
 
 def test_a_simulation_whose_files_are_gone_before_it_begins_is_forgotten(tmp_path: Path) -> None:
     simulations = Simulations(str(tmp_path))
-    simulations._look_after(SimulationFiles(tmp_path / "1"), ())
+    begun = SimulationState(token=1, n_trials=10, seed=0, state="waiting")
+    simulations._look_after(SimulationFiles(tmp_path / "1"), begun, ())
     assert simulations.of_token(1) == []
 
 

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from types import TracebackType
-from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, Generic, ParamSpec, Self, TypeVar, get_args, overload
 
 from adhere_client import calls
 from adhere_client.connection import Connection
@@ -41,9 +41,9 @@ class Call(Generic[Arguments, Answered]):
 
     def shown_on(self, method: Callable[..., Any]) -> Callable[..., Any]:
         """Let a method show the parameters of its call, after itself, and the result in place of the steps."""
-        signature = inspect.signature(self.steps_of)
+        signature = inspect.signature(self.steps_of, eval_str=True)
         itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        result = str(signature.return_annotation).removeprefix("Steps[").removesuffix("]")
+        result = get_args(signature.return_annotation)[-1]  # of Steps[result]
         shown = signature.replace(parameters=[itself, *signature.parameters.values()], return_annotation=result)
         method.__signature__ = shown  # type: ignore[attr-defined]
         return method
