@@ -31,10 +31,10 @@ $(RUN): $(PINS)
 $(DEMO): $(PINS)
 	@scripts/setup demo
 
-test: $(DEV) ## lint, types, layers, doctests and tests (nine minutes on two cores)
+test: $(DEV) ## lint, types, layers, doctests and tests (five to six minutes on two cores)
 	@scripts/check
 
-test-slow: $(DEV) ## the slow tests: real processes, kills, clocks, every composition of policies, every size of phone (six minutes on two cores)
+test-slow: $(DEV) ## the slow tests: real processes, kills, clocks, every composition of policies, every size of phone (eleven minutes on two cores)
 	@scripts/check --slow
 
 setup: $(DEV) ## make .venv with everything that the targets below and the tests need
