@@ -213,7 +213,7 @@ def local_words(length: int, otherwise: Any) -> Any:
 
 
 def buffer_for(length: int, kind: type[np.generic], many_arms: bool = False) -> Any:
-    """What to pass for `otherwise`: an array of the length where one is needed."""
+    """Return the array to pass for `otherwise`, of the given length where one is needed."""
     return np.zeros(length if many_arms or length > MAX_STATIC else 0, kind)
 
 

@@ -56,7 +56,7 @@ def traceback_place(found: TracebackType | None, own: Iterable[str] = ()) -> Pla
 
 
 def sentence_of(error: BaseException) -> str:
-    """What an exception says, in one line."""
+    """Return the message of an exception in one line."""
     said = error.msg if isinstance(error, SyntaxError) else str(error)
     text = " ".join(said.split())
     if isinstance(error, InputError):
@@ -68,7 +68,7 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_
 
 
 def name_of(value: Any) -> str:
-    """What a function or class is called; of anything else its text."""
+    """Return the name of a function or class, or the text of anything else."""
     return str(getattr(value, "__name__", value if isinstance(value, str) else repr(value)))
 
 

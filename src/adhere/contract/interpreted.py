@@ -45,7 +45,7 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class Guard:
-    """What an array and all views of it refuse."""
+    """Refusals that an array shares with all its views."""
 
     def __init__(self, name: str) -> None:
         self.name, self.is_frozen, self.is_blank = name, False, False

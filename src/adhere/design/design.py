@@ -60,7 +60,7 @@ def toml_of(design: msgspec.Struct) -> str:
 
 
 def difference(design: msgspec.Struct, other: msgspec.Struct) -> str:
-    """Which field of two designs differs first, in words; nothing if none does."""
+    """Name the first field in which two designs differ, in words; return an empty text if none does."""
     for field in msgspec.structs.fields(design):
         mine, theirs = (plain(getattr(one, field.name)) for one in (design, other))
         if mine != theirs:
@@ -144,7 +144,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def digest(self) -> str:
-        """What stands for the design in the first record of a trial: equal designs have the same."""
+        """Digest of the design in the first record of a trial: equal designs have equal digests."""
         return digest_of(self)
 
     def to_toml(self) -> str:

@@ -102,7 +102,7 @@ LOG_BETTER, LOG_WORSE = "log wealth of the bet on better", "log wealth of the be
 
 
 class LookThreshold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a number at a look must be for a status: `of` is the number's name."""
+    """Threshold of a number at a look for a status: `of` is the number's name."""
 
     of: str
     at_least: float | None = None
@@ -147,7 +147,7 @@ class LookNames:
         self._measures = measures(self._rules)
 
     def thresholds(self, look: int) -> dict[str, LookThreshold]:
-        """Those of a look, counted from 0."""
+        """Return the thresholds of a look, counted from 0."""
         return thresholds_of(self._rules, look)
 
     def named(self, values: tuple[float | None, ...]) -> dict[str, float]:

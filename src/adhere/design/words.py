@@ -54,7 +54,7 @@ _BINDING: Final = "but not at the last look. That is binding: type I errors rely
 
 
 def stopping_sentences(design: Design) -> Iterator[str]:
-    """What decides at a look, and at which numbers."""
+    """Say which statistic decides at a look, and at which thresholds."""
     rules = design.stopping
     if rules is None:
         return

@@ -56,7 +56,7 @@ class EvaluationPlan(Plan):
 
     @cached_property
     def columns(self) -> tuple[Columns, ...]:
-        """What is measured of a trial of each design."""
+        """Columns of the measures of a trial, for each design."""
         return tuple(
             Columns(len(design.arms), tuple(grid_points(None, max_patients(design)).tolist()), planned_looks(design))
             for design in self.designs

@@ -237,7 +237,7 @@ class Distributions(EqualArrays):
 
     @staticmethod
     def of(outcomes: TrialOutcomes, rows: Floats, columns: Columns, max_patients: int) -> Distributions:
-        """Those of a block of trials and of what was measured of it."""
+        """Return the distributions of a block of trials and of its measures."""
         return Distributions(
             np.bincount(outcomes.n_patients, minlength=max_patients + 1),
             Spread.of(outcomes.days),
@@ -245,5 +245,5 @@ class Distributions(EqualArrays):
         )
 
     def merge(self, other: Distributions) -> Distributions:
-        """Those of both."""
+        """Merge the distributions of two blocks."""
         return Distributions(self.sizes + other.sizes, self.days.merge(other.days), self.surplus.merge(other.surplus))

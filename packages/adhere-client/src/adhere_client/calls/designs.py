@@ -94,7 +94,7 @@ def start_simulation(
     return ask(Request("POST", "/simulations", Simulation, body, repeatable=False))
 
 
-def simulation(id: int) -> Steps[Simulation]:  # noqa: A002
+def simulation(id: int) -> Steps[Simulation]:  # noqa: A002 (the name in the address)
     """How far a simulation is, and at its end the operating characteristics."""
     return get(f"/simulations/{id}", Simulation)
 
@@ -105,12 +105,12 @@ def simulations() -> Steps[list[SimulationLine]]:
     return found.simulations
 
 
-def stop_simulation(id: int) -> Steps[None]:  # noqa: A002
+def stop_simulation(id: int) -> Steps[None]:  # noqa: A002 (the name in the address)
     """Stop a simulation that waits or runs; one that has ended is forgotten."""
     return ask(Request("DELETE", f"/simulations/{id}", type(None)))
 
 
-def simulation_report(id: int, path: str | Path) -> Steps[None]:  # noqa: A002
+def simulation_report(id: int, path: str | Path) -> Steps[None]:  # noqa: A002 (the name in the address)
     """Write the report on a simulation that is done to an HTML file."""
     return ask(Request("GET", f"/simulations/{id}/report", type(None), into=Path(path)))
 

@@ -40,14 +40,14 @@ def recommend(
     return write(trial_path(trial, "recommendations"), IssuedRecommendation, body, request_id)
 
 
-def recommendation(trial: str, id: str) -> Steps[RecommendationDetails]:  # noqa: A002
+def recommendation(trial: str, id: str) -> Steps[RecommendationDetails]:  # noqa: A002 (the name in the address)
     """A recommendation and its reports. A site sees less."""
     return get(recommendation_path(trial, id), RecommendationDetails)
 
 
 def report(
     trial: str,
-    id: str,  # noqa: A002
+    id: str,  # noqa: A002 (the name in the address)
     *,
     actual: str | None = None,
     took_nothing: bool = False,
@@ -74,7 +74,7 @@ def report(
 
 def correct(
     trial: str,
-    id: str,  # noqa: A002
+    id: str,  # noqa: A002 (the name in the address)
     reason: str,
     *,
     actual: str | None = None,
@@ -100,7 +100,7 @@ def correct(
 
 def withdraw(
     trial: str,
-    id: str,  # noqa: A002
+    id: str,  # noqa: A002 (the name in the address)
     reason: str,
     *,
     subject: str | None = None,
@@ -113,7 +113,7 @@ def withdraw(
 
 def mark_in_error(
     trial: str,
-    id: str,  # noqa: A002
+    id: str,  # noqa: A002 (the name in the address)
     reason: str,
     *,
     subject: str | None = None,
@@ -132,7 +132,7 @@ def unblind(
     kit: str,
     reason: str,
     *,
-    id: str | None = None,  # noqa: A002
+    id: str | None = None,  # noqa: A002 (the name in the address)
     request_id: str | None = None,
 ) -> Steps[Unblinding]:
     """Unblind a kit, which is recorded; a site its own, or one that the subject of its recommendation `id` took."""

@@ -28,7 +28,7 @@ def make_token(
 
 
 def rotate_token(
-    id: int,  # noqa: A002
+    id: int,  # noqa: A002 (the name in the address)
     *,
     overlap: timedelta = timedelta(0),
     expires_at: datetime | None = None,
@@ -40,7 +40,7 @@ def rotate_token(
     return ask(Request("POST", f"/tokens/{id}/rotation", IssuedToken, body, repeatable=False))
 
 
-def make_link(id: int, *, minutes: int = 60) -> Steps[SignInLink]:  # noqa: A002
+def make_link(id: int, *, minutes: int = 60) -> Steps[SignInLink]:  # noqa: A002 (the name in the address)
     """Make a link by which the holder of a token signs in to the pages, once; not repeated either."""
     return ask(Request("POST", f"/tokens/{id}/links", SignInLink, {"minutes": minutes}, repeatable=False))
 
@@ -51,6 +51,6 @@ def tokens() -> Steps[list[TokenDetails]]:
     return found.tokens
 
 
-def revoke_token(id: int) -> Steps[None]:  # noqa: A002
+def revoke_token(id: int) -> Steps[None]:  # noqa: A002 (the name in the address)
     """Revoke a token; once more changes nothing."""
     return ask(Request("DELETE", f"/tokens/{id}", type(None)))

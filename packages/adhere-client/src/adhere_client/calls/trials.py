@@ -101,7 +101,7 @@ def analysis(trial: str, path: str | Path) -> Steps[str]:
     return ask(Request("GET", f"{trial_path(trial, 'analysis')}?format={form}", str, into=Path(path)))
 
 
-def export(trial: str, path: str | Path, format: str | None = None) -> Steps[str]:  # noqa: A002
+def export(trial: str, path: str | Path, format: str | None = None) -> Steps[str]:  # noqa: A002 (the name in the query)
     """Write a trial to a file (csv, parquet, log); returns the hash of the last record in it.
 
     Without a format, the file's ending says which.
@@ -121,7 +121,7 @@ def records(trial: str, *, after: int | None = None, before: int | None = None) 
     return get(f"{trial_path(trial, 'records')}{'?' * bool(query)}{query}", LogPage)
 
 
-def derive_again(trial: str, id: str) -> Steps[Reproduction]:  # noqa: A002
+def derive_again(trial: str, id: str) -> Steps[Reproduction]:  # noqa: A002 (the name in the address)
     """Derive a recommendation again from the log as it stood then; says whether the same comes out, and why."""
     return get(recommendation_path(trial, id, "derivation"), Reproduction)
 
