@@ -6,7 +6,6 @@ has none. Its mean over the trials that have it is then a ratio of two means, an
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def mean(moments: Moments, column: int) -> Estimate:
 
 def mean_share(moments: Moments, column: int) -> Estimate:
     """The mean over trials of a share, whose interval is from 0 to 1."""
-    return _within(moments.estimate(column), 0.0, 1.0)
+    return moments.mean_share(column)
 
 
 def probability_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
@@ -153,9 +152,3 @@ def _estimate(value: float, deviation: float, n: int) -> Estimate:
         return Estimate(value, None, None, None)
     error = deviation / math.sqrt(n)
     return Estimate(value, error, value - Z95 * error, value + Z95 * error)
-
-
-def _within(one: Estimate, lowest: float, highest: float) -> Estimate:
-    if one.low is None or one.high is None:
-        return one
-    return replace(one, low=max(lowest, one.low), high=min(highest, one.high))

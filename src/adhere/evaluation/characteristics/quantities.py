@@ -168,6 +168,7 @@ def _estimates(truth: Truth, columns: Columns, view: str, method: str, arm: int)
     yield Quantity("interval_error", "miss where any", (has_interval, covers), no_claim, arm, view, method)
 
 
+_SHARES = {"05": "5% of", "25": "25% of", "50": "half of the", "75": "75% of", "95": "95% of"}  # of trials
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "type_one": "Probability of claiming a difference where there is none: about any arm (family-wise), or about "
@@ -191,18 +192,10 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "selected": "Probability that the trial leaves this arm behind.",
         "sample_size": "Mean number of patients recommended an arm.",
         "sample_size_sd": "Standard deviation of that number over trials.",
-        "sample_size_q05": "The number that 5% of trials do not exceed.",
-        "sample_size_q25": "The number that 25% of trials do not exceed.",
-        "sample_size_q50": "The number that half of the trials do not exceed.",
-        "sample_size_q75": "The number that 75% of trials do not exceed.",
-        "sample_size_q95": "The number that 95% of trials do not exceed.",
+        **{f"sample_size_q{q}": f"The number that {some} trials do not exceed." for q, some in _SHARES.items()},
         "duration": "Mean number of days from the first patient to the last look.",
         "duration_sd": "Standard deviation of the duration over trials.",
-        "duration_q05": "The duration that 5% of trials do not exceed.",
-        "duration_q25": "The duration that 25% of trials do not exceed.",
-        "duration_q50": "The duration that half of the trials do not exceed.",
-        "duration_q75": "The duration that 75% of trials do not exceed.",
-        "duration_q95": "The duration that 95% of trials do not exceed.",
+        **{f"duration_q{q}": f"The duration that {some} trials do not exceed." for q, some in _SHARES.items()},
         "n_looks": "Mean number of looks.",
         "n_recommended": "Mean number of patients recommended the arm.",
         "allocation": "Share of a trial's patients recommended the arm, its mean over trials.",

@@ -214,11 +214,23 @@ _MAX_COMPARED = 3  # arms
 
 def estimates_figures(rows: Sequence[Row]) -> list[ReportFigure]:
     """Bias, and coverage, of every estimand by every method."""
+    from adhere.report.dots import Reference
+
     n_arms = min(_MAX_COMPARED, len(rows[0].others)) if rows else 1
     shown, left_out = shown_of(rows, max(2, _MAX_ROWS // n_arms))
+    bias, coverage = (_estimate_points(shown, name) for name in ("bias", "coverage"))
+    panels = {point["panel"] for point in coverage}
+    target = [Reference("95%", panel, 0.95, 0.95, 0.95) for panel in VIEWS if panel in panels]
+    of_bias = {"x_label": "mean of the estimate minus the true effect", "zero": "no bias"}
+    of_coverage = {
+        "x_label": "share of trials whose interval holds the true effect",
+        "references": target,
+        "zero": "",
+    }
+    right = "Coverage: how often 95% intervals hold the true effect."
     found = [
-        _bias(_estimate_points(shown, "bias"), left_out),
-        _coverage(_estimate_points(shown, "coverage"), left_out),
+        _dots_figure("bias", f"Bias of estimated effects, by estimand.{left_out}", bias, "{:+.3f}", of_bias),
+        _dots_figure("coverage", f"{right}{left_out}", coverage, "{:.1%}", of_coverage),
     ]
     return [one for one in found if one is not None]
 
@@ -237,46 +249,20 @@ def _estimate_points(rows: Sequence[Row], name: str) -> list[dict[str, Any]]:
     return points
 
 
-def _bias(points: Sequence[dict[str, Any]], left_out: str) -> ReportFigure | None:
+def _dots_figure(
+    name: str, caption: str, points: Sequence[dict[str, Any]], how: str, options: dict[str, Any]
+) -> ReportFigure | None:
+    """Draw a characteristic of all estimates as dots with their intervals; return None if there are none."""
     import polars as pl
 
     from adhere.report.dots import dots
 
     if not points:
         return None
+    said = (f"{one['row']}, {one['panel']}, {one['style']}: {how.format(one['mean'])}" for one in points)
     return ReportFigure(
-        "bias",
-        f"Bias of estimated effects, by estimand.{left_out} Bars: 95% Monte Carlo intervals.",
-        _said(points, "{:+.3f}"),
-        lambda: dots(
-            pl.DataFrame(points, infer_schema_length=None),
-            x_label="mean of the estimate minus the true effect",
-            zero="no bias",
-        ),
+        name,
+        f"{caption} Bars: 95% Monte Carlo intervals.",
+        "; ".join(said),
+        lambda: dots(pl.DataFrame(points, infer_schema_length=None), **options),
     )
-
-
-def _coverage(points: Sequence[dict[str, Any]], left_out: str) -> ReportFigure | None:
-    import polars as pl
-
-    from adhere.report.dots import Reference, dots
-
-    if not points:
-        return None
-    panels = {point["panel"] for point in points}
-    target = [Reference("95%", panel, 0.95, 0.95, 0.95) for panel in VIEWS if panel in panels]
-    return ReportFigure(
-        "coverage",
-        f"Coverage: how often 95% intervals hold the true effect.{left_out} Bars: 95% Monte Carlo intervals.",
-        _said(points, "{:.1%}"),
-        lambda: dots(
-            pl.DataFrame(points, infer_schema_length=None),
-            x_label="share of trials whose interval holds the true effect",
-            references=target,
-            zero="",
-        ),
-    )
-
-
-def _said(points: Sequence[dict[str, Any]], how: str) -> str:
-    return "; ".join(f"{one['row']}, {one['panel']}, {one['style']}: {how.format(one['mean'])}" for one in points)

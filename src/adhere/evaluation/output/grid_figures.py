@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adhere.evaluation.output.rows import Row, is_known, percent, rows_of, short_percent
+from adhere.evaluation.output.rows import Row, is_known, rows_of, short_percent, some_of
 from adhere.report.section import ReportFigure
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _figure(
     from adhere.report.lines import Level, lines
 
     titles = list(dict.fromkeys(part["panel"] for part in parts))
-    shown = titles if len(titles) <= _MAX_PANELS else _spread(titles)
+    shown = some_of(titles, _MAX_PANELS)
     kept = [part for part in parts if part["panel"] in shown]
     left_out = f" {len(shown)} of {len(titles)} panels; the tables have all." if len(shown) < len(titles) else ""
     wide = len(shown) > 1
@@ -166,16 +166,3 @@ def _figure(
         ),
         wide=wide,
     )
-
-
-def _spread(titles: Sequence[str]) -> list[str]:
-    return [titles[round(place * (len(titles) - 1) / (_MAX_PANELS - 1))] for place in range(_MAX_PANELS)]
-
-
-def worst_error(rows: Sequence[Row]) -> tuple[Row, str] | None:
-    """The scenario with the largest type I error, and that in words."""
-    known = [(one.mean, row) for row in rows if (one := row.number("type_one")) is not None and is_known(one)]
-    if not known:
-        return None
-    row = max(known, key=lambda one: one[0])[1]
-    return row, percent(row.number("type_one"))

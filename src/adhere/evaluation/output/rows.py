@@ -146,6 +146,16 @@ def rows_of_design(evaluation: EvaluationData, number: int) -> list[Row]:
     return rows_of(evaluation)[number :: len(evaluation.designs)]
 
 
+def conclusion_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Shares of trials by what they end with; statuses that never occur are left out."""
+    columns = {}
+    for status in (*STATUSES, INCONCLUSIVE):
+        numbers = [row.number(status) for row in rows]
+        if status == INCONCLUSIVE or any(one is not None and one.mean > 0 for one in numbers):
+            columns[status] = column(numbers, percent=True)
+    return columns
+
+
 def some_of(scenarios: Sequence[One], most: int) -> list[One]:
     """As many as there is room for, spread evenly from the first to the last.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adhere.design.planned_looks import planned_looks
 from adhere.design.words import as_assigned, randomises
-from adhere.evaluation.output.grid_figures import CLAIMS, worst_error
+from adhere.evaluation.output.grid_figures import CLAIMS
 from adhere.evaluation.output.rows import Row, is_known, percent, rows_of
 from adhere.intervals import Estimate
 from adhere.report.numbers import counted
@@ -78,12 +78,7 @@ def every_scenario(evaluation: EvaluationData) -> str:
 
 def errors_result(evaluation: EvaluationData) -> str:
     """The largest type I error of each design, and where it is."""
-
-    def largest(rows: Sequence[Row]) -> str:
-        worst = worst_error(rows)
-        return "" if worst is None else f"{worst[1]} ({worst[0].scenario.name})"
-
-    if not (said := _each_design(evaluation, largest)):
+    if not (said := _largest(evaluation, "type_one")):
         return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_ERRORS
     return f"The largest type I error{_among(evaluation, 'type_one')}: {said}."
 
@@ -96,19 +91,14 @@ def _among(evaluation: EvaluationData, name: str) -> str:
 
 def wrong_claims_result(evaluation: EvaluationData) -> str:
     """The largest probability of a claim in the wrong direction, of each design; nothing where there is none."""
-
-    def largest(rows: Sequence[Row]) -> str:
-        known = _known(rows, "wrong_claim")
-        return _where(max(known, key=_mean)) if known else ""
-
-    said = _each_design(evaluation, largest)
+    said = _largest(evaluation, "wrong_claim")
     return f"The largest probability of a claim in the wrong direction: {said}." if said else ""
 
 
 def fairness_result(evaluation: EvaluationData) -> str:
     """Whether the designs' type I errors are so far apart that their power cannot be compared."""
-    by_design = [worst_error(rows) for rows in _by_design(evaluation).values()]
-    errors = [one.mean for worst in by_design if worst and (one := worst[0].number("type_one")) is not None]
+    by_design = [_known(rows, "type_one") for rows in _by_design(evaluation).values()]
+    errors = [max(map(_mean, known)) for known in by_design if known]
     if len(errors) < 2 or max(errors) - min(errors) < _ALIKE:
         return ""
     return (
@@ -222,6 +212,16 @@ def _each_design(evaluation: EvaluationData, say: Callable[[Sequence[Row]], str]
     """What there is to say of each design, after its name if there are several."""
     said = {label: text for label, rows in _by_design(evaluation).items() if (text := say(rows))}
     return "; ".join(said.values() if len(evaluation.designs) == 1 else (f"{one}: {said[one]}" for one in said))
+
+
+def _largest(evaluation: EvaluationData, name: str) -> str:
+    """The largest value of a characteristic of each design, and the scenario it is in."""
+
+    def largest(rows: Sequence[Row]) -> str:
+        known = _known(rows, name)
+        return _where(max(known, key=_mean)) if known else ""
+
+    return _each_design(evaluation, largest)
 
 
 def _known(rows: Sequence[Row], name: str) -> list[tuple[Estimate, Row]]:

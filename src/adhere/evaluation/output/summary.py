@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from adhere.evaluation.output import sentences
 from adhere.evaluation.output.grid_figures import claim_of
 from adhere.evaluation.output.rows import (
-    INCONCLUSIVE,
-    STATUSES,
     UNKNOWN,
     Row,
     column,
+    conclusion_columns,
     rows_of,
     rows_of_design,
     scenario_columns,
@@ -83,12 +82,7 @@ def _short(digest: str) -> str:
 def _one(evaluation: EvaluationData, width: int) -> Iterator[str]:
     rows = rows_of_design(evaluation, 0)
     yield _listed("Claims, sizes and patients", rows, claims_columns(rows), width)
-    columns = {}
-    for status in (*STATUSES, INCONCLUSIVE):
-        numbers = [row.number(status) for row in rows]
-        if status == INCONCLUSIVE or any(one is not None and one.mean > 0 for one in numbers):
-            columns[status] = column(numbers, percent=True)
-    yield _listed("What trials end with", rows, columns, width)
+    yield _listed("What trials end with", rows, conclusion_columns(rows), width)
 
 
 def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:

@@ -9,11 +9,10 @@ from adhere.analysis.formatting import signed
 from adhere.evaluation.output.figures import look_labels
 from adhere.evaluation.output.rows import (
     ERRORS,
-    INCONCLUSIVE,
-    STATUSES,
     UNKNOWN,
     Row,
     column,
+    conclusion_columns,
     is_known,
     rows_of,
     rows_of_design,
@@ -106,12 +105,8 @@ def _interval(one: Estimate | None) -> str:
 def conclusions_table(evaluation: EvaluationData) -> Listing:
     """What trials end with; statuses that never occur are left out."""
     rows = rows_of(evaluation)
-    columns: dict[str, list[str]] = {}
-    for status in (*STATUSES, INCONCLUSIVE):
-        numbers = [row.number(status) for row in rows]
-        if status == INCONCLUSIVE or any(one is not None and one.mean > 0 for one in numbers):
-            columns[status] = column(numbers, percent=True)
-    return _listing(evaluation, rows, f"What trials end with: share of trials ({ERRORS})", columns)
+    caption = f"What trials end with: share of trials ({ERRORS})"
+    return _listing(evaluation, rows, caption, conclusion_columns(rows))
 
 
 def size_table(evaluation: EvaluationData) -> Listing:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -17,7 +16,6 @@ from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.search.confirmed_number import Tried
 from adhere.intervals import Estimate
 from adhere.report.text_table import text_table
-from adhere.simulation.execution.progress import Progress
 
 if TYPE_CHECKING:
     import polars
@@ -33,24 +31,13 @@ class ErrorRates:
 
     of: ErrorOf
     scenarios: tuple[Scenario, ...]
-    n_threads: int | None
-    device: str
-    executor: Executor | None
-    progress: Progress | bool | None
+    workers: Mapping[str, Any]  # the arguments of `evaluate` that say who simulates, and who hears of it
 
     def __call__(self, design: Design, n_trials: int, seed: int) -> tuple[float, ...]:
         """The rate of error of a design in each scenario."""
         check(design)
-        evaluation = evaluate(
-            msgspec.structs.replace(design, estimands=()),  # estimates are what takes longest
-            self.scenarios,
-            n_trials,
-            seed,
-            n_threads=self.n_threads,
-            device=self.device,
-            executor=self.executor,
-            progress=self.progress,
-        )
+        design = msgspec.structs.replace(design, estimands=())  # estimates are what takes longest
+        evaluation = evaluate(design, self.scenarios, n_trials, seed, **self.workers)
         return tuple(self._rate(evaluation[place, 0]) for place in range(len(self.scenarios)))
 
     def _rate(self, found: Characteristics) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,3 +71,10 @@ class Moments(EqualArrays):
             return Estimate(mean, None, None, None)
         error = float(self.standard_error()[column])
         return Estimate(mean, error, mean - Z95 * error, mean + Z95 * error)
+
+    def mean_share(self, column: int) -> Estimate:
+        """The mean of a quantity that is a share, whose interval is from 0 to 1."""
+        one = self.estimate(column)
+        if one.low is None or one.high is None:
+            return one
+        return replace(one, low=max(0.0, one.low), high=min(1.0, one.high))

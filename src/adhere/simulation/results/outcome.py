@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from adhere.errors import InputError, nearest
 from adhere.intervals import Z95, Estimate, wilson
+from adhere.report.numbers import counted
 from adhere.simulation.measures.measure import MEASURES, SHARES, Columns
 from adhere.simulation.measures.moments import Floats, Moments
 from adhere.simulation.measures.quantiles import QuantileSketch
@@ -29,9 +30,7 @@ class Config:
     @property
     def size(self) -> str:
         """How many runs of how many patients, in words."""
-        runs = "1 run" if self.n_runs == 1 else f"{self.n_runs:,} runs"
-        patients = "1 patient" if self.n_patients == 1 else f"{self.n_patients:,} patients"
-        return f"{runs} of {patients}, seed {self.seed}"
+        return f"{counted(self.n_runs, 'run')} of {counted(self.n_patients, 'patient')}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -135,27 +134,19 @@ class Outcome:
     @property
     def allocation(self) -> dict[str, Estimate]:
         """Each arm's share of the recommendations."""
-        return {arm: self._mean_share(self._columns.allocation(i).stop - 1) for i, arm in enumerate(self.arms)}
+        return {arm: self.moments.mean_share(self._columns.allocation(i).stop - 1) for i, arm in enumerate(self.arms)}
 
     @property
     def experts(self) -> dict[str, Estimate]:
         """Each part's share of the decisions, for a hybrid; empty for a learner."""
         if len(self.components) < 2:
             return {}
-        return {name: self._mean_share(self._columns.component(i)) for i, name in enumerate(self.components)}
+        return {name: self.moments.mean_share(self._columns.component(i)) for i, name in enumerate(self.components)}
 
     def _share_of_runs(self, name: str) -> Estimate:
         """With Wilson's interval: the share itself and the ends are from 0 to 1. Of pooled shares it is too wide."""
         one, n_runs = self.moments.estimate(self._columns.share(name)), self.moments.n
         return one if one.se is None else Estimate(one.mean, one.se, *wilson(one.mean * n_runs, n_runs))
-
-    def _mean_share(self, column: int) -> Estimate:
-        one = self.moments.estimate(column)
-        return (
-            one
-            if one.low is None or one.high is None
-            else replace(one, low=max(0.0, one.low), high=min(1.0, one.high))
-        )
 
     def trajectory(self, measure: str = "surplus", difference: bool = False) -> Trajectory:
         """A measure, or its difference from the reference policy's, along the grid of t."""
