@@ -20,7 +20,7 @@ from adhere.evaluation.output.grid_figures import errors_figure, power_figure
 from adhere.evaluation.output.rows import rows_of_design
 from adhere.evaluation.output.side_by_side import designs_table, differences_figure, differences_table
 from adhere.evaluation.output.tables import people_table, scenarios_table
-from adhere.evaluation.output.words import WORDS, design_fields, methods, simulation_details
+from adhere.evaluation.output.words import WORDS, design_fields, methods
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
@@ -69,7 +69,7 @@ def _foot(evaluation: EvaluationData, command: str) -> dict[str, str]:
 
 
 def _sections(evaluation: EvaluationData) -> Iterator[Section]:
-    several, lower = len(evaluation.designs) > 1, evaluation.designs[0].lower_is_better
+    several, defined = len(evaluation.designs) > 1, methods(evaluation)
     first = rows_of_design(evaluation, 0)
     yield _designs(evaluation)
     yield Section(
@@ -78,7 +78,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         question="What may the trial meet, and what is true there?",
         result="Each scenario says who takes what, and how they fare; a trial sees neither.",
         uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
-        details=[*methods("scenarios", lower), *sentences.outcomes_said(evaluation)],
+        details=[*defined["scenarios"], *sentences.outcomes_said(evaluation)],
         listings=_filled(scenarios_table(evaluation), people_table(evaluation)),
     )
     if several:
@@ -89,7 +89,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         question="How often would a difference be claimed where there is none?",
         result=sentences.errors_result(evaluation),
         uncertainty=sentences.precision(evaluation),
-        details=methods("errors", lower),
+        details=defined["errors"],
         figures=[] if several else _drawn(errors_figure(evaluation)),
         headline=errors_figure(evaluation) if several else None,
         listings=_filled(tables.errors_table(evaluation)),
@@ -102,7 +102,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
             filter(None, [sentences.power_result(evaluation), sentences.wrong_claims_result(evaluation)])
         ),
         uncertainty=sentences.precision(evaluation),
-        details=methods("power", lower),
+        details=defined["power"],
         figures=_drawn(power_figure(evaluation)),
         listings=_filled(tables.power_table(evaluation)),
     )
@@ -112,7 +112,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         question="With which conclusion do trials end, and at which look?",
         result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
         uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
-        details=methods("conclusions", lower) if any(design.stopping for design in evaluation.designs) else [],
+        details=defined["conclusions"] if any(design.stopping for design in evaluation.designs) else [],
         figures=[] if several else _drawn(status_figure(first)),
         listings=_filled(
             tables.conclusions_table(evaluation), *([] if several else [tables.stops_table(evaluation)])
@@ -133,7 +133,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         question="Who would be recommended, and take, what; and what would they gain?",
         result=sentences.benefit_result(evaluation),
         uncertainty="A worse arm to recommend need not be a worse arm to take: see who takes what.",
-        details=methods("allocation", lower),
+        details=defined["allocation"],
         figures=[] if several else _drawn(allocation_figure(first)),
         listings=_filled(tables.allocation_table(evaluation), tables.benefit_table(evaluation)),
     )
@@ -145,7 +145,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
             question="Would the estimates be right, and would their intervals hold?",
             result=sentences.estimates_result(evaluation),
             uncertainty="Compliers cannot be seen one by one; where few comply, their effect is hard to estimate.",
-            details=methods("estimates", lower),
+            details=defined["estimates"],
             figures=[] if several else estimates_figures(first),
             listings=[estimates],
         )
@@ -155,7 +155,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         question="How was this computed, and how sure are these numbers?",
         result=sentences.precision(evaluation),
         uncertainty="Monte Carlo errors say how well these numbers are known, not whether a scenario is true.",
-        details=simulation_details(evaluation),
+        details=defined["simulation"],
         figures=[] if several else _drawn(convergence_figure(first)),
     )
 
