@@ -28,7 +28,7 @@ def _rows(rng: np.random.Generator) -> Floats:
 
 CASES: dict[str, tuple[Callable[[Moments], Estimate | None], float]] = {
     "probability": (lambda found: monte_carlo.probability(found, 0), HAS_SHARE),
-    "mean": (lambda found: monte_carlo.mean(found, 4), 5.0 + 2 * SCALE),
+    "mean": (lambda found: found.estimate(4), 5.0 + 2 * SCALE),
     "probability where any": (lambda found: monte_carlo.probability_where_any(found, 0, 3), 0.9),
     "miss where any": (lambda found: monte_carlo.miss_where_any(found, 0, 3), 0.1),
     "mean where any": (lambda found: monte_carlo.mean_where_any(found, 0, 1), SCALE),

@@ -22,8 +22,8 @@ from adhere.simulation.results.outcome import Trajectory
 RUNNING = "running"
 _ESTIMATORS: Mapping[Kind, Callable[..., Estimate | None]] = {
     "probability": monte_carlo.probability,
-    "mean": monte_carlo.mean,
-    "share": monte_carlo.mean_share,
+    "mean": Moments.estimate,
+    "share": Moments.mean_share,
     "deviation": monte_carlo.standard_deviation,
     "probability where any": monte_carlo.probability_where_any,
     "miss where any": monte_carlo.miss_where_any,
@@ -32,8 +32,8 @@ _ESTIMATORS: Mapping[Kind, Callable[..., Estimate | None]] = {
 }
 _PAIRED: Mapping[Kind, Callable[[Moments, int], Estimate]] = {
     "probability": monte_carlo.paired_probability_difference,
-    "mean": monte_carlo.paired_difference,
-    "share": monte_carlo.paired_difference,
+    "mean": Moments.estimate,
+    "share": Moments.estimate,
 }
 
 
@@ -157,7 +157,7 @@ class Characteristics:
             raise InputError("arm", arm, nearest(str(arm), self.design.arms))
         number = self.design.arms.index(arm)
         places = [self.columns.where("over_time", point, number) for point in range(len(self.columns.grid))]
-        return _trajectory(self.columns.grid, [monte_carlo.mean_share(self.moments, place) for place in places])
+        return _trajectory(self.columns.grid, [self.moments.mean_share(place) for place in places])
 
     def running(self) -> Trajectory:
         """The share of trials that have at least so many patients, at each point of the grid."""

@@ -31,16 +31,6 @@ def share(hits: int, n: int) -> Estimate:
     return Estimate(hits / n, error, low, high)
 
 
-def mean(moments: Moments, column: int) -> Estimate:
-    """The mean over trials."""
-    return moments.estimate(column)
-
-
-def mean_share(moments: Moments, column: int) -> Estimate:
-    """The mean over trials of a share, whose interval is from 0 to 1."""
-    return moments.mean_share(column)
-
-
 def probability_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
     """The share of trials in which something happens, of those in which it could; None if it could in none."""
     n = round(moments.n * float(moments.mean[has]))
@@ -112,11 +102,6 @@ def quantile_of_spread(spread: Spread, q: float) -> Estimate:
     error, low, high = _of_ranks(int(sketch.counts.sum()), q, sketch.quantile)
     low, high = low - ACCURACY * abs(low), high + ACCURACY * abs(high)
     return Estimate(sketch.quantile(q), error, max(low, sketch.lowest), min(high, sketch.highest))
-
-
-def paired_difference(differences: Moments, column: int) -> Estimate:
-    """The mean of what one design's trial has more than the reference's, on the same patients."""
-    return differences.estimate(column)
 
 
 def paired_probability_difference(differences: Moments, column: int) -> Estimate:
