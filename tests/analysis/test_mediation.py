@@ -12,8 +12,7 @@ from adhere.analysis.analyse import analyse_records
 from adhere.analysis.estimates import Validity
 from adhere.analysis.output.tables import mediation_table
 from adhere.analysis.records import TOOK_NOTHING, Records
-from adhere.analysis.trust.mediation import ArmMediation, mediation
-from adhere.analysis.trust.mediation_evidence import evidence_of, log_bayes_factor, log_e_value
+from adhere.analysis.trust.mediation import ArmMediation, evidence_of, log_bayes_factor, log_e_value, mediation
 from adhere.intervals import RewardSums, wilson
 from adhere.populations import stroke_aspirin, stroke_heparin
 from oracle import mediation_evidence as oracle

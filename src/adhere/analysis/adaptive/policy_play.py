@@ -238,7 +238,9 @@ class Allocator:
         on_progress: OnProgress,
     ) -> None:  # fmt: skip
         n_runs, rule, initial = len(keys), self._compiled.rule, self._compiled.state
-        given = (self._schedule.steps, self._taken(actual, n_runs), self._gained(reward, n_runs))
+        taken = self._by_run("actual", np.asarray(actual, np.int64), n_runs)
+        gained = self._by_run("reward", np.asarray(reward, np.float64), n_runs)
+        given = (self._schedule.steps, taken, gained)
         if len(self._schedule.steps) not in (1, n_runs):
             raise InputError("schedule", f"{len(self._schedule.steps)} runs", f"1 run, or {n_runs}")
         stop = np.zeros(1, np.int64)
@@ -269,12 +271,6 @@ class Allocator:
         # Compiled once, by the first thread, before the others look for it.
         first = arguments(slice(0, 1), np.zeros(1, np.int64))
         _in_threads(n_runs, lambda: PLAY_TRIALS.compiled(*first), run, stop, on_progress)
-
-    def _taken(self, actual: ArrayLike, n_runs: int) -> NDArray[np.int64]:
-        return self._by_run("actual", np.asarray(actual, np.int64), n_runs)
-
-    def _gained(self, reward: ArrayLike, n_runs: int) -> Floats:
-        return self._by_run("reward", np.asarray(reward, np.float64), n_runs)
 
     def _by_run(self, name: str, given: NDArray[Any], n_runs: int) -> NDArray[Any]:
         expected = (self._schedule.n_rows, self._n_arms)

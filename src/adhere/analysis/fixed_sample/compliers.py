@@ -13,12 +13,13 @@ from adhere.analysis.fixed_sample.assigned_moments import (
     UNTREATED,
     Assigned,
     Contrasts,
+    StratifiedAssigned,
     TwoAssigned,
+    stratified_pair,
 )
 from adhere.analysis.fixed_sample.intervals import two_sided
 from adhere.analysis.fixed_sample.means import View
 from adhere.analysis.fixed_sample.missing_at_random import Completed
-from adhere.analysis.fixed_sample.stratified_moments import StratifiedAssigned, stratified_pair
 from adhere.analysis.fixed_sample.two_arms import (
     NO_STRATUM,
     Contrast,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
 from adhere.analysis.fixed_sample.effects import NO_ESTIMAND as NO_ESTIMAND
 from adhere.analysis.formatting import ASSUMPTIONS, UNKNOWN, estimate, p_value
-from adhere.analysis.missing_outcomes.sensitivity import LATENT
+from adhere.analysis.missing_outcomes.sensitivity import LATENT, TippingPoint
 from adhere.analysis.trust.withheld import WITHHELD
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adhere.analysis.bounding.bounds import Bound
     from adhere.analysis.estimates import Comparison
     from adhere.analysis.findings import Findings
-    from adhere.analysis.fixed_sample.effects import NO_ESTIMAND as NO_ESTIMAND
-from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
 
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"

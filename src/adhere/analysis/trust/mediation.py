@@ -1,22 +1,17 @@
 """Can what was taken be trusted: given the arm taken, does the outcome depend on the arm chosen?"""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
-from adhere.analysis.cells import cells_of
+import numpy as np
+
+from adhere.analysis.cells import added, cells_of
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
-from adhere.analysis.fixed_sample.means import mean_of
+from adhere.analysis.fixed_sample.means import mean_of, variance_of
+from adhere.analysis.formatting import bayes_factor_words, from_log, p_value
 from adhere.analysis.records import NOT_KNOWN, Records
-from adhere.analysis.trust.mediation_evidence import (
-    any_time_limits,
-    arm_sentence,
-    bayes_factor,
-    evidence_of,
-    largest_difference,
-    overall_sentence,
-    untested_arm_sentence,
-    untested_sentence,
-)
 from adhere.intervals import RewardSums
 
 _NEEDS = (
@@ -159,3 +154,276 @@ def _means(cells: Sequence[RewardSums], adaptive: bool, level: float) -> list[Qu
         for low, high in zip(*any_time_limits(cells, level, 1), strict=True)
     ]
     return [replace(mean, sets=(found,)) if mean.n else mean for mean, found in zip(plain, limits, strict=True)]
+
+
+_FEW = 50  # patients, below which Student's interval is not relied on for skewed outcomes
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence against mediated: a Bayes factor and an e-value, and a p-value where the sample was a fixed one."""
+
+    log_bayes_factor: float
+    log_e: float
+    p_value: float | None
+    binary: bool  # whether all outcomes are 0 or 1; the Bayes factor is exact only then
+
+    def refutes(self, level: float) -> bool:
+        """Whether the e-value refutes it, however often one looked."""
+        return self.log_e >= -math.log1p(-level)
+
+    def differs(self, level: float) -> bool | None:
+        """Whether the p-value does, at one look at a fixed sample."""
+        return None if self.p_value is None else self.p_value <= 1.0 - level
+
+
+def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evidence:
+    """Evidence of groups of cells together; each group took one arm."""
+    freedom = sum(len(cells) - 1 for cells in groups)
+    p_value = None if adaptive else chi_square_p_value(math.fsum(map(chi_square, groups)), freedom)
+    return Evidence(
+        math.fsum(map(log_bayes_factor, groups)),
+        math.fsum(map(log_e_value, groups)),
+        p_value,
+        all(cell.binary for cells in groups for cell in cells),
+    )
+
+
+def log_bayes_factor(cells: Sequence[RewardSums]) -> float:
+    """Log Bayes factor of confounded (a mean for each cell) over mediated (one mean); each mean has a uniform prior.
+
+    >>> cells = [RewardSums(1, 1.0, 1.0), RewardSums(1, 0.0, 0.0)]
+    >>> round(math.exp(log_bayes_factor(cells)), 6)  # ½ · ½ over 1/6
+    1.5
+    """
+    return _log_mixture(cells) - _log_mixture([added(cells)])
+
+
+def log_e_value(cells: Sequence[RewardSums]) -> float:
+    """The mixture likelihood of confounded over the largest likelihood of mediated: any-time valid against mediated.
+
+    >>> cells = [RewardSums(1, 1.0, 1.0), RewardSums(1, 0.0, 0.0)]
+    >>> round(math.exp(log_e_value(cells)), 6)  # ½ · ½ over ½ · ½
+    1.0
+    """
+    return _log_mixture(cells) - _log_maximum(added(cells))
+
+
+def chi_square(cells: Sequence[RewardSums]) -> float:
+    """Pearson's statistic against one mean for all cells; where outcomes are not all 0 or 1, that of the F test.
+
+    The F test's is the value of χ² that has the same p-value, so that those of several arms can be added.
+
+    >>> round(chi_square([RewardSums(10, 2.0, 2.0), RewardSums(10, 8.0, 8.0)]), 6)
+    7.2
+    """
+    from scipy.special import chdtri, fdtrc
+
+    pooled = added(cells)
+    mean, freedom = pooled.total / pooled.n, len(cells) - 1
+    between = math.fsum(cell.n * (cell.total / cell.n - mean) ** 2 for cell in cells)
+    within = math.fsum(variance_of(cell) * (cell.n - 1) for cell in cells)
+    if not pooled.binary and within > 0.0:
+        rest = pooled.n - len(cells)
+        return float(chdtri(freedom, fdtrc(freedom, rest, between / freedom / (within / rest))))
+    variance = mean * (1.0 - mean)  # of outcomes 0 and 1, and at most that of others with this mean
+    return between / variance if variance > 0.0 else 0.0
+
+
+def chi_square_p_value(statistic: float, freedom: int) -> float:
+    """How probable a statistic as large is where all means are one."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(freedom, statistic))
+
+
+def _log_mixture(cells: Sequence[RewardSums]) -> float:
+    return math.fsum(_log_beta(1.0 + cell.total, 1.0 + max(0.0, cell.n - cell.total)) for cell in cells)
+
+
+def _log_maximum(pooled: RewardSums) -> float:
+    share = min(1.0, pooled.total / pooled.n)
+    return pooled.n * sum(part * math.log(part) for part in (share, 1.0 - share) if part > 0.0)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool) -> ConfidenceSet:
+    """Between which values the largest difference of two cells' means lies, in absolute value.
+
+    It is covered wherever the differences of all pairs are at once: by Newcombe's interval with an equal share of the
+    error for each pair (Bonferroni), or by any-time limits of each mean with an equal share for each of them. Where
+    outcomes are not 0 or 1, Newcombe's way of combining two intervals is used with Student's; of few patients with
+    Wilson's, which is then too wide rather than too narrow, as Student's can be for skewed outcomes.
+    """
+    if any_time:
+        low, high = any_time_limits(cells, level, len(cells))
+        pairs = [(low[i] - high[j], high[i] - low[j]) for i, j in combinations(range(len(cells)), 2)]
+        method, validity = "Robbins' mixture", Validity.ANY_TIME
+    else:
+        share = 1.0 - (1.0 - level) / math.comb(len(cells), 2)
+        means = [mean_of(_cautious(cell), share) for cell in cells]
+        pairs = [_combined(one, other) for one, other in combinations(means, 2)]
+        method = "Newcombe" if all(cell.binary for cell in cells) else "Student, combined as by Newcombe"
+        validity = Validity.FIXED
+    if len(pairs) > 1:
+        method += ", simultaneous"
+    least = max(max(low, -high, 0.0) for low, high in pairs)
+    most = max(max(-low, high) for low, high in pairs)
+    return ConfidenceSet(least, min(1.0, most), method, validity, level=level)
+
+
+def _cautious(cell: RewardSums) -> RewardSums:
+    """Outcomes of few patients as if they varied as much as zeros and ones of the same mean."""
+    return cell if cell.n >= _FEW else RewardSums(cell.n, cell.total, cell.total, binary=True)
+
+
+def _combined(one: Quantity, other: Quantity) -> tuple[float, float]:
+    """Newcombe's interval for the difference of two means, from the interval of each."""
+    (own,), (others,) = one.sets, other.sets
+    mean, other_mean = one.value or 0.0, other.value or 0.0
+    below = math.hypot(mean - own.low, others.high - other_mean)
+    above = math.hypot(own.high - mean, other_mean - others.low)
+    return mean - other_mean - below, mean - other_mean + above
+
+
+def any_time_limits(cells: Sequence[RewardSums], level: float, n_cells: int) -> tuple[list[float], list[float]]:
+    """Between which values the mean of each cell lies, of `n_cells` at once, whenever one stops."""
+    from adhere.analysis.bounding.observed_cells import cell_limits
+
+    n = np.array([float(cell.n) for cell in cells])
+    total = np.minimum([cell.total for cell in cells], n)
+    low, high = cell_limits(total, n, level, n_cells, any_time=True)
+    return low.tolist(), high.tolist()
+
+
+_STRENGTHS = ((150.0, "very strong"), (20.0, "strong"), (3.0, "positive"))  # Kass & Raftery (1995)
+
+
+def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool = True) -> str:
+    """Name the hypothesis that the Bayes factor favours, and the strength of the evidence.
+
+    Evidence for no dependence has a strength only if the means were found `alike`.
+
+    >>> bayes_factor_sentence(math.log(0.01), alike=True)
+    'The Bayes factor is 100 in favour of no dependence on the arm assigned (strong evidence).'
+    """
+    strength = next((word for least, word in _STRENGTHS if abs(log_factor) >= math.log(least)), "")
+    rough = "" if binary else ", which is rough where outcomes are not all 0 or 1,"
+    factor = f"The Bayes factor{rough} is {bayes_factor(log_factor)}"
+    if not strength:
+        return f"{factor}, which says next to nothing either way."
+    if log_factor < 0.0 and not alike:
+        return f"{factor}; with few patients it leans that way by itself."
+    return f"{factor} ({strength} evidence)."
+
+
+def bayes_factor(log_factor: float | None) -> str:
+    """A Bayes factor with the hypothesis that it favours; empty where there is none.
+
+    >>> bayes_factor(math.log(3.2))
+    '3.2 in favour of dependence on the arm assigned'
+    """
+    hypotheses = "in favour of dependence on the arm assigned", "in favour of no dependence on the arm assigned"
+    return "" if log_factor is None else bayes_factor_words(log_factor, hypotheses)
+
+
+def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:
+    """Why one arm cannot be tested."""
+    takers = [chosen for chosen, count in n.items() if count]
+    if not takers:
+        return f"Of nobody who took {arm} is the outcome known."
+    return (
+        f"All who took {arm} had been assigned to {takers[0]}, so it cannot be tested whether the outcome of taking "
+        f"{arm} depends on the arm assigned."
+    )
+
+
+def arm_sentence(
+    arm: str, means: Mapping[str, Quantity], evidence: Evidence, most: float, margin: float, level: float
+) -> str:
+    """Finding on those who took one arm; `most` is the largest difference that the data allow."""
+    if evidence.refutes(level) or evidence.differs(level):
+        known = sorted((mean.value, chosen) for chosen, mean in means.items() if mean.value is not None)
+        (low, lowest), *_, (high, highest) = known
+        within = f", by at most {most:z.3f}, less than the margin of {margin:g}" if most <= margin else ""
+        return (
+            f"Those who took {arm} fared differently depending on the arm they were assigned{within}: a mean outcome "
+            f"of {low:z.3f} if assigned to {lowest}, {high:z.3f} if assigned to {highest} ({_values(evidence)})."
+        )
+    if most <= margin:
+        return (
+            f"Those who took {arm} fared alike whichever arm they were assigned: their mean outcomes differ by at "
+            f"most {most:z.3f}, less than the margin of {margin:g}."
+        )
+    return (
+        f"Not decided for {arm}: no difference by the arm assigned is shown among those who took it "
+        f"({_values(evidence)}), but there could be one of up to {most:z.3f}, more than the margin of {margin:g}."
+    )
+
+
+def untested_sentence(n_known: int, everybody_complied: bool) -> str:
+    """Why no arm can be tested."""
+    if not n_known:
+        return "Of nobody it is known both what they took and how they fared, so nothing can be tested."
+    if everybody_complied:
+        return "Everybody took the arm they were assigned, so there is nothing to test."
+    return (
+        "No arm was taken by patients assigned to different arms, so it cannot be tested whether the outcome depends "
+        "on the arm assigned beyond what was taken."
+    )
+
+
+def overall_sentence(
+    evidence: Evidence, equivalent: bool, refuted_arms: Sequence[str], margin: float, level: float
+) -> str:
+    """Finding on all arms together."""
+    least, values = 1.0 / (1.0 - level), _values(evidence)
+    refuted, differs = evidence.refutes(level), evidence.differs(level)
+    if equivalent:
+        sentence = f"Given what was taken, mean outcomes differ by arm assigned by less than the margin of {margin:g}"
+        sentence += f", though they do differ ({values})." if refuted or differs else "."
+    elif refuted:
+        sentence = (
+            f"Refuted: the outcome depends not only on what was taken but also on the arm assigned ({values}; "
+            f"{least:.3g} or more refutes it however often one looked). {WHY}"
+        )
+    elif differs:
+        sentence = (
+            "In this sample the outcome depends not only on what was taken but also on the arm assigned "
+            f"({values}: refuted if this is the one look that was planned, not if it is one of several). {WHY}"
+        )
+    elif refuted_arms:
+        sentence = (
+            f"Refuted for those who took {and_list(refuted_arms)}: their outcome also depends on the arm assigned. "
+            f"For all arms together it is not decided ({values})."
+        )
+    else:
+        sentence = (
+            f"Not decided: the data do not refute that the outcome depends on what was taken alone ({values}), "
+            f"but do not show it within the margin of {margin:g} either. Not refuted does not mean safe."
+        )
+    return f"{sentence} {bayes_factor_sentence(evidence.log_bayes_factor, equivalent, evidence.binary)}"
+
+
+WHY = (
+    "Those who took an arm against their assignment are other people than those who took it as assigned, or being "
+    "assigned an arm did something by itself."
+)
+
+
+def _values(evidence: Evidence) -> str:
+    p = evidence.p_value
+    p_text = "" if p is None else "p < 0.001, " if p < 0.001 else f"p = {p_value(p)}, "
+    return f"{p_text}e-value {from_log(evidence.log_e)}"
+
+
+def and_list(names: Sequence[str]) -> str:
+    """Names as in a sentence.
+
+    >>> and_list(["a"]), and_list(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

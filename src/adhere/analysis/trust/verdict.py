@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adhere.analysis.estimates import Validity, View
 from adhere.analysis.fixed_sample.stratum_balance import kept_views
 from adhere.analysis.formatting import estimate, first_few, p_value, quantity, signed, unique
-from adhere.analysis.trust.mediation_evidence import and_list
+from adhere.analysis.trust.mediation import and_list
 from adhere.analysis.trust.verdict_sentences import (
     heterogeneity_sentences,
     if_fixed,

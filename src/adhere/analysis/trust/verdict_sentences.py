@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from adhere.analysis.estimates import ConfidenceSet, Validity, View
 from adhere.analysis.formatting import estimate, signed
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES
-from adhere.analysis.trust.mediation_evidence import and_list
+from adhere.analysis.trust.mediation import and_list
 from adhere.intervals import normal_quantile
 
 if TYPE_CHECKING:
