@@ -3,20 +3,14 @@
 import math
 from typing import Any
 
-import numpy as np
-
-from adhere.compilation import Memo, Number, PerArm, State, implements, unlikely
+from adhere.compilation import Memo, Number, PerArm, State, implements
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.numerics.selection import newest_wins_tie, share_among_largest
+from adhere.policies.numerics.annealing import anneal
+from adhere.policies.numerics.selection import draw_index_of_largest, equally_likely, share_among_largest
 from adhere.randomness import Stream, uniform
-
-_BELOW_ONE = 1.0 - 2.0**-52
-_SCHEDULE_END = 2**14
-# A logarithm for every update would be a fifth of a hierarchy's time.
-_SCHEDULE = np.array([1.0 / math.log(t + 1e-7) if t > 2 else 1.0 for t in range(_SCHEDULE_END)])
 
 
 class EpsilonGreedyState(State):
@@ -69,37 +63,20 @@ class EpsilonGreedy(Learner):
 @implements(choose, EpsilonGreedy)
 def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
     """Explore with probability ε, otherwise exploit; one random number decides both."""
-    u, epsilon = uniform(rng), state.epsilon
-    if u < epsilon:
-        if rule.n_arms == 2:
-            return 1 if u + u >= epsilon else 0
-        return np.int64(u / epsilon * rule.n_arms * _BELOW_ONE)  # which keeps it below n_arms
-    best, n_tied = 0, 1
-    for arm in range(1, rule.n_arms):
-        if state.means[arm] > state.means[best]:
-            best, n_tied = arm, 1
-        elif state.means[arm] == state.means[best]:
-            n_tied += 1
-            if newest_wins_tie(n_tied, rng):
-                best = arm
-    return best
+    u = uniform(rng)
+    if u < state.epsilon:
+        return equally_likely(u, state.epsilon, rule.n_arms)
+    return draw_index_of_largest(state.means, rng)
 
 
 @implements(learn, EpsilonGreedy)
 def learn_epsilon_greedy(
     rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Move the arm's mean; anneal ε unless it is given."""
+    """Move the arm's mean; anneal ε."""
     count, total = state.counts[arm] + 1.0, state.totals[arm] + reward
     state.counts[arm], state.totals[arm], state.means[arm] = count, total, total / count
-    if not unlikely(not math.isnan(rule.epsilon)):
-        t = 1.0
-        for other in range(rule.n_arms):
-            t += state.counts[other]
-        if unlikely(t >= _SCHEDULE_END):
-            state.epsilon = 1.0 / math.log(t + 1e-7)
-        else:
-            state.epsilon = _SCHEDULE[np.uint64(t)]
+    anneal(rule, state)
 
 
 @implements(probabilities, EpsilonGreedy)

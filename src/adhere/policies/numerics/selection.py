@@ -3,8 +3,12 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from adhere.compilation import Memo, State, generic, inline, specialise
 from adhere.randomness import Stream, uniform
+
+_BELOW_ONE = 1.0 - 2.0**-52
 
 
 def draw_from(probabilities: Any, rng: Stream) -> Any:
@@ -29,6 +33,14 @@ def draw_without_branches(probabilities: Any, rng: Stream) -> Any:
 
 specialise(draw_from, lambda *_: draw_without_branches)
 specialise(draw_from, lambda *_: draw_from, target="cpu")
+
+
+@inline
+def equally_likely(u: float, below: float, n: int) -> Any:
+    """Return one of n indices, all equally likely where u is uniform on [0, below)."""
+    if n == 2:
+        return 1 if u + u >= below else 0
+    return np.int64(u / below * n * _BELOW_ONE)  # which keeps it below n
 
 
 @inline
@@ -58,6 +70,20 @@ def newest_wins_tie(n_tied: int, rng: Stream) -> bool:
     Without it, the first arm would win every tie, and with it every first patient.
     """
     return uniform(rng) * n_tied < 1.0
+
+
+@inline
+def draw_index_of_largest(values: Any, rng: Stream) -> int:
+    """Return the index of the largest of several numbers; those that tie are equally likely."""
+    best, n_tied = 0, 1
+    for index in range(1, values.size):
+        if values[index] > values[best]:
+            best, n_tied = index, 1
+        elif values[index] == values[best]:
+            n_tied += 1
+            if newest_wins_tie(n_tied, rng):
+                best = index
+    return best
 
 
 @inline
