@@ -269,8 +269,7 @@ def calibrate(
     name = usual_number(design) if number is None else number
     within = range_to_search(design, name, between)
     nulls = _nulls(design, scenarios)
-    workers = {"n_threads": n_threads, "device": device, "executor": executor, "progress": progress}
-    rates = ErrorRates("type I", nulls, workers)
+    rates = ErrorRates("type I", nulls, n_threads, device, executor, progress)
 
     def errors(value: float, n: int, with_seed: int) -> tuple[float, ...]:
         return rates(with_number(design, name, value), n, with_seed)

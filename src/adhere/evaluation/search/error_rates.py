@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
@@ -16,6 +17,7 @@ from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.search.confirmed_number import Tried
 from adhere.intervals import Estimate
 from adhere.report.text_table import text_table
+from adhere.simulation.execution.progress import Progress
 
 if TYPE_CHECKING:
     import polars
@@ -31,13 +33,24 @@ class ErrorRates:
 
     of: ErrorOf
     scenarios: tuple[Scenario, ...]
-    workers: Mapping[str, Any]  # the arguments of `evaluate` that say who simulates, and who hears of it
+    n_threads: int | None
+    device: str
+    executor: Executor | None
+    progress: Progress | bool | None
 
     def __call__(self, design: Design, n_trials: int, seed: int) -> tuple[float, ...]:
         """The rate of error of a design in each scenario."""
         check(design)
-        design = msgspec.structs.replace(design, estimands=())  # estimates are what takes longest
-        evaluation = evaluate(design, self.scenarios, n_trials, seed, **self.workers)
+        evaluation = evaluate(
+            msgspec.structs.replace(design, estimands=()),  # estimates are what takes longest
+            self.scenarios,
+            n_trials,
+            seed,
+            n_threads=self.n_threads,
+            device=self.device,
+            executor=self.executor,
+            progress=self.progress,
+        )
         return tuple(self._rate(evaluation[place, 0]) for place in range(len(self.scenarios)))
 
     def _rate(self, found: Characteristics) -> float:

@@ -273,8 +273,7 @@ def sample_size(
     wanted = _wanted(design, scenario, scenarios)
     resized(design, design.n_patients or 1)  # which refuses a design without a size, or with a day for each patient
     start = design.n_patients or 1
-    workers = {"n_threads": n_threads, "device": device, "executor": executor, "progress": progress}
-    rates = ErrorRates("type II", (wanted,), workers)
+    rates = ErrorRates("type II", (wanted,), n_threads, device, executor, progress)
     within = Range(smallest_size(design), min(_TIMES_LARGER * start, MAX_PATIENTS), ROOT, 0, strict="high")
 
     def errors(size: float, n: int, with_seed: int) -> tuple[float, ...]:
