@@ -177,7 +177,6 @@ def _item(text: str, width: int) -> str:
     return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])
 
 
-_MAX_HTML_ROWS = 40
 _LONGER = {"false": "false claims", "wrong": "wrong direction"}  # headings, where there is room
 
 
@@ -190,8 +189,8 @@ def notebook_table(evaluation: EvaluationData) -> str:
         **{_LONGER.get(heading, heading): cells for heading, cells in claims_columns(rows).items()},
     }
     lines = list(zip(*columns.values(), strict=True))
-    body = "".join(_row("td", line) for line in lines[:_MAX_HTML_ROWS])
-    more = f"<p>and {len(lines) - _MAX_HTML_ROWS} more: .to_polars()</p>" if len(lines) > _MAX_ROWS else ""
+    body = "".join(_row("td", line) for line in lines[:_MAX_ROWS])
+    more = f"<p>and {len(lines) - _MAX_ROWS} more: .to_polars()</p>" if len(lines) > _MAX_ROWS else ""
     table = f"<table><thead>{_row('th', tuple(columns))}</thead><tbody>{body}</tbody></table>"
     return in_its_words(evaluation, f"<div><p>{escape(headline(evaluation))}</p>{table}{more}</div>")
 
