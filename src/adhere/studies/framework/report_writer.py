@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -22,10 +22,6 @@ from adhere.processors import usable_processors
 from adhere.report.section import Section
 from adhere.studies.framework.study_cache import CachedStudy, read_json, write_tables
 from adhere.studies.framework.words import Tables, listed
-
-if TYPE_CHECKING:
-    pass
-
 
 _LOCK = ".lock"
 

@@ -57,7 +57,8 @@ def shown_sets(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
 def _effect(row: EffectRow, trial: Trial, treatment: int, control: int) -> Shown:
     view = row.view.partition(",")[0]
     quantity = f"{_contrast(view, trial.arms[treatment], trial.arms[control])}: difference"
-    truth = _difference(view, trial, treatment, control)
+    means = _means_compared(view, trial, treatment, control)
+    truth = means[0] - means[1] if means else None
     mark = row.holds.partition(", p ")[0].removesuffix(f", {row.assumes}").removesuffix(f", {IF_NO_DEFIERS}")
     mark = NO_ESTIMAND if row.kind == NO_ESTIMAND else mark
     label = row.label
@@ -77,13 +78,14 @@ def _contrast(view: str, treatment: str, control: str) -> str:
     return f"taking {treatment}, not {control}{among}"
 
 
-def _difference(view: str, trial: Trial, treatment: int, control: int) -> float | None:
+def _means_compared(view: str, trial: Trial, treatment: int, control: int) -> tuple[float, float] | None:
+    """Mean outcomes under the treatment and the control that a view compares; None if it is about nobody."""
     if view == View.INTENTION_TO_TREAT.value:
-        return trial.mean_assigned(treatment) - trial.mean_assigned(control)
-    if view == View.COMPLIERS.value:
-        means = [trial.complier_mean(treatment, control, arm) for arm in (treatment, control)]
-        return None if means[0] is None or means[1] is None else means[0] - means[1]
-    return trial.mean_taken(treatment) - trial.mean_taken(control)
+        return trial.mean_assigned(treatment), trial.mean_assigned(control)
+    if view != View.COMPLIERS.value:
+        return trial.mean_taken(treatment), trial.mean_taken(control)
+    treated, untreated = (trial.complier_mean(treatment, control, arm) for arm in (treatment, control))
+    return None if treated is None or untreated is None else (treated, untreated)
 
 
 def _assumed(view: View, trial: Trial) -> frozenset[str]:
@@ -96,14 +98,8 @@ def _assumed(view: View, trial: Trial) -> frozenset[str]:
 
 def _ratio(analysis: Analysis, one: Comparison, trial: Trial) -> Shown:
     treatment, control = trial.arms.index(one.treatment), trial.arms.index(one.control)
-    means: list[float | None]
-    if one.view is View.INTENTION_TO_TREAT:
-        means = [trial.mean_assigned(arm) for arm in (treatment, control)]
-    elif one.view is View.COMPLIERS:
-        means = [trial.complier_mean(treatment, control, arm) for arm in (treatment, control)]
-    else:
-        means = [trial.mean_taken(arm) for arm in (treatment, control)]
-    truth = None if means[0] is None or means[1] is None else means[0] / means[1]
+    means = _means_compared(one.view.value, trial, treatment, control)
+    truth = means[0] / means[1] if means else None
     label, quantity = analysis.view_name(one), f"{_contrast(one.view.value, one.treatment, one.control)}: ratio"
     found = _first(one.ratio)
     mark = NO_ESTIMAND if one.view in MISLEADING else _mark(analysis, found)
