@@ -11,7 +11,7 @@ from adhere import Trial, simulate
 from adhere.compilation import Kernel
 from adhere.populations import PopulationLike, stroke_heparin, uniform_other
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
-from adhere.simulation.kernels.kernel import run_block
+from adhere.simulation.kernels.patient_loop import run_block
 from adhere.trial.policy import engine, policy_steps, steps
 from contract.policies_under_test import variants
 from contract.populations_under_test import mixed

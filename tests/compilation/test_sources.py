@@ -227,7 +227,9 @@ def test_every_function_that_numba_compiles_is_in_a_file_that_counts(monkeypatch
     design = Design("d", "hierarchical(exp3)", ("a", "b"), 60, looks=Looks(at=(20, 40)), stopping=stopping)
     population = compliers(0.3, 0.7)
     runners: dict[str, Any] = {
-        "adhere.simulation.kernels.kernel": CompiledRunner(parse_policy("hac-ucb"), population, 50, np.array([50])),
+        "adhere.simulation.kernels.patient_loop": CompiledRunner(
+            parse_policy("hac-ucb"), population, 50, np.array([50])
+        ),
         "adhere.evaluation.kernels.trial": TrialRunner(design, population, np.array([60]), None),
     }
     for module, runner in runners.items():

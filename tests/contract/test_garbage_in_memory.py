@@ -16,7 +16,7 @@ from adhere.contract.interpreted import as_python
 from adhere.design.design import Design
 from adhere.evaluation.kernels import trial as design_kernel
 from adhere.evaluation.kernels.trial_runner import TrialRunner
-from adhere.simulation.kernels import kernel as simulation_kernel
+from adhere.simulation.kernels import patient_loop as simulation_kernel
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 
 from .populations_under_test import graded_rewards, mixed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
 from adhere.exploration.presets import Group, preset_groups
+from adhere.exploration.protocol_beliefs import PROTOCOLS, belief_of, truth_of
 from adhere.exploration.sentences import headline, with_sentences
 
 from .people import any_groups, groups

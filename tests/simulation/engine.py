@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from adhere.policies import as_policy
 from adhere.populations import Population
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
-from adhere.simulation.kernels.kernel import run_block
+from adhere.simulation.kernels.patient_loop import run_block
 from adhere.simulation.measures.measure import Tallies
 
 Integers = NDArray[np.int64]

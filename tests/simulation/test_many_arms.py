@@ -8,7 +8,7 @@ from adhere import simulate
 from adhere.compilation import Kernel
 from adhere.populations import ComplianceType, ComplianceTypes, Count, Counts, Population
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
-from adhere.simulation.kernels.kernel import run_block
+from adhere.simulation.kernels.patient_loop import run_block
 from adhere.simulation.measures.measure import MEASURES
 from golden.digests import digest
 

@@ -15,7 +15,7 @@ A layout is declared once, field by field, and read and written by attribute:
 [0.0, 1.0, 0.5, 0.5, 3.0]
 
 How many places a field takes follows from the rule (a policy's compiled form). Compiled code evaluates the same
-definitions on the rule's type (`layout_types`), so that with a static number of arms every place is a constant.
+definitions on the rule's type (`layout_lowering`), so that with a static number of arms every place is a constant.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from adhere.policies import Policy, import_policies
 from adhere.policies.base.registry import from_json
 from adhere.populations import Population
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
-from adhere.simulation.kernels.kernel import run_block
+from adhere.simulation.kernels.patient_loop import run_block
 from adhere.trial import Trial
 
 N_PATIENTS = 60
@@ -38,7 +38,7 @@ _PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # b
 def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     """Compile a policy and run it, in a process of its own."""
     own = [str(file), json.dumps(policy.to_json()), str(SECONDS_TO_PLAY)]
-    command = [sys.executable, "-m", "adhere.contract", *own]
+    command = [sys.executable, "-m", "adhere.contract.compiled_process", *own]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)

@@ -1,8 +1,8 @@
 """Explore: what is true, what each protocol believes, and how some policies fare, by `adhere.simulate`."""
 
-from adhere.exploration.beliefs import PROTOCOLS, belief_of, truth_of
 from adhere.exploration.policies import TITLES
 from adhere.exploration.presets import Settings, population_of
+from adhere.exploration.protocol_beliefs import PROTOCOLS, belief_of, truth_of
 from adhere.exploration.results import Exploration
 from adhere.exploration.sentences import headline, with_sentences
 from adhere.intervals import Estimate

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from adhere.exploration.beliefs import Belief, Truth
 from adhere.exploration.presets import Settings
+from adhere.exploration.protocol_beliefs import Belief, Truth
 from adhere_client.responses.simulations import ExploredPolicy
 
 

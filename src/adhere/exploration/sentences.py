@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from adhere.exploration.beliefs import TINY, Belief, Truth, credited, sign_of, truth_of, wrong_shares
 from adhere.exploration.presets import ALWAYS, COMPLIERS, DEFIERS, NEVER, TREATMENT, Group
+from adhere.exploration.protocol_beliefs import TINY, Belief, Truth, credited, sign_of, truth_of, wrong_shares
 from adhere.populations.examples import ARMS
 
 

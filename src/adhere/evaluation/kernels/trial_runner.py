@@ -17,11 +17,11 @@ from adhere.policies import as_policy
 from adhere.policies.base.policy import TrialShape
 from adhere.populations import PatientTables, Population
 from adhere.simulation.execution.plan import Integers
-from adhere.simulation.kernels.compiled_trials import CompiledTrials, Make
+from adhere.simulation.kernels.base_runner import BaseRunner, Make
 from adhere.simulation.kernels.patients import Patients
 
 
-class TrialRunner(CompiledTrials[TrialOutcomes]):
+class TrialRunner(BaseRunner[TrialOutcomes]):
     """Plays trials of one design on one population, on processors or on a GPU.
 
     If the design says that lower outcomes are better, an outcome y of the population becomes 1 − y before a trial

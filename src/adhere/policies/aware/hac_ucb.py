@@ -1,4 +1,4 @@
-"""HAC-UCB: pool over the arms chosen until a test says that it misleads, then forget what was taken."""
+"""HAC-UCB: upper bounds by the arm taken until a test contradicts them, then by the arm chosen."""
 
 import math
 from typing import Final

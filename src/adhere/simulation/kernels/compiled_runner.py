@@ -8,13 +8,13 @@ from adhere.policies import Policy
 from adhere.policies.base.policy import TrialShape
 from adhere.populations import PatientTables, Population
 from adhere.simulation.execution.plan import Integers
-from adhere.simulation.kernels.compiled_trials import CompiledTrials, Make
-from adhere.simulation.kernels.kernel import RUN_BLOCK, Sizes, Workspace, run_block
+from adhere.simulation.kernels.base_runner import BaseRunner, Make
+from adhere.simulation.kernels.patient_loop import RUN_BLOCK, Sizes, Workspace, run_block
 from adhere.simulation.kernels.patients import Arms, OneByOne, Patients
 from adhere.simulation.measures.measure import Tallies, n_last
 
 
-class CompiledRunner(CompiledTrials[Tallies]):
+class CompiledRunner(BaseRunner[Tallies]):
     """Runs a policy's compiled form, on processors or on a GPU."""
 
     function, loop, announcement = run_block, RUN_BLOCK, "compiling"

@@ -5,7 +5,7 @@ from typing import Any
 from adhere.compilation import inline
 from adhere.compilation.gpu import GpuKernel, cuda
 from adhere.simulation.kernels import NO_FAULT
-from adhere.simulation.kernels.kernel import run_block
+from adhere.simulation.kernels.patient_loop import run_block
 
 inline(run_block)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from adhere.exploration.beliefs import Pair
+from adhere.exploration.protocol_beliefs import Pair
 from adhere.exploration.results import Exploration
 
 Rows: TypeAlias = list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Trials of one policy on one population, played by a compiled loop."""
+"""Base of the runners: compile the loop over trials of one policy, and run it on processors or on a GPU."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ Make: TypeAlias = Callable[..., Any]  # an array of a shape and a type
 Outcomes = TypeVar("Outcomes", bound=tuple[Any, ...])
 
 
-class CompiledTrials(ABC, Generic[Outcomes]):
+class BaseRunner(ABC, Generic[Outcomes]):
     """Plays trials on processors or on a GPU: the same rules, patients and random numbers."""
 
     function: ClassVar[Callable[..., int]]  # the loop, whose variable `t` counts patients
