@@ -45,5 +45,5 @@ def parts(policy: Policy, rule: Any, start: int, stop: int) -> Iterator[tuple[Pr
 
 
 def is_settled(protocol: Protocol, chosen: int, n_arms: int) -> bool:
-    """Whether the credited arm is the same whatever was taken, so that the reward alone is a update."""
+    """Whether the credited arm is the same whatever was taken, so that the reward alone is an update."""
     return len(set(protocol.credits(n_arms)[chosen].tolist())) == 1

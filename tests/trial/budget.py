@@ -26,7 +26,7 @@ def choose_budget(rule: Any, state: Any, memo: Any, weight: float, rng: Any) -> 
 @implements(learn, Budget)
 def learn_budget(rule: Any, state: Any, memo: Any, arm: int, reward: float, weight: float, rng: Any) -> None:
     """Spend a reward."""
-    state.broken = 1.0  # what a update that fails has changed must not stay
+    state.broken = 1.0  # what an update that fails has changed must not stay
     if state.spent + reward > BUDGET:
         raise ValueError("over budget, see /etc/passwd")
     state.spent += reward

@@ -174,7 +174,7 @@ def choose_fragile(rule, state, memo, weight, rng):
 @implements(learn, Fragile)
 def learn_fragile(rule, state, memo, arm, reward, weight, rng):
     if state.updates == 3.0:
-        raise ValueError("a update too many")
+        raise ValueError("an update too many")
     state.updates += 1.0
 '''
 

@@ -25,7 +25,7 @@ class Refusal(NamedTuple):
 
 
 Histories: TypeAlias = Map[int, History]
-ChangedUpdates: TypeAlias = Mapping[int, Row | None]  # by place; None for a update that is gone
+ChangedUpdates: TypeAlias = Mapping[int, Row | None]  # by place; None for an update that is gone
 
 
 class TrialState(msgspec.Struct, frozen=True, gc=False):

@@ -111,7 +111,7 @@ class _Replayer:
         return read_patients(self._view, self._trial, state.n_recommendations, state.position)
 
     def _comes_out(self, event: UpdateRefused) -> bool:
-        """Whether the policy refuses a update again; that of another version may not."""
+        """Whether the policy refuses an update again; that of another version may not."""
         if event.algorithm_version != self._result.algorithm_version:
             return True
         places = {refusal.place for refusal in self._projection.state.refusals}

@@ -66,7 +66,7 @@ class _Steps:
         self._state: TrialState
         self._probabilities: list[tuple[float, ...]] = []
         self._updates: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
-        self._is_outdated = False  # whether a update changed that the policy had learned
+        self._is_outdated = False  # whether an update changed that the policy had learned
         self._n_events = 0
         self._reason = ""
 

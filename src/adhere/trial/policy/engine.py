@@ -121,7 +121,7 @@ class Engine(PolicySteps):
             return self._learn_around(state, updates, int(self._buffers.done[0]), error)
 
     def _learn_around(self, state: Floats, updates: UpdateArrays, failed: int, error: Exception) -> Learned:
-        """Go on behind a update at which the policy failed, as if it had not been there."""
+        """Go on behind an update at which the policy failed, as if it had not been there."""
         refused: list[tuple[int, str]] = []
         start = 0
         while True:

@@ -163,7 +163,7 @@ class TrialTransaction:
         if isinstance(event, Closed) and self._can_look():
             self.look(event.at, is_end=True)
         position = projection.state.position + 1
-        if event.position != position:  # one of several changes, behind a update that was refused
+        if event.position != position:  # one of several changes, behind an update that was refused
             event = replace(event, position=position)
         body = encode(event)
         self._hash = link(self._hash, body)

@@ -26,7 +26,7 @@ class UpdateTable:
         self._n_written = n_updates
 
     def change(self, end: int, place: int, row: Row | None) -> None:
-        """Change, add or remove a update of the block that ends at a position."""
+        """Change, add or remove an update of the block that ends at a position."""
         data = self._kept_back.get(end)
         if data is None:
             data = b"".join(block.data for block in self._cache.updates(self._trial, end - 1, end))
