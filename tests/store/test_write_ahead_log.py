@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -14,6 +15,7 @@ import pytest
 from adhere.errors import OutcomeUnknownError, RecordsLostError
 from adhere.store import StoreError
 from adhere.store.sqlite import SqliteStore
+from adhere.store.sqlite_transaction import set_up_writer
 
 from .places import append, fill, make_trial, record
 
@@ -113,3 +115,14 @@ def test_a_store_without_its_log_is_not_taken_for_a_new_one(tmp_path: Path) -> N
         SqliteStore(tmp_path / "alone.db")
     with closing(SqliteStore(tmp_path / "alone.db", read_only=True)) as store, store.reading() as view:
         assert list(view.trials()) == ["aspirin"]
+
+
+def test_a_file_system_without_write_ahead_logs_is_refused(tmp_path: Path) -> None:
+    """SQLite's VFS `unix-none` has no shared memory, like some network drives."""
+    path = tmp_path / "adhere.db"
+    with (
+        closing(sqlite3.connect(f"{path.as_uri()}?vfs=unix-none", uri=True)) as connection,
+        pytest.raises(StoreError, match=r"^adhere\.db: this file system .* put the file on a local disk, or use"),
+    ):
+        set_up_writer(connection, "adhere.db")
+    assert path.stat().st_size == 0

@@ -68,10 +68,18 @@ _CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages sho
 _PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
 
 
-def set_up_writer(connection: sqlite3.Connection) -> None:
-    """Set how a connection writes: with a write-ahead log that is on the disk after each commit."""
+def set_up_writer(connection: sqlite3.Connection, where: str) -> None:
+    """Set how a connection writes: with a write-ahead log that is on the disk after each commit.
+
+    Raise a `StoreError` if the file system does not support such a log: a network drive may not.
+    """
     run = connection.execute
-    run("PRAGMA journal_mode = WAL")
+    mode: str = run("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode not in ("wal", "memory"):  # a database without a file has no log
+        raise StoreError(
+            f"{where}: this file system does not support SQLite's write-ahead log; put the file on a local disk, or "
+            "use PostgreSQL"
+        )
     run("PRAGMA synchronous = FULL")
     run("PRAGMA fullfsync = ON")  # on macOS only this goes past the disk's own memory
     run("PRAGMA secure_delete = ON")  # what is erased is overwritten
@@ -82,8 +90,8 @@ def set_up_writer(connection: sqlite3.Connection) -> None:
 def let_busy_fail(connection: sqlite3.Connection) -> bool:
     """Let a statement fail at once if another program has locked the database; return whether that was set.
 
-    Without a write-ahead log, which some file systems do not allow, a commit may have to wait for readers, so that
-    SQLite keeps waiting by itself.
+    A database without a file has no write-ahead log. Its commits may have to wait for readers, so SQLite keeps
+    waiting by itself.
     """
     has_log: bool = connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     if has_log:
