@@ -6,6 +6,8 @@ open to all, sites included.
 
 import logging
 import os
+import struct
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -23,6 +25,8 @@ MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 log = logging.getLogger("adhere.service")
+_MAX_READS = 5  # of files that other processes are making or deleting
+_SECONDS_BETWEEN_READS = 0.01
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -120,6 +124,11 @@ class Metrics:
         self._commits.inc(0)  # makes files that are gone
         shared = CollectorRegistry()
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+        for _ in range(_MAX_READS - 1):
+            # Another process may have made a file that has nothing in it yet, or a cleaner may delete one just now.
+            with suppress(struct.error, FileNotFoundError):
+                return generate_latest(shared)
+            time.sleep(_SECONDS_BETWEEN_READS)
         return generate_latest(shared)
 
 
