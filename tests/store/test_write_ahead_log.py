@@ -124,5 +124,5 @@ def test_a_file_system_without_write_ahead_logs_is_refused(tmp_path: Path) -> No
         closing(sqlite3.connect(f"{path.as_uri()}?vfs=unix-none", uri=True)) as connection,
         pytest.raises(StoreError, match=r"^adhere\.db: this file system .* put the file on a local disk, or use"),
     ):
-        set_up_writer(connection, "adhere.db")
+        set_up_writer(connection, Path("adhere.db"))
     assert path.stat().st_size == 0

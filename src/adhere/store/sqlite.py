@@ -134,7 +134,7 @@ class SqliteStore(Store):
             check_format(SqliteTransaction(self._connection), self._where)
             return
         is_current = known_format(SqliteTransaction(self._connection), self._where) == FORMAT
-        set_up_writer(self._connection, self._where)
+        set_up_writer(self._connection, self._path)
         transaction = self._begun()
         with self._transaction(self._connection, "BEGIN IMMEDIATE"):
             migrate(transaction, self._where)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -68,16 +69,16 @@ _CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages sho
 _PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
 
 
-def set_up_writer(connection: sqlite3.Connection, where: str) -> None:
+def set_up_writer(connection: sqlite3.Connection, file: Path | None) -> None:
     """Set how a connection writes: with a write-ahead log that is on the disk after each commit.
 
     Raise a `StoreError` if the file system does not support such a log: a network drive may not.
     """
     run = connection.execute
     mode: str = run("PRAGMA journal_mode = WAL").fetchone()[0]
-    if mode not in ("wal", "memory"):  # a database without a file has no log
+    if mode != "wal" and file is not None:  # a database without a file, or in a nameless one, has no log
         raise StoreError(
-            f"{where}: this file system does not support SQLite's write-ahead log; put the file on a local disk, or "
+            f"{file}: this file system does not support SQLite's write-ahead log; put the file on a local disk, or "
             "use PostgreSQL"
         )
     run("PRAGMA synchronous = FULL")
