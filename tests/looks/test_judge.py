@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from adhere.design.design import Design
+from adhere.design.make_design import checked
 from adhere.design.make_look_rules import look_rules
 from adhere.design.parts import MIRRORED, Looks, Stopping
 from adhere.errors import InputError
@@ -45,11 +46,15 @@ from oracle.looks import Arm, Thresholds
 NONE = np.array([])
 
 
-def rules_of(n_arms: int, stopping: Stopping | None, control: int | None = None, n_looks: int = 2) -> Rules:
+def design_with(n_arms: int, stopping: Stopping | None, control: int | None = None, n_looks: int = 2) -> Design:
     arms = tuple(f"arm {arm}" for arm in range(n_arms))
     name = None if control is None else arms[control]
     looks = Looks(at=tuple(range(100, 100 * n_looks, 100)))
-    return look_rules(Design("a", "uniform", arms, 100 * n_looks, control=name, looks=looks, stopping=stopping))
+    return Design("a", "uniform", arms, 100 * n_looks, control=name, looks=looks, stopping=stopping)
+
+
+def rules_of(n_arms: int, stopping: Stopping | None, control: int | None = None, n_looks: int = 2) -> Rules:
+    return look_rules(design_with(n_arms, stopping, control, n_looks))
 
 
 def judged(
@@ -243,7 +248,7 @@ def test_rules_of_a_design_with_a_control_and_mirrored_thresholds() -> None:
 )
 def test_rules_that_lack_something_are_refused(n_arms: int, stopping: Stopping, field: str) -> None:
     with pytest.raises(InputError) as refused:
-        rules_of(n_arms, stopping)
+        checked(design_with(n_arms, stopping))
     assert refused.value.field == field
 
 
@@ -251,4 +256,4 @@ def test_a_boundary_needs_looks_by_number() -> None:
     stopping = Stopping(by="z-test", boundary="pocock", alpha=0.05)
     design = Design("a", "uniform", ("old", "new"), 100, looks=Looks(days=(30.0,)), stopping=stopping)
     with pytest.raises(InputError, match=r"looks\.days"):
-        look_rules(design)
+        checked(design)

@@ -123,7 +123,7 @@ def test_repeats_contradict_it() -> None:
             make_design("t", "thompson", ARMS, repeats=True, entries=entries)
     assert make_design("t", "thompson", ARMS, repeats=True, entries="repeated").repeats
     with pytest.raises(InputError, match="entries"):
-        make_design("t", "thompson", ARMS, entries="twice")  # type: ignore[arg-type]  # which is what is refused
+        make_design("t", "thompson", ARMS, entries="twice")  # which is what is refused
 
 
 def test_a_design_says_it_in_words() -> None:

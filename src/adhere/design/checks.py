@@ -14,8 +14,8 @@ from adhere.design.stopping_checks import check_stopping, may_drop_arms
 from adhere.design.warnings import design_warnings
 from adhere.errors import InputError, nearest
 from adhere.policies import BurnIn, Floor, as_policy
-from adhere.policies.base.policy import AnyLearner, Policy
-from adhere.policies.guards.guard import Guard
+from adhere.policies.base.policy import AnyLearner
+from adhere.policies.guards.guard import inside_guards
 
 MAX_DAYS = 36500.0
 MAX_LOOKS = 10_000
@@ -101,13 +101,6 @@ def _check_policy(design: Design) -> None:
         why = "probabilities are frozen between looks" if field == "update" else "arms can be dropped"
         expected = f"a learner, guarded or not: {why} ({field}), and a hybrid has no probabilities of its own then"
         raise InputError("policy", design.policy, expected)
-
-
-def inside_guards(policy: Policy) -> Policy:
-    """The policy inside all guards."""
-    while isinstance(policy, Guard):
-        policy = policy.inner
-    return policy
 
 
 def _check_enrolment(design: Design) -> None:

@@ -44,21 +44,6 @@ def plain(part: Any) -> Any:
     return part.item() if isinstance(part, np.generic) else part
 
 
-def digest_of(design: msgspec.Struct) -> str:
-    """The SHA-256 of a design in JSON with sorted names and without defaults."""
-    return hashlib.sha256(msgspec.json.encode(plain(design), order="sorted")).hexdigest()
-
-
-def json_of(design: msgspec.Struct) -> str:
-    """A design in JSON, one line for each field."""
-    return msgspec.json.format(msgspec.json.encode(plain(design)), indent=2).decode() + "\n"
-
-
-def toml_of(design: msgspec.Struct) -> str:
-    """A design in TOML, its own fields first."""
-    return tomli_w.dumps(plain(design))
-
-
 def difference(design: msgspec.Struct, other: msgspec.Struct) -> str:
     """Name the first field in which two designs differ, in words; return an empty text if none does."""
     for field in msgspec.structs.fields(design):
@@ -144,16 +129,16 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def digest(self) -> str:
-        """Digest of the design in the first record of a trial: equal designs have equal digests."""
-        return digest_of(self)
+        """SHA-256 of the design in JSON with sorted names and without defaults, in the first record of a trial."""
+        return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()
 
     def to_toml(self) -> str:
         """The design as `load_design` reads it, without what has its default value."""
-        return toml_of(self)
+        return tomli_w.dumps(plain(self))
 
     def to_json(self) -> str:
         """The same in JSON, which is also what `POST /trials` takes."""
-        return json_of(self)
+        return msgspec.json.format(msgspec.json.encode(plain(self)), indent=2).decode() + "\n"
 
     def policy_in_trial(self) -> PolicyInTrial:
         """Return the policy, assembled for the arms, patients and rewards of this design."""

@@ -10,17 +10,7 @@ from adhere.decode_errors import misfit
 from adhere.design.arms import arm_taken, check_arm_names
 from adhere.design.checks import check
 from adhere.design.design import Design, plain
-from adhere.design.parts import (
-    Delay,
-    Enrolment,
-    Entries,
-    Estimand,
-    Imputation,
-    Looks,
-    Missing,
-    Stopping,
-    Update,
-)
+from adhere.design.parts import Imputation
 from adhere.errors import InputError, short
 from adhere.policies import as_policy
 
@@ -28,37 +18,16 @@ MAX_REWARD_VALUES = 100
 MAX_DAYS = 36500.0
 
 
-def make_design(
-    name: str,
-    policy: object,
-    arms: Sequence[str],
-    *,
-    n_patients: int | None = None,
-    reward_values: Sequence[float] = (0.0, 1.0),
-    blinded: bool = False,
-    repeats: bool = False,
-    entries: Entries = "repeated",
-    impute: Imputation | None = None,
-    control: str | None = None,
-    strata: Sequence[str] = (),
-    update: Update = "every patient",
-    looks: Looks | None = None,
-    stopping: Stopping | None = None,
-    estimands: Sequence[Estimand] = ("intention-to-treat", "compliers"),
-    enrolment: Enrolment | None = None,
-    delay: Delay | None = None,
-    missing: Missing | None = None,
-    rehearsal: bool = False,
-    outcome_words: Mapping[str, float] | None = None,
-    lower_is_better: bool = False,
-) -> Design:
-    """A valid design.
+def make_design(name: str, policy: object, arms: Sequence[str], **fields: Any) -> Design:
+    """A valid design with these fields of `Design`; a field that is None has its default value.
 
     >>> make_design("headache", "thompson/actual", ["walk", "aspirin"]).policy
     'thompson/actual'
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    return design_of({**given, "reward_values": _check_reward_values(reward_values), "arms": check_arm_names(arms)})
+    given = {field: value for field, value in fields.items() if value is not None}
+    if "reward_values" in given:
+        given["reward_values"] = _check_reward_values(given["reward_values"])
+    return design_of({"name": name, "policy": policy, "arms": check_arm_names(arms), **given})
 
 
 def design_of(fields: Mapping[str, Any]) -> Design:

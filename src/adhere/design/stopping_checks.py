@@ -12,7 +12,7 @@ from adhere.design.parts import MIRRORED, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, planned_looks
 from adhere.errors import InputError
 from adhere.policies import as_policy
-from adhere.policies.guards.guard import Guard
+from adhere.policies.guards.guard import inside_guards
 
 
 def why_not_exact(design: Design) -> str:
@@ -58,7 +58,7 @@ def check_stopping(design: Design) -> None:
         raise InputError("stopping.by", "wealth", "a policy with exact probabilities", sentence)
     _check_level(design, rules)
     _check_margin(rules)
-    looks = {name: _by_look(name, rules, planned_looks(design)) for name in THRESHOLDS}
+    looks = {name: numbers_by_look(name, rules, planned_looks(design)) for name in THRESHOLDS}
     _check_contradictions(rules, looks)
 
 
@@ -85,9 +85,7 @@ def _check_comparison(design: Design, rules: Stopping) -> None:
 
 
 def _check_belief(design: Design) -> None:
-    policy = as_policy(design.policy)
-    while isinstance(policy, Guard):
-        policy = policy.inner
+    policy = inside_guards(as_policy(design.policy))
     if not getattr(policy, "matches_probability", False):
         sentence = (
             "stopping.by: 'belief' needs a policy that draws arms from a posterior (thompson, base-thompson, "
@@ -125,7 +123,7 @@ def _check_margin(rules: Stopping) -> None:
         raise InputError("stopping.margin", margin, "none", sentence)
 
 
-def _by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ...] | None:
+def numbers_by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ...] | None:
     """The numbers of a threshold, one for each look."""
     threshold: Threshold | str | None = getattr(rules, name)
     field = f"stopping.{name}"
@@ -135,7 +133,7 @@ def _by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ...] | No
         if threshold != MIRRORED or rules.by == "z-test":
             either = "" if rules.by == "z-test" else f", or {MIRRORED!r}"
             raise InputError(field, threshold, f"one number for all looks, or one for each{either}")
-        above = _by_look("superiority", rules, n_looks)
+        above = numbers_by_look("superiority", rules, n_looks)
         return None if above is None else tuple(1.0 - value for value in above)
     values = threshold if isinstance(threshold, tuple) else (threshold,) * n_looks
     if len(values) != n_looks:

@@ -11,7 +11,7 @@ from adhere.design.make_look_rules import boundary_values
 from adhere.design.parts import Delay, Rate, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, look_counts, planned_looks
 from adhere.policies import BurnIn, Floor, Learner, Uniform, as_policy
-from adhere.policies.guards.guard import Guard
+from adhere.policies.guards.guard import Guard, inside_guards
 from adhere.report.numbers import counted, rounded_numbers
 
 _RECOMMEND = re.compile(r"\b(re|Re)commend(ation)?")
@@ -26,10 +26,8 @@ def randomises(design: Design) -> bool:
     >>> randomises(Design("a", "burn-in(thompson, patients=30)", ("x", "y"), n_patients=300))
     False
     """
-    policy = as_policy(design.policy)
-    while isinstance(policy, Guard):
-        policy = policy.inner
-    return isinstance(policy, Uniform) or burn_in_of(design).patients == design.n_patients
+    is_uniform = isinstance(inside_guards(as_policy(design.policy)), Uniform)
+    return is_uniform or burn_in_of(design).patients == design.n_patients
 
 
 def as_assigned(text: str) -> str:

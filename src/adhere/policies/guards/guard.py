@@ -128,6 +128,13 @@ class Guard(Policy):
         implements(component, cls.rule_class)(component_guarded)
 
 
+def inside_guards(policy: Policy) -> Policy:
+    """The policy inside all guards."""
+    while isinstance(policy, Guard):
+        policy = policy.inner
+    return policy
+
+
 def remember_in_guard(rule: Rule, state: State, memo: Memo) -> None:
     """Nobody has decided yet."""
     memo.decided = NOBODY
