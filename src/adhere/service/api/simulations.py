@@ -84,8 +84,8 @@ async def simulation_report(context: RequestContext) -> Response:
     until = time.monotonic() + _REPORT_SECONDS
     while state.state == "done" and _report(files) == "being made" and time.monotonic() < until:
         await asyncio.sleep(_POLL_SECONDS)
-    if state.state != "done" or not (page := await service.in_thread(lambda: files.report)):
-        sentence = files.failure or f"simulation {context.id} has no report: it is {state.state}"
+    if state.state != "done" or not (page := await service.in_thread(lambda: files.read("report"))):
+        sentence = files.read("failure").decode() or f"simulation {context.id} has no report: it is {state.state}"
         raise UnknownError("simulation", context.id, "one that is done", sentence)
     name = f'attachment; filename="simulation-{context.id}.html"'
     return Response(page, media_type="text/html", headers={"content-disposition": name, "cache-control": "no-store"})
@@ -123,7 +123,7 @@ def _view(files: SimulationFiles, state: SimulationState) -> Simulation:
     if state.state != "done":
         progress = files.progress
         return Simulation(*about, progress.done, progress.total, progress.doing, state.reason, name=state.name)
-    found = msgspec.json.decode(files.results)
+    found = msgspec.json.decode(files.read("results"))
     progress = files.progress
     return Simulation(
         *about,
@@ -147,7 +147,7 @@ def _scenarios(found: Mapping[str, Any]) -> list[SimulatedScenario]:
 def _report(files: SimulationFiles) -> str:
     if (files.folder / "report").exists():
         return "ready"
-    return "not available" if files.failure else "being made"
+    return "not available" if files.read("failure") else "being made"
 
 
 async def explore(context: RequestContext) -> Exploration:

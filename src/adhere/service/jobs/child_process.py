@@ -5,6 +5,7 @@ input and output; it ends when its input does, as it does however the service en
 will not do: it cannot end a job under way, and its processes outlive a service that was killed.
 """
 
+import asyncio
 import importlib
 import os
 import pickle
@@ -18,12 +19,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from adhere.errors import InputError
 from adhere.service.temporary_folders import TemporaryFolder
+from adhere.service.threads import Threads
 
 NICENESS = 10
+Result = TypeVar("Result")
 
 
 class JobProcessError(Exception):
@@ -31,12 +34,16 @@ class JobProcessError(Exception):
 
 
 class ChildProcess:
-    """A process in which a module's `start`, called with what `arguments` returns, returned what does the jobs."""
+    """A process in which a module's `start`, called with what `arguments` returns, returned what does the jobs.
+
+    `folder` is for temporary files, and is deleted however the service ends.
+    """
 
     def __init__(self, module: str, arguments: Callable[[], tuple[Any, ...]] = tuple) -> None:
         self._module, self._arguments = module, arguments
         self._process: subprocess.Popen[bytes] | None = None
-        self._folder = TemporaryFolder("adhere-jobs-")
+        self._thread = Threads(1, module.rpartition(".")[2])  # waits for the process
+        self.folder = TemporaryFolder("adhere-jobs-")
         self._lock = threading.Lock()  # of starting and ending the process
         self._closed = False
 
@@ -55,24 +62,20 @@ class ChildProcess:
             self._end(process)
         raise error
 
-    def kill(self) -> None:
+    def in_thread(self, work: Callable[..., Result], *arguments: Any) -> asyncio.Future[Result]:
+        """Call a function that waits for the process, such as `call`, in the thread for that."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    def close(self) -> None:
         """End the process, whatever it does; no other is started."""
         with self._lock:
             self._closed = True
             if self._process is not None:
                 self._process.kill()
-
-    def close(self) -> None:
-        """Clean up after a process that was killed, once nobody waits for a job."""
-        self.kill()
+        self._thread.shutdown(cancel_futures=True)
         if self._process is not None:
             reap(self._process)
-        self._folder.delete()
-
-    @property
-    def folder(self) -> str:
-        """A folder for temporary files, which is deleted however the service ends."""
-        return self._folder.path
+        self.folder.delete()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:
@@ -83,7 +86,7 @@ class ChildProcess:
         with self._lock:
             if self._closed:
                 raise JobProcessError("the service is ending")
-            folder = self.folder  # for a process that runs too, whose temporary files are in it
+            folder = self.folder.path  # for a process that runs too, whose temporary files are in it
             if self._process is not None and self._process.poll() is None:
                 return self._process
             if self._process is not None:

@@ -11,7 +11,6 @@ from adhere.exploration.presets import Settings
 from adhere.exploration.results import Exploration
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.child_process import ChildProcess, JobProcessError
-from adhere.service.threads import Threads
 
 _MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
 
@@ -31,7 +30,6 @@ class Explorer:
 
     def __init__(self) -> None:
         self._process = ChildProcess(__name__)
-        self._thread = Threads(1, "exploring")  # waits for the process
         self._waiting: dict[int, tuple[Settings, asyncio.Future[Exploration]]] = {}
         self._kept: OrderedDict[Settings, Exploration] = OrderedDict()
         self._busy = False
@@ -56,8 +54,6 @@ class Explorer:
             if not future.done():
                 future.set_exception(JobProcessError("the service is ending"))
         self._waiting.clear()
-        self._process.kill()
-        self._thread.shutdown(cancel_futures=True)
         self._process.close()
 
     def _next(self) -> None:
@@ -69,7 +65,7 @@ class Explorer:
                 future.set_result(self._kept[settings])
                 continue
             try:
-                work = asyncio.get_running_loop().run_in_executor(self._thread, self._process.call, settings)
+                work = self._process.in_thread(self._process.call, settings)
             except UnavailableError as error:
                 future.set_exception(error)
                 continue

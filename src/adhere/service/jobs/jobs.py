@@ -41,7 +41,6 @@ class Jobs:
 
     def __init__(self, processor: CommandProcessor) -> None:
         self._processor, self._location = processor, processor.store.location
-        self._large = Threads(1, "jobs")  # waits for the process
         self._small = Threads(1, "small-jobs")
         self._busy: set[int] = set()
         self._process = ChildProcess(job_functions.__name__, lambda: child_arguments(processor.store))
@@ -68,22 +67,19 @@ class Jobs:
 
     async def call(self, name: str, *arguments: Any, n_records: int) -> Any:
         """Call a function in its turn; for those who have a token's turn already, and for the service itself."""
-        loop = asyncio.get_running_loop()
         if self._location is None or (n_records <= _FEW_RECORDS and name not in _NEVER_HERE):
-            return await loop.run_in_executor(self._small, partial(self._here, name, arguments))
-        return await loop.run_in_executor(self._large, partial(self._process.call, name, *arguments))
+            return await asyncio.get_running_loop().run_in_executor(self._small, partial(self._here, name, arguments))
+        return await self._process.in_thread(self._process.call, name, *arguments)
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._large.shutdown(cancel_futures=True)
         self._small.shutdown(cancel_futures=True)
         self._process.close()
 
     @property
     def folder(self) -> str:
         """A folder for temporary files, which is deleted however the service ends."""
-        return self._process.folder
+        return self._process.folder.path
 
     def _here(self, name: str, arguments: tuple[Any, ...]) -> Any:
         try:

@@ -14,7 +14,6 @@ from adhere.service.jobs.child_process import ChildProcess
 from adhere.service.jobs.job_functions import open_processor
 from adhere.service.jobs.jobs import child_arguments
 from adhere.service.temporary_folders import turn
-from adhere.service.threads import Threads
 from adhere.trial.writing.processor import CommandProcessor
 from adhere_client.responses.monitor import Monitor
 
@@ -71,7 +70,6 @@ class Monitors:
         self._processor, self._on_made = processor, on_made
         self._turns = None if shared_folder is None else Path(shared_folder) / "monitors"
         self._process = ChildProcess(__name__, lambda: child_arguments(processor.store))
-        self._thread = Threads(1, "monitors")  # waits for the process
         self._made: OrderedDict[str, tuple[Monitor, float]] = OrderedDict()  # and when its computation began
         self._under_way: dict[str, _Computation] = {}
 
@@ -87,10 +85,10 @@ class Monitors:
         if known is not None and (known[0].head == head or known[1] >= since):
             return known[0]
         earlier = self._under_way.get(trial)
-        if earlier is not None and earlier.began_before(since):  # it may have read the log before it had this head
+        # It may have read the log before it had this head.
+        if earlier is not None and earlier.began_at is not None and earlier.began_at < since:
             await asyncio.wait([earlier.task])
-            if earlier.has_made(head):
-                return earlier.task.result()
+            return await self.get(trial, head, since)
         computation = self._under_way.get(trial) or self._begin(trial)
         return await asyncio.shield(computation.task)
 
@@ -116,7 +114,7 @@ class Monitors:
                 self._on_made(time.monotonic() - begin)
                 return made, begin
 
-        found, began_at = await asyncio.get_running_loop().run_in_executor(self._thread, compute)
+        found, began_at = await self._process.in_thread(compute)
         self._made[trial] = found, began_at
         self._made.move_to_end(trial)
         while len(self._made) > _MAX_CACHED:
@@ -125,8 +123,6 @@ class Monitors:
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._thread.shutdown(cancel_futures=True)
         self._process.close()
 
 
@@ -135,12 +131,3 @@ class _Computation:
 
     task: asyncio.Task[Monitor]
     began_at: float | None = None
-
-    def began_before(self, since: float) -> bool:
-        """Whether it has begun, and before a time."""
-        return self.began_at is not None and self.began_at < since
-
-    def has_made(self, head: str) -> bool:
-        """Whether it is done and its monitor is of this head."""
-        done = self.task.done() and not self.task.cancelled() and self.task.exception() is None
-        return done and self.task.result().head == head

@@ -5,7 +5,7 @@ The process of the service that was asked for it writes `state`, the simulation'
 
 import shutil
 import time
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -50,7 +50,7 @@ class SimulationFiles:
     def state(self) -> SimulationState | None:
         """Where it stands; None if it is gone."""
         try:
-            written, age = self._read("state"), time.time() - (self.folder / "state").stat().st_mtime
+            written, age = (self.folder / "state").read_bytes(), self.age()
         except OSError:
             return None
         found = msgspec.json.decode(written, type=SimulationState)
@@ -76,24 +76,9 @@ class SimulationFiles:
     def progress(self) -> SimulationProgress:
         """How far it is."""
         try:
-            return msgspec.json.decode(self._read("progress"), type=SimulationProgress)
+            return msgspec.json.decode((self.folder / "progress").read_bytes(), type=SimulationProgress)
         except OSError:
             return SimulationProgress()
-
-    @property
-    def results(self) -> bytes:
-        """The results in JSON; empty until they are there."""
-        return self._read_or_nothing("results")
-
-    @property
-    def report(self) -> bytes:
-        """The report page; empty until it is there."""
-        return self._read_or_nothing("report")
-
-    @property
-    def failure(self) -> str:
-        """Why it could not be simulated."""
-        return self._read_or_nothing("failure").decode()
 
     @property
     def is_to_stop(self) -> bool:
@@ -118,16 +103,14 @@ class SimulationFiles:
         temporary.write_bytes(data)
         temporary.replace(self.folder / name)
 
-    def _read(self, name: str) -> bytes:
-        return (self.folder / name).read_bytes()
-
-    def _read_or_nothing(self, name: str) -> bytes:
-        try:
-            return self._read(name)
-        except FileNotFoundError:
-            return b""
+    def read(self, name: Literal["results", "report", "failure"]) -> bytes:
+        """The results in JSON, the report page, or why it could not be made; empty until it is there."""
+        with suppress(FileNotFoundError):
+            return (self.folder / name).read_bytes()
+        return b""
 
 
-def all_in(folder: Path) -> Iterator[SimulationFiles]:
-    """Every simulation that has files in a folder."""
-    return (SimulationFiles(state.parent) for state in folder.glob("*/state"))
+def all_in(folder: Path) -> list[tuple[SimulationFiles, SimulationState]]:
+    """Every simulation that has files in a folder, and where it stands."""
+    found = [SimulationFiles(file.parent) for file in folder.glob("*/state")]
+    return [(files, state) for files in found if (state := files.state) is not None]

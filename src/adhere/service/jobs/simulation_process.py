@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,9 +14,6 @@ from adhere.errors import InputError
 from adhere.policies import import_policies
 from adhere.processors import usable_processors
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationProgress
-
-if TYPE_CHECKING:
-    from adhere.evaluation.evaluation import Evaluation
 
 _BETWEEN_WRITES = 0.1  # seconds
 
@@ -35,12 +32,7 @@ def _simulate(files: SimulationFiles, total: int, *given: Any) -> None:
     n_threads = max(1, usable_processors() - 1)  # one core stays with the trials that run
     found = evaluate(*given, n_threads=n_threads, progress=_Progress(files, total))
     files.write("results", msgspec.json.encode(found.to_json()))
-    _write_report(files, found)
-
-
-def _write_report(files: SimulationFiles, found: Evaluation) -> None:
-    """Write the report page, if the packages that draw its figures are installed."""
-    try:
+    try:  # its figures are drawn by packages that may not be installed
         files.write("report", found.to_html().encode())
     except (ImportError, InputError) as error:
         files.write("failure", f"the report cannot be made: {error}".encode())

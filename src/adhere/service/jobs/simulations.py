@@ -45,7 +45,9 @@ class Simulations:
     ) -> int:
         """Simulate a design for a token, which has one at a time; returns the simulation's number."""
         self._check_room(token)
-        files = self._new()
+        folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # that no other process draws
+        folder.mkdir(mode=0o700)
+        files = SimulationFiles(folder)
         begun = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
         files.state = begun
         job = (total, design, scenarios, n_trials, seed)
@@ -68,8 +70,7 @@ class Simulations:
 
     def of_token(self, token: int) -> list[tuple[SimulationFiles, SimulationState]]:
         """The simulations of a token that are not forgotten yet, the newest first, and where each stands."""
-        known = [(files, state) for files in all_in(self._folder) if (state := files.state) is not None]
-        own = [one for one in known if one[1].token == token]
+        own = [one for one in all_in(self._folder) if one[1].token == token]
         return sorted(own, key=lambda one: one[1].asked_at, reverse=True)
 
     def stop(self, token: int, number: int) -> None:
@@ -96,7 +97,7 @@ class Simulations:
 
     def _check_room(self, token: int) -> None:
         """Refuse a second one of a token, or one too many; forget the oldest that have ended."""
-        known = [(files, state) for files in all_in(self._folder) if (state := files.state) is not None]
+        known = all_in(self._folder)
         active = [state for _, state in known if state.is_active]
         if any(state.token == token for state in active):
             raise _too_many("a simulation for this token is not done yet; stop it, or wait for it")
@@ -106,11 +107,6 @@ class Simulations:
         for place, (age, _, files) in enumerate(ended, start=1):
             if place >= _MAX_KEPT or age > _KEPT_SECONDS:
                 files.delete()
-
-    def _new(self) -> SimulationFiles:
-        folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # that no other process draws
-        folder.mkdir(mode=0o700)
-        return SimulationFiles(folder)
 
     def _look_after(self, files: SimulationFiles, begun: SimulationState, job: tuple[Any, ...]) -> None:
         """Wait for its turn, run it, and note how it ended."""
@@ -158,21 +154,20 @@ class Simulations:
 
     def _is_next(self, files: SimulationFiles) -> bool:
         """Whether none that waits was asked for before."""
-        states = {one.id: one.state for one in all_in(self._folder)}
-        waiting = [(state.asked_at, id_) for id_, state in states.items() if state and state.state == "waiting"]
+        waiting = [(state.asked_at, one.id) for one, state in all_in(self._folder) if state.state == "waiting"]
         return min(waiting, default=(0.0, files.id))[1] == files.id
 
     def _ended(self, files: SimulationFiles, process: subprocess.Popen[bytes]) -> tuple[State, str]:
         """Wait until it is done or has failed, or must stop."""
         until = time.monotonic() + _MAX_SECONDS
-        while not files.results:
+        while not files.read("results"):
             if self._is_to_stop(files):
                 reap(process)
                 return "stopped", ""
             if time.monotonic() > until:
                 reap(process)
                 return "failed", f"it took longer than {_MAX_SECONDS:.0f} seconds; simulate fewer trials"
-            if _has_replied(process) and not files.results:
+            if _has_replied(process) and not files.read("results"):
                 reason = _failure(process)
                 reap(process)
                 return "failed", reason
