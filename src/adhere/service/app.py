@@ -3,7 +3,7 @@
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -157,7 +157,16 @@ def make_app(store: Store, settings: ServiceSettings | None = None, shared_folde
     """The service over a store, which it closes when it ends; several processes of it share a folder."""
     settings = settings or ServiceSettings()
     app = App(store, settings, shared_folder)
-    return with_cors(app, settings.cors_origins) if settings.cors_origins else app
+    if not settings.cors_origins:
+        return app
+    # Tokens are sent by the page itself, never by the browser: cookies and the like ("credentials") are not allowed.
+    return CORSMiddleware(
+        app,
+        allow_origins=settings.cors_origins,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+        expose_headers=["Retry-After", "X-Adhere-Head"],
+    )
 
 
 def _as_response(answer: Any, route: Route) -> Any:
@@ -186,15 +195,13 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
             detail = f"the secret that draws the trial's arms is missing; the service's log says which; {detail}"
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
-        return ProblemError("unavailable", detail, headers={"retry-after": "1"})
+        return ProblemError("unavailable", detail, retry_after=1)
     if isinstance(error, JobProcessError):
         log.warning("a job was not finished: %s", error)
-        return ProblemError(
-            "unavailable", "the work was not finished; send the same request again", headers={"retry-after": "1"}
-        )
+        return ProblemError("unavailable", "the work was not finished; send the same request again", retry_after=1)
     if isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
         log.error("out of resources", exc_info=error)
-        return ProblemError("unavailable", _NO_RESOURCES, headers={"retry-after": "1"})
+        return ProblemError("unavailable", _NO_RESOURCES, retry_after=1)
     log.error("unhandled exception", exc_info=error)
     return ProblemError("internal", "an error in the service; it was logged there")
 
@@ -224,18 +231,4 @@ def _messages(status: int, response: Any) -> tuple[dict[str, Any], dict[str, Any
 
 
 # Made in advance: when it is needed, there may be no memory to make it.
-_NO_MEMORY: Final = _messages(503, ProblemError("unavailable", _NO_RESOURCES, headers={"retry-after": "1"}))
-
-
-def with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
-    """Let web pages of these origins use an application.
-
-    Tokens are sent by the page itself, never by the browser: cookies and the like ("credentials") are not allowed.
-    """
-    return CORSMiddleware(
-        app,
-        allow_origins=origins,
-        allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
-        expose_headers=["Retry-After", "X-Adhere-Head"],
-    )
+_NO_MEMORY: Final = _messages(503, ProblemError("unavailable", _NO_RESOURCES, retry_after=1))

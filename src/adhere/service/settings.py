@@ -69,14 +69,15 @@ class Setting:
 
 
 _DECLARED: Final = {"flag", "metavar", "expected", "check", "secret"}
-_METAVARS: Final[Mapping[Any, str]] = {int: "N", float: "NUMBER", str: "TEXT"}
+# A text that may be left out is the name of a file, unless its declaration says otherwise.
+_METAVARS: Final[Mapping[Any, str]] = {int: "N", float: "NUMBER", str | None: "FILE"}
 
 
 def _setting(field: FieldInfo) -> Setting:
     bare, meta = get_args(field.type)
+    metavar = "|".join(get_args(bare)) if get_origin(bare) is Literal else _METAVARS.get(bare, "TEXT")
     if get_origin(bare) in (Union, UnionType):
         (bare,) = (part for part in get_args(bare) if part is not type(None))
-    metavar = "|".join(get_args(bare)) if get_origin(bare) is Literal else _METAVARS.get(bare, "TEXT")
     declared = {"flag": field.name.replace("_", "-"), "metavar": metavar, **meta.extra}
     declared["flag"] = f"--{declared['flag']}"
     return Setting(field.name, bare, field.type, field.default, meta.description, **declared)
@@ -170,8 +171,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     secret_file: Annotated[
         str | None,
         _store(
-            "A file (mode 0600) for the secrets that draw arms, instead of the store: its backups are without them.",
-            metavar="FILE",
+            "A file (mode 0600) for the secrets that draw arms, instead of the store: its backups are without them."
         ),
     ] = None
     imports: Annotated[
@@ -185,10 +185,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     admin_token_file: Annotated[
         str | None,
-        _store(
-            "A new file for the first admin token (mode 0600); needed at the first start unless on a terminal.",
-            metavar="FILE",
-        ),
+        _store("A new file for the first admin token (mode 0600); needed at the first start unless on a terminal."),
     ] = None
 
     host: Annotated[str, _address("The address to listen on.", min_length=1)] = "127.0.0.1"
@@ -204,10 +201,8 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "digits and . _ ~ - between slashes",
         ),
     ] = ""
-    tls_certificate: Annotated[
-        str | None, _address("The certificate (PEM, with its chain) for HTTPS.", metavar="FILE")
-    ] = None
-    tls_key: Annotated[str | None, _address("The certificate's private key (PEM).", metavar="FILE")] = None
+    tls_certificate: Annotated[str | None, _address("The certificate (PEM, with its chain) for HTTPS.")] = None
+    tls_key: Annotated[str | None, _address("The certificate's private key (PEM).")] = None
     start_seconds: Annotated[
         float,
         _address(
@@ -311,7 +306,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     log_level: Annotated[Literal["debug", "info", "warning", "error"], _log("What is logged.")] = "info"
     log_file: Annotated[
         str | None,
-        _log("A file for the log instead of standard error; opened anew when renamed.", metavar="FILE"),
+        _log("A file for the log instead of standard error; opened anew when renamed."),
     ] = None
     slow_request: Annotated[float, _log("Seconds from which on a request is logged.", gt=0)] = 1.0
 
@@ -323,7 +318,6 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         str | None,
         _monitoring(
             "Verify all trials regularly: their logs must continue the heads in this file, and new ones are added.",
-            metavar="FILE",
             check=_in_existing_folder,
             expected="a file in an existing folder",
         ),

@@ -8,7 +8,7 @@ from adhere.service.api.route import Route
 from adhere.service.context import RequestContext, Service
 from adhere.service.http.addresses import TrustedProxies, network_of
 from adhere.service.http.connections import mark_authenticated, max_connections
-from adhere.service.http.limits import Admission, InFlight, RateLimit, retry_after
+from adhere.service.http.limits import Admission, InFlight, RateLimit
 from adhere.service.http.problems import ProblemError
 from adhere.store import Token
 
@@ -76,11 +76,7 @@ class Authenticator:
     def _admit(self, holder: Token, scope: Scope, context: RequestContext, session: str = "") -> None:
         mark_authenticated(scope, holder.id)
         if wait := self._limit.wait(holder.id):
-            raise ProblemError(
-                "too-many",
-                "too many requests with this token; wait and try again",
-                headers={"retry-after": retry_after(wait)},
-            )
+            raise ProblemError("too-many", "too many requests with this token; wait and try again", retry_after=wait)
         context.admission = Admission(self._requests, self._streams, holder.id, session)
 
     def is_secure(self, scope: Scope) -> bool:
@@ -95,7 +91,7 @@ class Authenticator:
     def _count_failure(self, scope: Scope) -> None:
         if wait := self._failures.wait(self._network(scope)):
             detail = "too many requests without a valid token came from this address"
-            raise ProblemError("too-many", detail, headers={"retry-after": retry_after(wait)})
+            raise ProblemError("too-many", detail, retry_after=wait)
 
     async def _refresh_and_look(self, scheme: bytes, token: bytes, scope: Scope) -> Token:
         """Another process may have made the token since the last refresh; failures are limited for each address."""

@@ -18,11 +18,11 @@ async def ready(context: RequestContext) -> Healthy:
     service = context.service
     if not service.loaded:
         detail = "starting: the policies of open trials are being loaded"
-        raise ProblemError("unavailable", detail, headers={"retry-after": "1"})
+        raise ProblemError("unavailable", detail, retry_after=1)
     if service.group_commit.failed_lately:
-        raise ProblemError("unavailable", "the last commit failed", headers={"retry-after": "10"})
+        raise ProblemError("unavailable", "the last commit failed", retry_after=10)
     if service.probe.last_error is not None:
-        raise ProblemError("unavailable", "the store cannot be reached", headers={"retry-after": "1"})
+        raise ProblemError("unavailable", "the store cannot be reached", retry_after=1)
     return Healthy()
 
 

@@ -107,7 +107,7 @@ class Connections:
         if len(self._since) >= self._max:
             if (victim := self._to_make_room()) is None:
                 detail = f"{self._max} connections are open, all of them with a valid token and a request"
-                connection.turn_away(ProblemError("unavailable", detail, headers={"retry-after": "1"}))
+                connection.turn_away(ProblemError("unavailable", detail, retry_after=1))
                 return
             self.remove(victim)
             victim.abort()

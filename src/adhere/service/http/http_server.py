@@ -1,4 +1,4 @@
-"""The HTTP server of one process: uvicorn's, with time-outs and a cap on connections, that SIGHUP ends too."""
+"""The HTTP server of one process: uvicorn's, with time-outs and a cap on connections. The signals that end it."""
 
 import asyncio
 import logging
@@ -6,14 +6,12 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 import uvicorn
-from uvicorn.server import HANDLED_SIGNALS
 
 from adhere.errors import InputError
 from adhere.files import unreadable
@@ -33,19 +31,15 @@ def _ending_signals() -> tuple[int, ...]:
 ENDING_SIGNALS: Final = _ending_signals()
 
 
-def is_main_thread() -> bool:
-    """Whether this thread may handle signals."""
-    return threading.current_thread() is threading.main_thread()
-
-
 def end_by(handler: Callable[[int, FrameType | None], None]) -> None:
     """Call a handler at each signal that ends the service.
 
-    It is set before the server sets its own, so that no signal is lost meanwhile, and stays when the server has
-    removed those, since uvicorn then raises the signal that ended it once more.
+    It is set before the server sets its own (none for SIGHUP), so that no signal is lost meanwhile, and stays when
+    the server has removed those, since uvicorn then raises the signal that ended it once more.
     """
-    for number in ENDING_SIGNALS if is_main_thread() else ():
-        signal.signal(number, handler)
+    if threading.current_thread() is threading.main_thread():  # no other may handle signals
+        for number in ENDING_SIGNALS:
+            signal.signal(number, handler)
 
 
 def check_certificate(certificate: str, key: str) -> None:
@@ -118,15 +112,3 @@ class HttpServer(uvicorn.Server):
         self.lifespan.state.get("on_ending", _nothing)()
         await super().shutdown(sockets)
         self._sweeper.cancel()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End at SIGHUP too."""
-        with super().capture_signals():
-            more = set(ENDING_SIGNALS) - set(HANDLED_SIGNALS) if is_main_thread() else set()
-            before = {number: signal.signal(number, self.handle_exit) for number in more}
-            try:
-                yield
-            finally:
-                for number, handler in before.items():
-                    signal.signal(number, handler)

@@ -1,9 +1,8 @@
 """Limits of requests: token buckets for their rate, and counts of those under way for each token and session."""
 
-import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Hashable
-from typing import Final
 
 from adhere.service.http.problems import ProblemError
 
@@ -40,19 +39,6 @@ class RateLimit:
         self._full_at[key] = self._full_at.get(key, self._clock()) - 1.0 / self._rate
 
 
-def retry_after(seconds: float) -> str:
-    """The seconds to wait, as the value of the header Retry-After.
-
-    >>> retry_after(0.2)
-    '1'
-    """
-    return str(max(1, math.ceil(seconds)))
-
-
-_RETRY_SECONDS: Final = 1
-_RETRY_STREAM_SECONDS: Final = 30  # a place is free once a page is closed
-
-
 class InFlight:
     """How many are under way for each token, and for each session of it; so many sessions share the token's maximum.
 
@@ -65,20 +51,16 @@ class InFlight:
 
     def __init__(self, of_token: int, of_session: int) -> None:
         self._of_token, self._of_session = of_token, of_session
-        self._n: dict[Hashable, int] = {}
+        self._n: defaultdict[Hashable, int] = defaultdict(int)
 
     def enter(self, token: int, session: str = "") -> str | None:
         """Count one more; returns what has too many under way, if it does, and then nothing is counted."""
-        n = self._n
-        of_token = n.get(token, 0)
-        if of_token >= self._of_token:
+        if self._n[token] >= self._of_token:
             return "token"
-        if session:
-            of_session = n.get(session, 0)
-            if of_session >= self._of_session:
-                return "session"
-            n[session] = of_session + 1
-        n[token] = of_token + 1
+        if session and self._n[session] >= self._of_session:
+            return "session"
+        for key in (token, session) if session else (token,):
+            self._n[key] += 1
         return None
 
     def leave(self, token: int, session: str = "") -> None:
@@ -98,7 +80,7 @@ class Admission:
     def __init__(self, requests: InFlight, streams: InFlight, token: int, session: str) -> None:
         if what := requests.enter(token, session):
             detail = f"too many requests with this {what} are under way; wait for their answers and try again"
-            raise ProblemError("too-many", detail, headers={"retry-after": str(_RETRY_SECONDS)})
+            raise ProblemError("too-many", detail, retry_after=1)
         self._among: InFlight | None = requests
         self._streams, self._token, self._session = streams, token, session
 
@@ -106,7 +88,7 @@ class Admission:
         """Count it among the event streams from now on; refused if there are too many."""
         if what := self._streams.enter(self._token, self._session):
             detail = f"too many pages with this {what} wait for news; close some of them"
-            raise ProblemError("too-many", detail, headers={"retry-after": str(_RETRY_STREAM_SECONDS)})
+            raise ProblemError("too-many", detail, retry_after=30)  # a place is free once a page is closed
         self.end()
         self._among = self._streams
 

@@ -1,5 +1,6 @@
 """Errors as problem documents (RFC 9457), with the field, its value and what was expected."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -42,12 +43,23 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProblemError(Exception):
-    """An error that is sent to the client as a problem document; `more` are its field, value and expected."""
+    """An error that is sent to the client as a problem document; `more` are its field, value and expected.
+
+    `retry_after` are the seconds after which the same request may succeed, sent in the header Retry-After.
+    """
 
     def __init__(
-        self, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, **more: str | None
+        self,
+        kind: str,
+        detail: str,
+        *,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        **more: str | None,
     ) -> None:
-        self.kind, self.headers = kind, headers or {}
+        self.kind, self.headers = kind, dict(headers or {})
+        if retry_after is not None:
+            self.headers["retry-after"] = str(max(1, math.ceil(retry_after)))
         self.status, title = KINDS[kind]
         short = _short(detail, _MAX_DETAIL_LENGTH)
         self.body = Problem(f"urn:adhere:problem:{kind}", title, self.status, short, **more)

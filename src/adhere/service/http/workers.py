@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import signal
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeAlias
 
-from adhere.service.http.http_server import ENDING_SIGNALS, is_main_thread
+from adhere.service.http.http_server import end_by
 
 _POLL_SECONDS = 0.2
 _MAX_FAILURES = 3  # workers in a row that end before they serve
@@ -32,8 +31,7 @@ class Workers:
         self._ending = threading.Event()
         self._failures = 0
         self._workers: list[_Worker] = []
-        for number in ENDING_SIGNALS if is_main_thread() else ():
-            signal.signal(number, lambda _signal, _frame: self._ending.set())
+        end_by(lambda _signal, _frame: self._ending.set())
 
     def run(self) -> bool:
         """Run until a signal ends it; False if it ended since no worker could start."""

@@ -25,7 +25,6 @@ from adhere.store import ReadTransaction, Store
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.writing.processor import CommandProcessor
 
-_RETRY_SECONDS = 2
 _FEW_RECORDS = 500  # some ten milliseconds of work
 # Polars, once it has panicked, fails for as long as its process lives; figures take seconds.
 _NEVER_HERE = frozenset({"table", "analysis"})
@@ -54,11 +53,8 @@ class Jobs:
     def turn(self, token: int) -> Iterator[None]:
         """The only job of a token for as long as the block lasts; refused while there is another."""
         if token in self._busy:
-            raise ProblemError(
-                "too-many",
-                "an export or results for this token are still being made; one at a time",
-                headers={"retry-after": str(_RETRY_SECONDS)},
-            )
+            detail = "an export or results for this token are still being made; one at a time"
+            raise ProblemError("too-many", detail, retry_after=2)
         self._busy.add(token)
         try:
             yield

@@ -203,4 +203,4 @@ def _failure(process: subprocess.Popen[bytes]) -> str:
 
 
 def _too_many(detail: str) -> ProblemError:
-    return ProblemError("too-many", detail, headers={"retry-after": "2"})
+    return ProblemError("too-many", detail, retry_after=2)

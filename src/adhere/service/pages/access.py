@@ -10,10 +10,9 @@ from adhere.access.tokens import Role
 from adhere.errors import ConflictError, InputError
 from adhere.lookalikes import find_alike
 from adhere.service.api.route import METRICS, SITE
-from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
-from adhere.service.pages.page_request import PageRequest
+from adhere.service.pages.page_request import PageRequest, Refusal
 
 # The fields of the form, by the names of the API.
 _FORM_FIELDS: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}
@@ -40,14 +39,13 @@ async def new_token(page: PageRequest) -> Response:
             body["new_site"] = True
     if problems := _problems(form):
         return await access_page(page, problems=problems, status=422)
-    try:
-        if days := form.get("days"):
-            body["expires_at"] = _in_days(days)
-        made = await page.call("make_token", body=body)
-    except (InputError, ProblemError) as error:
-        if isinstance(error, ConflictError) and error.field == "site":
-            return await access_page(page, typed=body["site"])
-        return await access_page(page, problem=error, status=422)
+    if days := form.get("days"):
+        body["expires_at"] = _in_days(days)
+    made, refusal = await page.attempt("make_token", body=body)
+    if isinstance(refusal, ConflictError) and refusal.field == "site":
+        return await access_page(page, typed=body["site"])
+    if refusal:
+        return await access_page(page, problem=refusal, status=422)
     if form.get("as") == "token" or made.role == METRICS:  # which has no pages
         return await access_page(page, made=made)
     return await access_page(page, made=made, link=await page.call("make_link", id=made.id, body={}))
@@ -55,25 +53,22 @@ async def new_token(page: PageRequest) -> Response:
 
 async def link_of_token(page: PageRequest) -> Response:
     """Make another link to sign in for the holder of a token."""
-    try:
-        return await access_page(page, link=await page.call("make_link", body={}))
-    except (InputError, ProblemError) as error:
-        return await access_page(page, problem=error, status=409)
+    link, refusal = await page.attempt("make_link", body={})
+    return await access_page(page, problem=refusal, status=409) if refusal else await access_page(page, link=link)
 
 
 async def revoked_token(page: PageRequest) -> Response:
     """Revoke a token."""
-    try:
-        await page.call("revoke_token")
-    except (InputError, ProblemError) as error:
-        return await access_page(page, problem=error, status=409)
+    _, refusal = await page.attempt("revoke_token")
+    if refusal:
+        return await access_page(page, problem=refusal, status=409)
     return page.redirect(page.address("access"))
 
 
 async def access_page(
     page: PageRequest,
     *,
-    problem: InputError | ProblemError | None = None,
+    problem: Refusal | None = None,
     status: int = 200,
     typed: str = "",
     problems: dict[str, str] | None = None,

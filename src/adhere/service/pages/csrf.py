@@ -16,11 +16,6 @@ def csrf_of(secret: str) -> str:
     return digest(secret.encode(), b"adhere form", sha256).hex()
 
 
-def is_csrf(secret: str, given: str) -> bool:
-    """Return whether a form was sent from a page of the same session."""
-    return compare_digest(csrf_of(secret).encode(), given.encode())
-
-
 def check_origin(headers: Mapping[str, str]) -> None:
     """Refuse a form that a browser sent from another site."""
     origin = headers.get("origin")
@@ -30,6 +25,7 @@ def check_origin(headers: Mapping[str, str]) -> None:
 
 def check_csrf(secret: str, headers: Mapping[str, str], sent: str) -> None:
     """Refuse a form that was not sent from a page of the same session; `sent` is its field csrf."""
-    if not is_csrf(secret, headers.get("x-csrf-token") or sent):
+    given = headers.get("x-csrf-token") or sent
+    if not compare_digest(csrf_of(secret).encode(), given.encode()):
         detail = "this form is of a session that has ended; load the page again"
         raise ProblemError("forbidden", detail, field="csrf")

@@ -82,15 +82,9 @@ def prefers_html(accept: list[str]) -> bool:
     for part in ",".join(accept).lower().split(","):
         media, *parameters = (piece.strip() for piece in part.split(";"))
         if media in quality:
-            quality[media] = _quality(parameters)
-    return quality[_HTML] > quality["application/json"]
-
-
-def _quality(parameters: list[str]) -> float:
-    for text in parameters:
-        if text.startswith("q="):
+            given = next((text[2:] for text in parameters if text.startswith("q=")), "1")
             try:
-                return float(text[2:])
+                quality[media] = float(given)
             except ValueError:
-                return 0.0
-    return 1.0
+                quality[media] = 0.0
+    return quality[_HTML] > quality["application/json"]

@@ -21,14 +21,14 @@ async def enrolment_page(page: PageRequest) -> Response:
     waiting: WaitingPage = await page.call("list_waiting", query=after)
     now, zones = datetime.now(UTC), page.service.follow_ups.zones
     ends = [(one.site, one.last_activity if found.status == "closed" else now) for one in found.sites]
-    values = enrolment_values(found.days, max((zones.day(*end) for end in ends), default=now.date()))
+    per, values = enrolment_values(found.days, max((zones.day(*end) for end in ends), default=now.date()))
     return page.render(
         "enrolment.html",
         enrolment=found,
         waiting=waiting,
         is_first=not after,
         values=values,
-        per="week" if is_weekly(values) else "day",
+        per=per,
         columns=_COLUMNS,
         age=lambda at, site: _age(zones.day(site, now), zones.day(site, at)),
         days=_zones_in_words(found.sites),
@@ -59,18 +59,19 @@ _MIN_DAYS, _MAX_DAYS = 14, 120  # beyond it, weeks are drawn
 _COLUMNS: Final = {"day": "From", "recommendations": "Recommendations", "total": "In all"}
 
 
-def enrolment_values(days: Iterable[DayEnrolment], until: date) -> list[dict[str, Any]]:
-    """Recommendations of all sites by day, or by week of a long trial, up to a day; at least two weeks of them.
+def enrolment_values(days: Iterable[DayEnrolment], until: date) -> tuple[str, list[dict[str, Any]]]:
+    """Recommendations of all sites by "day", or by "week" of a long trial, up to a day; at least two weeks of them.
 
     >>> days = [DayEnrolment("2026-03-01", "A", 2), DayEnrolment("2026-03-03", "B", 1)]
-    >>> enrolment_values(days, date(2026, 3, 3))[-1]
-    {'day': '2026-03-03', 'end': '2026-03-04', 'recommendations': 1, 'total': 3}
+    >>> per, values = enrolment_values(days, date(2026, 3, 3))
+    >>> per, values[-1]
+    ('day', {'day': '2026-03-03', 'end': '2026-03-04', 'recommendations': 1, 'total': 3})
     """
     counts: Counter[date] = Counter()
     for one in days:
         counts[date.fromisoformat(one.day)] += one.recommendations
     if not counts:
-        return []
+        return "day", []
     last = max(*counts, until)
     first = min(*counts, last - timedelta(days=_MIN_DAYS - 1))
     step = 1 if (last - first).days < _MAX_DAYS else 7
@@ -82,10 +83,4 @@ def enrolment_values(days: Iterable[DayEnrolment], until: date) -> list[dict[str
         total += n
         end = day + timedelta(days=step)
         values.append({"day": day.isoformat(), "end": end.isoformat(), "recommendations": n, "total": total})
-    return values
-
-
-def is_weekly(values: list[dict[str, Any]]) -> bool:
-    """Whether the values are those of weeks."""
-    days = [date.fromisoformat(value["day"]) for value in values[:2]]
-    return len(days) == 2 and (days[1] - days[0]).days > 1
+    return "day" if step == 1 else "week", values

@@ -6,13 +6,14 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
 import msgspec
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
+from adhere.errors import InputError
 from adhere.service.api.accesses import call
 from adhere.service.api.auth import Authenticator, check_role, check_trial
 from adhere.service.api.parsing import BodyDecoder, is_key
@@ -27,6 +28,7 @@ from adhere.store import Token
 
 OPERATIONS: Final[Mapping[str, Route]] = {route.name: route for route in ROUTES}
 PEOPLE: Final = ALL_ROLES - {METRICS}  # who can sign in
+Refusal: TypeAlias = InputError | ProblemError
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,6 @@ class PageRequest:
         self,
         operation: str,
         *,
-        trial: str | None = None,
         id: int | None = None,  # noqa: A002  (as in the table of routes)
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
@@ -136,7 +137,7 @@ class PageRequest:
         context = RequestContext(self.service)
         context.holder = self.holder
         if "{trial}" in route.path:
-            context.trial = self.trial if trial is None else trial
+            context.trial = self.trial
             check_trial(context)
         context.id = self.id if id is None else id
         context.recommendation_id = self.recommendation_id
@@ -149,6 +150,13 @@ class PageRequest:
             decoder = _decoders.setdefault(route.body, BodyDecoder(route.body))
             context.body = decoder.decode(msgspec.json.encode(body or {}))
         return await call(route, context)
+
+    async def attempt(self, operation: str, **given: Any) -> tuple[Any, Refusal | None]:
+        """Call an operation of the API as `call` does; returns its answer, or why it was refused."""
+        try:
+            return await self.call(operation, **given), None
+        except (InputError, ProblemError) as error:
+            return None, error
 
     def tabs(self, *, of_trial: bool) -> list[tuple[str, str, bool]]:
         """Return the pages in the navigation that this role may open: name, address, whether it is this one."""

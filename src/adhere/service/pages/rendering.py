@@ -45,7 +45,7 @@ def _environment() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.globals |= {"static": _static, "chart": chart}
-    made.filters |= {"when": when, "percent": percent, "thousands": thousands, "plural": plural}
+    made.filters |= {"when": when, "percent": percent, "thousands": "{:,}".format, "plural": plural}
     made.filters["pretty"] = partial(json.dumps, indent=2, ensure_ascii=False)
     return made
 
@@ -74,15 +74,6 @@ def percent(share: float | None) -> str:
     ('78%', '–')
     """
     return "–" if share is None else f"{100 * share:.0f}%"
-
-
-def thousands(number: int) -> str:
-    """A count with commas.
-
-    >>> thousands(19422)
-    '19,422'
-    """
-    return f"{number:,}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -1,6 +1,6 @@
 """Sign in with a token or a one-time link, and sign out."""
 
-from http.cookies import SimpleCookie
+from typing import Any
 
 from starlette.responses import Response
 
@@ -70,11 +70,6 @@ def _next(page: PageRequest, given: object) -> str:
 
 
 def _set_cookie(page: PageRequest, response: Response, secret: str, seconds: int) -> None:
-    cookie: SimpleCookie = SimpleCookie({COOKIE: secret})
-    cookie[COOKIE]["path"] = f"{page.root}/"
-    cookie[COOKIE]["max-age"] = str(seconds)
-    cookie[COOKIE]["httponly"] = True
-    cookie[COOKIE]["samesite"] = "Lax"
-    if page.auth.is_secure(page.scope):
-        cookie[COOKIE]["secure"] = True
-    response.headers["set-cookie"] = cookie[COOKIE].OutputString()
+    path, is_secure = f"{page.root}/", page.auth.is_secure(page.scope)
+    samesite: Any = "Lax"  # as most write it, though its type is in small letters
+    response.set_cookie(COOKIE, secret, seconds, path=path, secure=is_secure, httponly=True, samesite=samesite)

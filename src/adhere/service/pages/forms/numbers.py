@@ -32,12 +32,7 @@ def number(text: str, kind: Kind = "number") -> int | float | None:
     adhere.errors.InputError: “1,000” can be read as 1000 or as 1.000. Write 1000 or 1
     """
     text = _plain(text)
-    if not text:
-        return None
-    found = _read(text, kind)
-    if found is None:
-        raise _refused(text, kind)
-    return found
+    return _one(text, kind) if text else None
 
 
 def numbers(text: str, kind: Kind = "number", lowest: float = 0.0) -> list[int | float]:
@@ -111,7 +106,7 @@ def valued_lines(text: str) -> dict[str, float]:
     return found
 
 
-def _one(text: str, kind: Kind, lowest: float) -> int | float:
+def _one(text: str, kind: Kind, lowest: float = 0.0) -> int | float:
     found = _read(text, kind, lowest)
     if found is None:
         raise _refused(text, kind, lowest)

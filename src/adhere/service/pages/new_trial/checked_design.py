@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from adhere.errors import InputError
-from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.new_trial.design_form import THRESHOLDS, design_json, form_field
@@ -87,12 +85,11 @@ async def check_typed(
 
 
 async def _answer(page: PageRequest, text: str, form: Mapping[str, str]) -> CheckedDesign | dict[str, str]:
-    try:
-        checked: Any = await page.call("check_design", body={"design": text})
-    except (InputError, ProblemError) as error:
-        problem = shown_problem(error)
+    checked: CheckedDesign
+    checked, refusal = await page.attempt("check_design", body={"design": text})
+    if refusal:
+        problem = shown_problem(refusal)
         return {form_field(problem.field, form): _in_the_forms_words(problem.beside)}
-    assert isinstance(checked, CheckedDesign)
     return checked
 
 

@@ -109,8 +109,10 @@ _WHEN: Final = {
 def design_json(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
     """The design that was typed, as the text of a file in JSON, without the fields that cannot be read."""
     form = reader.form
+    if not reader.text("name"):
+        reader.refuse("name", "Give the trial a name.")
     fields: dict[str, Any] = {
-        "name": _needed(reader, "name", "Give the trial a name."),
+        "name": reader.text("name"),
         "policy": policy_text(reader, policies),
         "arms": _arms(reader),
         "control": reader.text("control") or None,
@@ -171,13 +173,6 @@ def _n_patients(reader: FormReader) -> int | float | None:
     return found
 
 
-def _needed(reader: FormReader, name: str, otherwise: str) -> str:
-    found = reader.text(name)
-    if not found:
-        reader.refuse(name, otherwise)
-    return found
-
-
 def _impute(reader: FormReader) -> dict[str, Any] | None:
     found = _part(
         after_days=reader.number("impute.after_days"),
@@ -194,10 +189,8 @@ def _looks(reader: FormReader) -> dict[str, Any]:
     kind = reader.text("looks")
     if not kind:
         if reader.text("looks.numbers"):
-            sentence = (
-                "numbers are typed here, but the only look is at the end: choose when to look, or empty this field"
-            )
-            reader.refuse("looks.numbers", sentence)
+            sentence = "numbers are typed here, but the only look is at the end: choose when to look"
+            reader.refuse("looks.numbers", f"{sentence}, or empty this field")
         return {}
     if not reader.text("looks.numbers"):
         reader.refuse("looks.numbers", _WHEN.get(kind, "After how many outcomes?"))

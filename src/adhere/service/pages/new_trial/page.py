@@ -7,8 +7,6 @@ import msgspec
 from starlette.responses import Response
 
 from adhere.design.design_file import design_document
-from adhere.errors import InputError
-from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.new_trial.checked_design import check_typed
@@ -29,33 +27,25 @@ async def checked_trial(page: PageRequest) -> Response:
     form = page.form
     file_scenarios = None
     if form.get("source") == "file":
-        checked = await _check_file(page, form.get("file", ""))
+        checked, refusal = await page.attempt("check_design", body={"design": form.get("file", "")})
+        if refusal:
+            return await _shown(page, 422, form=form, problems={"file": shown_problem(refusal).sentence})
+        file_scenarios = design_document(form["file"]).get("scenarios")
     else:
         checked = await check_typed(page, form, (await page.call("list_policies")).policies)
-    if not isinstance(checked, CheckedDesign):
-        return await _shown(page, 422, form=form, problems=checked)
-    if form.get("source") == "file":
-        file_scenarios = design_document(form["file"]).get("scenarios")
+        if not isinstance(checked, CheckedDesign):
+            return await _shown(page, 422, form=form, problems=checked)
     is_taken = any(line.name == checked.design.name for line in (await page.call("list_trials")).trials)
     return await _shown(page, form=form, checked=checked, file_scenarios=file_scenarios, is_taken=is_taken)
-
-
-async def _check_file(page: PageRequest, text: str) -> CheckedDesign | dict[str, str]:
-    try:
-        checked: CheckedDesign = await page.call("check_design", body={"design": text})
-    except (InputError, ProblemError) as error:
-        return {"file": shown_problem(error).sentence}
-    return checked
 
 
 async def created_trial(page: PageRequest) -> Response:
     """Create the trial of a design that was checked."""
     form = page.form
     checked = await page.call("check_design", body={"design": form.get("file", "")})
-    try:
-        made = await page.call("create_trial", body=msgspec.to_builtins(checked.design))
-    except (InputError, ProblemError) as error:
-        return await _shown(page, 422, form=form, checked=checked, refused=shown_problem(error))
+    made, refusal = await page.attempt("create_trial", body=msgspec.to_builtins(checked.design))
+    if refusal:
+        return await _shown(page, 422, form=form, checked=checked, refused=shown_problem(refusal))
     return page.redirect(page.address("trials", made.design.name))
 
 
@@ -66,10 +56,9 @@ async def started_simulation(page: PageRequest) -> Response:
     body = {"design": form.get("file", ""), **simulation_fields(reader)}
     if reader.problems:
         return await _refused_simulation(page, reader.problems)
-    try:
-        started = await page.call("start_simulation", body=body)
-    except (InputError, ProblemError) as error:
-        problem = shown_problem(error)
+    started, refusal = await page.attempt("start_simulation", body=body)
+    if refusal:
+        problem = shown_problem(refusal)
         place = form_field(problem.field, form)
         place = place if place in SCENARIOS else ""
         return await _refused_simulation(page, {place: problem.beside if place else problem.sentence})

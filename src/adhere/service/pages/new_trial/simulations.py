@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from adhere.errors import InputError, UnknownError
-from adhere.service.http.problems import ProblemError
+from adhere.errors import UnknownError
 from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.page_request import PageRequest
 from adhere_client.responses.simulations import Characteristic, SimulatedScenario, Simulation
@@ -31,10 +30,10 @@ async def stopped_simulation(page: PageRequest) -> Response:
 
 async def simulation_report_page(page: PageRequest) -> Response:
     """The report on it, to keep."""
-    try:
-        found: Response = await page.call("simulation_report")
-    except (InputError, ProblemError) as error:
-        return page.render("new-trial/simulation.html", simulation=None, problem=shown_problem(error))
+    found: Response
+    found, refusal = await page.attempt("simulation_report")
+    if refusal:
+        return page.render("new-trial/simulation.html", simulation=None, problem=shown_problem(refusal))
     return found
 
 
@@ -60,7 +59,18 @@ class Line(NamedTuple):
 
 def lines_of(simulation: Simulation) -> list[Line]:
     """A line for each scenario."""
-    return [_line(scenario) for scenario in simulation.scenarios or []]
+    return [
+        Line(
+            one.name,
+            one.null is not None,
+            _percent(_claim(one)),
+            _percent(_find(one, "wrong_claim")),
+            _number(_find(one, "sample_size")),
+            _number(_find(one, "duration")),
+            _percent(_rest(_find(one, "recommended_inferior"))),
+        )
+        for one in simulation.scenarios or []
+    ]
 
 
 def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
@@ -78,35 +88,24 @@ def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
                 among += f", confounding {scenario.confounding or 0.0:g}"
             if len(baselines) > 1 and scenario.baseline is not None:
                 among += f", baseline {scenario.baseline:g}"
-            values.append(
-                {"effect": scenario.effect, "among": among, "claim": found.mean, "low": found.low, "high": found.high}
-            )
+            interval = {"claim": found.mean, "low": found.low, "high": found.high}
+            values.append({"effect": scenario.effect, "among": among, **interval})
     return values if len({value["effect"] for value in values}) > 1 else []
-
-
-def _line(scenario: SimulatedScenario) -> Line:
-    worse = _find(scenario, "recommended_inferior")
-    better = worse and replace(worse, mean=None if worse.mean is None else 1.0 - worse.mean)
-    return Line(
-        scenario.name,
-        scenario.null is not None,
-        _percent(_claim(scenario)),
-        _percent(_find(scenario, "wrong_claim")),
-        _number(_find(scenario, "sample_size")),
-        _number(_find(scenario, "duration")),
-        _percent(better),
-    )
 
 
 def _claim(scenario: SimulatedScenario) -> Characteristic | None:
     """Return the power where an arm is better than another, otherwise the type I error."""
-    found = (_find(scenario, name) for name in ("power", "type_one"))
-    return next((one for one in found if one is not None), None)
+    return _find(scenario, "power") or _find(scenario, "type_one")
 
 
 def _find(scenario: SimulatedScenario, name: str) -> Characteristic | None:
-    known = (one for one in scenario.characteristics if one.name == name and one.arm is None)
+    known = (one for one in scenario.characteristics if (one.name, one.arm) == (name, None))
     return next((one for one in known if one.mean is not None), None)
+
+
+def _rest(share: Characteristic | None) -> Characteristic | None:
+    """The share of all others."""
+    return share and replace(share, mean=None if share.mean is None else 1.0 - share.mean)
 
 
 def _percent(one: Characteristic | None) -> str:

@@ -20,10 +20,10 @@ async def site_page(page: PageRequest) -> Response:
     if (wanted := visible(page.query.get("subject", ""))) == "":
         return await _shown(page)
     site = page.query.get("site", "").strip()
-    try:
-        found = await page.call("find_recommendations", query={"subject": wanted} | ({"site": site} if site else {}))
-    except (InputError, ProblemError) as error:
-        return await _shown(page, problem=form_problem("search", error), wanted=wanted)
+    asked = {"subject": wanted} | ({"site": site} if site else {})
+    found, refusal = await page.attempt("find_recommendations", query=asked)
+    if refusal:
+        return await _shown(page, problem=form_problem("search", refusal), wanted=wanted)
     return await _shown(page, found=found, wanted=wanted)
 
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from adhere.errors import InputError
-from adhere.service.http.problems import ProblemError
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import NOTHING_CHANGED, FormProblem, form_problem
 from adhere.service.pages.page_request import PageRequest
@@ -44,7 +43,7 @@ async def correction_from_page(page: PageRequest) -> Response:
         body["actual"] = taken.removeprefix("arm/")
     elif taken == "nothing":
         body["took_nothing"] = True
-    elif taken in ("actual", "took_other"):
+    elif taken in _WORDS:
         body[taken] = words
     parts = (("actual", taken), ("reward", outcome), ("withdrawal", lost))
     body["retract"] = [name for name, given in parts if given == "retract"]
@@ -64,15 +63,9 @@ async def correction_from_page(page: PageRequest) -> Response:
 
 def _check_correction(reader: FormReader, taken: str, outcome: str) -> None:
     """Note what is chosen and not typed, or typed and not chosen."""
-    for field, name, is_chosen, needed in (
-        (
-            "actual" if taken == "actual" else "took_other",
-            "words",
-            taken in ("actual", "took_other"),
-            _WORDS.get(taken, ""),
-        ),
-        ("reward", "reward", outcome == "other", _OUTCOME),
-    ):
+    what = "actual" if taken == "actual" else "took_other"
+    words = (what, "words", taken in _WORDS, _WORDS.get(taken, ""))
+    for field, name, is_chosen, needed in (words, ("reward", "reward", outcome == "other", _OUTCOME)):
         typed = reader.text(name)
         if typed and not is_chosen:
             sentence = f"“{typed}” is typed here, and not chosen above it: choose it there, or empty this field"
@@ -107,20 +100,18 @@ async def unblinding_from_page(page: PageRequest) -> Response:
     body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {
         "recommendation_id": page.recommendation_id
     }
-    try:
-        told = await page.call("unblind", body=body, key=page.form.get("key", ""))
-    except (InputError, ProblemError) as error:
-        return await recommendation_page(page, form_problem("unblinding", error))
+    told, refusal = await page.attempt("unblind", body=body, key=page.form.get("key", ""))
+    if refusal:
+        return await recommendation_page(page, form_problem("unblinding", refusal))
     return await recommendation_page(page, unblinded=told)
 
 
 async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, Any]) -> Response:
     """Do it under the form's key for the subject whom the form names, and show the recommendation again."""
     named = {"subject": page.form["subject"]} if page.form.get("subject") else {}
-    try:
-        await page.call(operation, body=body | named, key=page.form.get("key", ""))
-    except (InputError, ProblemError) as error:
-        return await recommendation_page(page, form_problem(part, error))
+    _, refusal = await page.attempt(operation, body=body | named, key=page.form.get("key", ""))
+    if refusal:
+        return await recommendation_page(page, form_problem(part, refusal))
     return page.redirect(page.address("trials", page.trial, "recommendations", page.recommendation_id))
 
 
