@@ -65,13 +65,12 @@ def analyse_records(
     if fixed_allocation and is_adaptive(records):
         sentence = "fixed_allocation: the logged probabilities of arms changed from patient to patient; leave it out"
         raise InputError("fixed_allocation", True, "records with constant probabilities", sentence)
-    has_sequences = not why_not(records)
-    sequences = confidence_sequences(records, level) if has_sequences else ()
+    sequences = confidence_sequences(records, level)
     draft = _drafted(records, sequences, level, margin, lower_is_better=lower_is_better)
     return _judged(
         replace(
             draft,
-            aipw=aipw(records, level, by_stratum=draft.mixes_strata) if has_sequences else (),
+            aipw=aipw(records, level, by_stratum=draft.mixes_strata) if sequences else (),
             randomisation=tuple(_turned(one) if lower_is_better else one for one in randomisation()),
             subgroups=_subgroups(records, level),
             fixed_allocation=fixed_allocation,
@@ -147,14 +146,9 @@ def _drafted(
         mediation=mediation(records, adaptive=adaptive, margin=margin, level=level),
         sequences=sequences,
         why_no_sequences=reason,
-        aipw=(),
         allocation=None if reason else allocation_check(records, level),
         balance=balance,
-        randomisation=(),
-        subgroups={},
-        estimands=(),
         warnings=records.warnings,
-        verdict=(),
         lower_is_better=lower_is_better,
         rehearsal=records.rehearsal,
         outcomes_drifted=adaptive and outcomes_drifted(records),

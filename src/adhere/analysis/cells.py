@@ -35,16 +35,14 @@ class Cells:
     @cached_property
     def patients(self) -> Ints:
         """All patients by arm assigned and what was taken."""
-        patients: Ints = self.assigned.sum(axis=0)
-        return patients
+        return np.asarray(self.assigned.sum(axis=0))
 
     @cached_property
     def by_stratum_patients(self) -> Floats:
         """Numbers of patients by stratum, whichever arm they were assigned, also of those who do not count here."""
         if self.sizes is not None:
             return self.sizes
-        found: Floats = self.assigned.sum(axis=(1, 2)).astype(np.float64)
-        return found
+        return np.asarray(self.assigned.sum(axis=(1, 2)).astype(np.float64))
 
     @cached_property
     def is_complete(self) -> bool:

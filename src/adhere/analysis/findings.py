@@ -56,7 +56,7 @@ class Subgroup:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Findings:
     """Results of every part of an analysis, with warnings and a verdict.
 
@@ -91,14 +91,14 @@ class Findings:
     mediation: Mediation
     sequences: tuple[ConfidenceSequence, ...]
     why_no_sequences: str
-    aipw: tuple[AipwEstimate, ...]
+    aipw: tuple[AipwEstimate, ...] = ()
     allocation: AllocationCheck | None
     balance: StratumBalance | None
-    randomisation: tuple[RandomisationTest, ...]
-    subgroups: Mapping[str, Subgroup]
-    estimands: tuple[Estimand, ...]
+    randomisation: tuple[RandomisationTest, ...] = ()
+    subgroups: Mapping[str, Subgroup] = field(default_factory=dict)
+    estimands: tuple[Estimand, ...] = ()
     warnings: tuple[str, ...]
-    verdict: tuple[str, ...]
+    verdict: tuple[str, ...] = ()
     lower_is_better: bool = False
     fixed_allocation: bool = False
     refuted: Mapping[str, str] = field(default_factory=dict)

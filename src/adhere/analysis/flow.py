@@ -106,9 +106,7 @@ def _flags(records: Records, flags: Bools | None) -> Bools:
 
 
 def _count(records: Records, kept: Bools) -> list[int]:
-    counts = np.bincount(records.chosen[kept], records.patients[kept], records.n_arms)
-    numbers: list[int] = counts.astype(np.int64).tolist()
-    return numbers
+    return [int(n) for n in np.bincount(records.chosen[kept], records.patients[kept], records.n_arms)]
 
 
 def _share(count: int, n: int, level: float, arm: str, assigned: int) -> Quantity:

@@ -128,8 +128,7 @@ class Records:
         """Whether the probability of an arm is not known, for each entry."""
         if self.probabilities is None:
             return np.ones(len(self), dtype=np.bool_)
-        lacking: Bools = np.asarray(np.isnan(self.probabilities).any(axis=1))
-        return lacking
+        return np.asarray(np.isnan(self.probabilities).any(axis=1))
 
     @cached_property
     def has_all_probabilities(self) -> bool:
@@ -153,8 +152,7 @@ class Records:
 
     def is_one_of(self, treatment: int, control: int) -> Bools:
         """Whether one of two arms was chosen."""
-        either: Bools = (self.chosen == treatment) | (self.chosen == control)
-        return either
+        return np.asarray((self.chosen == treatment) | (self.chosen == control))
 
     def of_stratum(self, number: int) -> Records:
         """The entries of one stratum, without strata: within one there is nothing left to stratify by."""

@@ -96,8 +96,7 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
 def _lacks(records: Records, treatment: int, control: int, view: View) -> Bools:
     """Whether one of the two arms was chosen, and a report that the view needs is missing."""
     lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
-    found: Bools = records.is_one_of(treatment, control) & lacks
-    return found
+    return np.asarray(records.is_one_of(treatment, control) & lacks)
 
 
 def _compared(records: Records, treatment: int, control: int, view: View) -> _Compared:

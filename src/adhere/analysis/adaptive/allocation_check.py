@@ -121,8 +121,7 @@ def _log_e(drawn: _Drawn, arm: int) -> Floats:
 def _log_mean(logs: Floats) -> Floats:
     """The logarithm of the mean over the first axis."""
     top = logs.max(axis=0)
-    means: Floats = top + np.log(np.mean(np.exp(logs - top), axis=0))
-    return means
+    return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
 
 
 def _told(log_e: float, level: float) -> str:

@@ -57,5 +57,4 @@ def drift_p_value(records: Records) -> float | None:
 def _basis(time: Floats) -> Floats:
     """Legendre polynomials of time, of degrees 1 to 3."""
     span = float(np.ptp(time)) or 1.0
-    found: Floats = np.polynomial.legendre.legvander(2.0 * (time - time.min()) / span - 1.0, _DEGREE)[:, 1:]
-    return found
+    return np.polynomial.legendre.legvander(2.0 * (time - time.min()) / span - 1.0, _DEGREE)[:, 1:]

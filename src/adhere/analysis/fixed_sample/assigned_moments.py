@@ -356,34 +356,29 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _n(self) -> Floats:
-        n: Floats = self.kinds[..., 0].sum(axis=2)
-        return n
+        return np.asarray(self.kinds[..., 0].sum(axis=2))
 
     @cached_property
     def _reported(self) -> Floats:
-        reported: Floats = self.kinds[:, :, :2, 0].sum(axis=2)
-        return reported
+        return np.asarray(self.kinds[:, :, :2, 0].sum(axis=2))
 
     @cached_property
     def shares(self) -> Floats:
         """Weights of the strata, summing to one."""
         weight = self._n[0] * self._n[1] / self._n.sum(axis=0) if self.patients is None else self.patients
-        shares: Floats = weight / weight.sum()
-        return shares
+        return np.asarray(weight / weight.sum())
 
     @cached_property
     def _kind_means(self) -> Floats:
         """Means of Y by arm, stratum and kind."""
-        means: Floats = self.kinds[..., 1] / np.maximum(1.0, self.kinds[..., 0])
-        return means
+        return self.kinds[..., 1] / np.maximum(1.0, self.kinds[..., 0])
 
     @cached_property
     def _means(self) -> Floats:
         """By arm and stratum, of Y, D and Y·D."""
         share = self.kinds[:, :, 0, 0] / self._reported
         outcome = self.kinds[..., 1].sum(axis=2) / self._n
-        means: Floats = np.stack([outcome, share, share * self._kind_means[:, :, 0]], axis=2)
-        return means
+        return np.stack([outcome, share, share * self._kind_means[:, :, 0]], axis=2)
 
     @cached_property
     def _within(self) -> Floats:
@@ -402,22 +397,19 @@ class StratifiedAssigned(Contrasts):
         each = np.einsum("aski,askj->askij", by_kind, by_kind)
         each += np.einsum("aski,askj->askij", of_outcome, of_outcome) * spread[..., None, None]
         found = np.einsum("ask,askij->asij", n / self._n[:, :, None], each)
-        within: Floats = np.where(np.abs(found) > ROUNDING, found, 0.0)
-        return within
+        return np.where(np.abs(found) > ROUNDING, found, 0.0)
 
     @cached_property
     def _unbiased(self) -> Floats:
         """The covariances of the means by arm and stratum; a group of one has those of its arm's others."""
         n = self._n[:, :, None, None]
         pooled = (n * self._within).sum(axis=1) / np.maximum(1.0, (n - 1).sum(axis=1))
-        found: Floats = np.where(n > 1, n * self._within / np.maximum(1.0, n - 1), pooled[:, None]) / n
-        return found
+        return np.where(n > 1, n * self._within / np.maximum(1.0, n - 1), pooled[:, None]) / n
 
     @cached_property
     def _of_means(self) -> Floats:
         """By arm: the covariances of the means over strata."""
-        found: Floats = np.einsum("s,asij->aij", self.shares**2, self._unbiased)
-        return found
+        return np.asarray(np.einsum("s,asij->aij", self.shares**2, self._unbiased))
 
     @cached_property
     def _between(self) -> Floats:
@@ -434,13 +426,11 @@ class StratifiedAssigned(Contrasts):
         if self.patients is not None:
             factor = self.shares / self.patients.sum()
         values, vectors = np.linalg.eigh(np.einsum("s,sij->ij", factor, differ))
-        found: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return found
+        return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
     @cached_property
     def _covariance(self) -> Floats:
-        found: Floats = self._of_means.sum(axis=0) + self._between + self.lost.sum(axis=0)
-        return found
+        return np.asarray(self._of_means.sum(axis=0) + self._between + self.lost.sum(axis=0))
 
     @cached_property
     def _smoothed(self) -> Floats:

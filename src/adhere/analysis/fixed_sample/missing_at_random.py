@@ -88,14 +88,12 @@ class Completed:
     def shares(self, arm: int) -> Floats:
         """Shares of the cells (stratum, taken) among those assigned an arm."""
         n = self.cells.n[:, arm].astype(np.float64)
-        shares: Floats = n / max(1.0, n.sum())
-        return shares
+        return np.asarray(n / max(1.0, n.sum()))
 
     def within_strata(self, arm: int, weights: Floats) -> Floats:
         """Shares of the cells if each stratum has the given weight, out of weights that sum to one."""
         n = self.cells.n[:, arm].astype(np.float64)
-        shares: Floats = weights[:, None] * n / np.maximum(1.0, n.sum(axis=1, keepdims=True))
-        return shares
+        return np.asarray(weights[:, None] * n / np.maximum(1.0, n.sum(axis=1, keepdims=True)))
 
     def lost(self, arm: int, first: Floats, second: Floats) -> float:
         """The covariance that missing outcomes add to two weighted sums of an arm's cell means.
@@ -139,20 +137,17 @@ class Completed:
 
     @cached_property
     def _is_empty(self) -> Bools:
-        empty: Bools = (self.known.n == 0) & (self.cells.assigned > 0)
-        return empty
+        return np.asarray((self.known.n == 0) & (self.cells.assigned > 0))
 
     @cached_property
     def _means(self) -> Floats:
-        means: Floats = self.cells.total / np.maximum(1, self.cells.n)
-        return means
+        return self.cells.total / np.maximum(1, self.cells.n)
 
     @cached_property
     def _spread(self) -> Floats:
         """Variances of each cell's outcomes, with one more 0 and one more 1: a few equal outcomes prove little."""
         n, total, squares = (self._borrowed(table) for table in (self.known.n, self.known.total, self.known.squares))
-        spread: Floats = (squares + 1.0) / (n + 2.0) - ((total + 1.0) / (n + 2.0)) ** 2
-        return spread
+        return (squares + 1.0) / (n + 2.0) - ((total + 1.0) / (n + 2.0)) ** 2
 
     def _borrowed(self, table: Ints | Floats) -> Floats:
         return _filled(table.astype(np.float64), self.known.n, self._is_empty)
@@ -188,5 +183,4 @@ def _filled(table: Floats, n: Ints, empty: Bools) -> Floats:
     """A table by stratum, arm and what was taken, with the sums of the next wider known cell in the empty ones."""
     wider = np.broadcast_to(table.sum(axis=0), table.shape)
     widest = np.broadcast_to(table.sum(axis=(0, 2))[:, None], table.shape)
-    found: Floats = np.where(empty, np.where(n.sum(axis=0) > 0, wider, widest), table)
-    return found
+    return np.where(empty, np.where(n.sum(axis=0) > 0, wider, widest), table)

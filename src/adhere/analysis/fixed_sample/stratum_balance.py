@@ -214,8 +214,7 @@ def _probabilities(records: Records) -> Floats:
     n_strata = len(records.strata) + 1
     stratum = records.stratum[known] % n_strata
     sums = [np.bincount(stratum, of_arm, n_strata) for of_arm in records.probabilities[known].T]
-    means: Floats = np.array(sums).T / np.maximum(1, np.bincount(stratum, minlength=n_strata))[:, None]
-    return means
+    return np.array(sums).T / np.maximum(1, np.bincount(stratum, minlength=n_strata))[:, None]
 
 
 def _sentence(found: StratumBalance, kept: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -66,55 +66,48 @@ def extreme_cases(
     cells: Cells, adaptive: bool, level: float, by_patients: bool = False
 ) -> tuple[tuple[ExtremeCase, ...], str]:
     """Cases of each pair of arms of which values are missing, and why compliers have none where they do not."""
-    arms = [
-        _Arm(known, int(n) - known.n) for n, known in zip(cells.patients.sum(axis=1), cells.by_chosen(), strict=True)
-    ]
+    n_assigned = cells.patients.sum(axis=1).tolist()
+    arms = [_Arm(known, n - known.n) for n, known in zip(n_assigned, cells.by_chosen(), strict=True)]
     cases, why = [], ""
     for treatment, control in pairs_of(len(cells.arms), cells.control):
         one, other = arms[treatment], arms[control]
         if not one.n or not other.n:
             continue
-        names = cells.arms[treatment], cells.arms[control]
+        found: list[tuple[View, _Range, bool]] = []
         unknown = one.n_unknown or other.n_unknown
         if unknown:
             if cells.strata and not adaptive:
                 by_strata = _stratified(cells, treatment, control, level, by_patients)
-                if by_strata is not None:
-                    case = _case(View.INTENTION_TO_TREAT, names, by_strata, level, adaptive)
-                    cases.append(replace(case, stratified=True))
-            found = _difference(one, other, level, adaptive)
-            cases.append(_case(View.INTENTION_TO_TREAT, names, found, level, adaptive))
+                found += [(View.INTENTION_TO_TREAT, by_strata, True)] if by_strata else []
+            found.append((View.INTENTION_TO_TREAT, _difference(one, other, level, adaptive), False))
         if unknown or cells.patients[[treatment, control], NOT_KNOWN].any():
             among = _compliers(cells, (one, other), (treatment, control), adaptive, level)
             if isinstance(among, str):
                 why = why or among
             else:
-                cases.append(_case(View.COMPLIERS, names, among, level, adaptive))
+                found.append((View.COMPLIERS, among, False))
+        validity = Validity.ANY_TIME if adaptive else Validity.FIXED
+        for view, ends, stratified in found:
+            limits = ConfidenceSet(*ends.limits, f"{ends.method} at the extremes", validity, level=level)
+            names = cells.arms[treatment], cells.arms[control]
+            cases.append(ExtremeCase(view, *names, ends.low, ends.high, limits, stratified))
     return tuple(cases), why
-
-
-def _case(view: View, names: tuple[str, str], found: _Range, level: float, adaptive: bool) -> ExtremeCase:
-    validity = Validity.ANY_TIME if adaptive else Validity.FIXED
-    limits = ConfidenceSet(*found.limits, f"{found.method} at the extremes", validity, level=level)
-    return ExtremeCase(view, *names, found.low, found.high, limits)
 
 
 def _stratified(cells: Cells, treatment: int, control: int, level: float, by_patients: bool) -> _Range | None:
     """Bounds of the stratified difference: each arm's missing outcomes all at 0 or all at 1, weights of patients."""
     patients = cells.by_stratum_patients.tolist() if by_patients else None
-    ends: list[tuple[float, float]] = []
     values: list[float] = []
-    method = ""
+    sets: list[ConfidenceSet] = []
     for fills in product((0.0, 1.0), repeat=2):
         arms = [_strata(cells, arm, fill) for arm, fill in zip((treatment, control), fills, strict=True)]
         found = compare_strata(list(zip(*arms, strict=True)), level, patients=patients).difference
         if found.value is None or not found.sets:
             return None
         values.append(found.value)
-        ends.append((found.sets[0].low, found.sets[0].high))
-        method = found.sets[0].method
-    limits = min(low for low, _ in ends), max(high for _, high in ends)
-    return _Range(min(values), max(values), limits, method)
+        sets.append(found.sets[0])
+    limits = min(one.low for one in sets), max(one.high for one in sets)
+    return _Range(min(values), max(values), limits, sets[-1].method)
 
 
 def _strata(cells: Cells, arm: int, fill: float) -> list[RewardSums]:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from adhere.analysis.estimates import ConfidenceSet, Shape, Validity, View
+from adhere.analysis.bounding.bounds import Bound
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, Validity, View
+from adhere.analysis.findings import Findings
 from adhere.analysis.fixed_sample.effects import NO_ESTIMAND as NO_ESTIMAND
 from adhere.analysis.formatting import ASSUMPTIONS, UNKNOWN, estimate, p_value
 from adhere.analysis.missing_outcomes.sensitivity import LATENT, TippingPoint
@@ -14,10 +16,6 @@ from adhere.analysis.trust.withheld import WITHHELD
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from adhere.analysis.bounding.bounds import Bound
-    from adhere.analysis.estimates import Comparison
-    from adhere.analysis.findings import Findings
 
 NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
 BOUNDS = "bounds and their limits"
@@ -119,12 +117,8 @@ def effect_rows(analysis: Findings, treatment: str, control: str) -> list[Effect
                 rows.append(row._replace(p=sequence.p_value))
         for weighted in analysis.aipw:
             if weighted.view is view and weighted.pair == pair:
-                found, *_ = (*weighted.difference.sets, None)
-                kind = Validity.ADAPTIVE.value if found is None else _kind(view, found)
-                value, why = weighted.difference.value, weighted.difference.reason
-                is_missing = any(analysis.missing.outcomes.values())
-                assumes = LIKE_THEIR_ARM if is_missing else ""
-                rows.append(EffectRow(view.value, "AIPW", kind, value, found, reason=why, assumes=assumes))
+                assumes = LIKE_THEIR_ARM if any(analysis.missing.outcomes.values()) else ""
+                rows.append(_of_first_set(view.value, "AIPW", Validity.ADAPTIVE, weighted.difference, assumes))
     rows += [_bounded(one) for one in analysis.bounds.bounds if (one.treatment, one.control) == pair]
     rows = [
         one._replace(kind=REFUTED) if one.found and one.found.validity is Validity.REFUTED else one for one in rows
@@ -142,11 +136,8 @@ def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[Effec
         is_latent = other.assumption == LATENT
         beside = not one.stratified if is_latent else other.stratified is one.stratified
         if other.is_like(one) and beside:
-            found, *_ = (*other.difference.sets, None)
-            kind = Validity.FIXED.value if found is None else found.validity.value
-            value, why = other.difference.value, other.difference.reason
             assumes = LATENTLY if is_latent else LIKE_THEIR_ARM
-            yield EffectRow(view, other.assumption, kind, value, found, reason=why, assumes=assumes)
+            yield _of_first_set(view, other.assumption, Validity.FIXED, other.difference, assumes)
     for extreme in missing.extremes:
         if extreme.is_like(one) and extreme.stratified is one.stratified:
             bar = (extreme.low, extreme.high)
@@ -154,6 +145,13 @@ def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[Effec
     for point in missing.sensitivity.tipping_points:
         if point.is_like(one) and point.stratified is one.stratified:
             yield EffectRow(view, f"tipping point of {point.arm}", TIPPING, None, None, tipping=point)
+
+
+def _of_first_set(view: str, method: str, promise: Validity, one: Quantity, assumes: str) -> EffectRow:
+    """A quantity with its first set; without a set it is listed under what such sets promise."""
+    found = one.sets[0] if one.sets else None
+    kind = (found.validity if found else promise).value
+    return EffectRow(view, method, kind, one.value, found, reason=one.reason, assumes=assumes)
 
 
 def _compared(analysis: Findings, one: Comparison) -> Iterator[EffectRow]:

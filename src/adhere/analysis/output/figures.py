@@ -1,32 +1,20 @@
 """The figures of an analysis: who took what, all views on one axis, sets as patients came, strata side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.estimates import Shape, View
-from adhere.analysis.findings import Subgroup
+from adhere.analysis.findings import Findings, Subgroup
+from adhere.analysis.flow import ArmFlow
 from adhere.analysis.formatting import apart_from, percent
-from adhere.analysis.output.effect_rows import (
-    KINDS,
-    NOT_ADAPTIVE,
-    REFUTED,
-    EffectRow,
-    effect_rows,
-)
+from adhere.analysis.output.effect_rows import KINDS, NOT_ADAPTIVE, REFUTED, EffectRow, effect_rows
 from adhere.analysis.output.tables import MAX_ARMS, level_text
-from adhere.report.compliance_matrix import MAX_HALF, share_text
+from adhere.report.band_over_time import Band, band_over_time, is_cut
+from adhere.report.compliance_matrix import MAX_HALF, MatrixRow, compliance_matrix, share_text
+from adhere.report.consort_flow import FlowBox, FlowColumn, consort_flow
+from adhere.report.forest_plot import ForestRow, forest_plot, marks_in_words
 from adhere.report.numbers import counted
 from adhere.report.section import ReportFigure
-
-if TYPE_CHECKING:
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.findings import Findings
-    from adhere.analysis.flow import ArmFlow
-    from adhere.report.band_over_time import Band
-    from adhere.report.consort_flow import FlowBox
-    from adhere.report.forest_plot import ForestRow
 
 _MAX_BANDS, _MAX_STRATA_ROWS, _MAX_MATRIX = 12, 60, 12
 _ZERO = "no difference"
@@ -34,8 +22,6 @@ _ZERO = "no difference"
 
 def forest_figure(analysis: Findings) -> ReportFigure | None:
     """All views of every treatment against the control on one axis; of many arms, intention-to-treat alone."""
-    from adhere.report.forest_plot import forest_plot, marks_in_words
-
     is_small = len(analysis.arms) <= MAX_ARMS
     rows = [
         _forest_row(f"{treatment} against {control}", row)
@@ -67,15 +53,11 @@ def forest_figure(analysis: Findings) -> ReportFigure | None:
 
 
 def _forest_row(group: str, row: EffectRow) -> ForestRow:
-    from adhere.report.forest_plot import ForestRow
-
     return ForestRow(group, row.label, row.kind, row.value, row.pieces, row.text.replace("-", "−"), row.bar)
 
 
 def flow_figure(analysis: Findings) -> ReportFigure:
     """The flow of patients in the manner of CONSORT."""
-    from adhere.report.consort_flow import FlowColumn, consort_flow
-
     found = analysis.flow
     columns = [FlowColumn(f"assigned {one.arm}: {one.assigned:,}", list(_flow_boxes(one))) for one in found.arms]
     left_out = [f"{reason}: {counted(n, 'row')}" for reason, n in found.left_out.items() if n]
@@ -95,8 +77,6 @@ def flow_figure(analysis: Findings) -> ReportFigure:
 
 
 def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
-    from adhere.report.consort_flow import FlowBox
-
     def text(what: str, n: int) -> str:
         return f"{what}: {n:,} ({share_text(n / one.assigned)})" if one.assigned else f"{what}: {n:,}"
 
@@ -120,8 +100,6 @@ def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
 
 def matrix_figure(analysis: Findings) -> ReportFigure | None:
     """Matrix of arms taken by arms assigned; None for many arms, whose table says it."""
-    from adhere.report.compliance_matrix import MatrixRow, compliance_matrix
-
     arms = analysis.flow.arms
     if len(arms) > _MAX_MATRIX:
         return None
@@ -148,11 +126,8 @@ def matrix_figure(analysis: Findings) -> ReportFigure | None:
 
 def bands_figure(analysis: Findings) -> ReportFigure | None:
     """Confidence sequences against the control as patients came."""
-    from adhere.report.band_over_time import band_over_time, is_cut
-
-    bands = [_band(analysis, one) for one in analysis.sequences if one.control == analysis.control and len(one.t)][
-        :_MAX_BANDS
-    ]
+    shown = [one for one in analysis.sequences if one.control == analysis.control and len(one.t)][:_MAX_BANDS]
+    bands = [_band(analysis, one) for one in shown]
     if not bands:
         return None
     level = level_text(analysis)
@@ -172,19 +147,11 @@ def bands_figure(analysis: Findings) -> ReportFigure | None:
 
 
 def _band(analysis: Findings, one: ConfidenceSequence) -> Band:
-    from adhere.report.band_over_time import Band
-
-    beside = None
-    for compared in analysis.effects.comparisons:
-        if (
-            compared.is_like(one)
-            and compared.difference.sets
-            and compared.difference.sets[0].is_bounded
-            and beside is None
-        ):
-            found = compared.difference.sets[0]
-            # No effect lies beyond -1 or 1, and the panel need not.
-            beside = (max(found.low, -1.0), min(found.high, 1.0)) if found.shape is Shape.INTERVAL else None
+    alike = [each.difference for each in analysis.effects.comparisons if each.is_like(one)]
+    sets = [each.sets[0] for each in alike if each.sets and each.sets[0].is_bounded]
+    # No effect lies beyond -1 or 1, and the panel need not.
+    intervals = [(max(each.low, -1.0), min(each.high, 1.0)) for each in sets if each.shape is Shape.INTERVAL]
+    beside = intervals[0] if intervals else None
     several = len(analysis.arms) > 2
     title = f"{one.view.value}: {one.treatment} against {one.control}" if several else one.view.value
     times, low, high = one.t.tolist(), one.low.tolist(), one.high.tolist()
@@ -193,11 +160,10 @@ def _band(analysis: Findings, one: ConfidenceSequence) -> Band:
 
 def subgroups_figure(analysis: Findings) -> ReportFigure | None:
     """The intention-to-treat effect in each stratum, and in all of them."""
-    from adhere.report.forest_plot import forest_plot, marks_in_words
-
     every = Subgroup(analysis.n_patients, analysis.effects, analysis.sequences)
-    groups = {"all patients": every} | {
-        f"{name} ({one.n_patients:,})": one for name, one in analysis.subgroups.items()
+    groups = {
+        "all patients": every,
+        **{f"{name} ({one.n_patients:,})": one for name, one in analysis.subgroups.items()},
     }
     rows = [
         _forest_row(f"{pair[0]} against {pair[1]}", EffectRow(name, "", kind, *found))

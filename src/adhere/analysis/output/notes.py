@@ -1,28 +1,23 @@
 """Notes for the foot of the tables, each said once; methods with their references; and the words used."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from adhere.analysis.adaptive.aipw import AipwEstimate
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+from adhere.analysis.estimates import Comparison, Quantity
+from adhere.analysis.findings import Findings
+from adhere.analysis.fixed_sample.effects import NO_ESTIMAND
 from adhere.analysis.formatting import sentence, unique
-from adhere.analysis.output.effect_rows import NO_ESTIMAND
 from adhere.analysis.output.tables import STARRED
 from adhere.analysis.output.to_json import plain
 from adhere.analysis.trust.withheld import WITHHELD
 
-if TYPE_CHECKING:
-    from adhere.analysis.adaptive.aipw import AipwEstimate
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.estimates import Comparison, Quantity
-    from adhere.analysis.findings import Findings
-
-    _Noted = Comparison | ConfidenceSequence | AipwEstimate
-
+_Noted = Comparison | ConfidenceSequence | AipwEstimate
 _TEXTS: Final = tomllib.loads((files("adhere.analysis.output") / "words.toml").read_text(encoding="utf-8"))
 WORDS: Final[dict[str, str]] = _TEXTS["words"]
 _STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."

@@ -1,14 +1,13 @@
 """An analysis as one HTML file: the verdict on top, then every view in figures and tables, methods and data last."""
 
-from __future__ import annotations
-
 import tomllib
 import warnings
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from adhere.analysis.estimates import Validity, View
+from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import first_few, outcome_words, p_value, percent, sentence, unique
 from adhere.analysis.output import figures, tables
 from adhere.analysis.output.notes import WORDS, methods, notes_of
@@ -18,9 +17,6 @@ from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
-
-if TYPE_CHECKING:
-    from adhere.analysis.findings import Findings
 
 _SECTIONS: Final = tomllib.loads((files("adhere.analysis.output") / "sections.toml").read_text(encoding="utf-8"))
 

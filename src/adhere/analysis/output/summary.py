@@ -1,19 +1,14 @@
 """An analysis for a terminal: tables and sentences within 100 columns, the verdict last, notes at the foot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import outcome_words, sentence, unique
 from adhere.analysis.output import tables
 from adhere.analysis.output.notes import notes_of
 from adhere.report.numbers import counted
+from adhere.report.section import Listing
 from adhere.report.text_table import paragraph, text_table
-
-if TYPE_CHECKING:
-    from adhere.analysis.findings import Findings
-    from adhere.report.section import Listing
 
 WIDEST, NARROWEST = 100, 60
 _MAX_SUBGROUPS = 12  # rows

@@ -1,11 +1,11 @@
 """The tables of an analysis, the same for a terminal and for a page: who took what, means, effects, checks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from adhere.analysis.estimates import Quantity, View
+from adhere.analysis.estimates import Comparison, Quantity, View
+from adhere.analysis.findings import Findings
+from adhere.analysis.fixed_sample.effects import NO_ESTIMAND
+from adhere.analysis.flow import ArmFlow
 from adhere.analysis.formatting import (
     ASSUMPTIONS,
     UNKNOWN,
@@ -20,21 +20,10 @@ from adhere.analysis.formatting import (
     set_text,
     signed,
 )
-from adhere.analysis.output.effect_rows import (
-    AT_RANDOM,
-    MISLEADING,
-    NO_ESTIMAND,
-    NOT_ADAPTIVE,
-    effect_rows,
-)
+from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
+from adhere.analysis.output.effect_rows import AT_RANDOM, MISLEADING, NOT_ADAPTIVE, effect_rows
 from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, WITHHELD
 from adhere.report.section import Listing
-
-if TYPE_CHECKING:
-    from adhere.analysis.estimates import Comparison
-    from adhere.analysis.findings import Findings
-    from adhere.analysis.flow import ArmFlow
-    from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
 
 MAX_ARMS = 6  # with a column of their own
 STARRED = "*"  # a view without an estimand

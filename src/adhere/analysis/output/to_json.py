@@ -1,20 +1,16 @@
 """An analysis as JSON, with everything in it: the same data give the same bytes."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import outcome_words
-
-if TYPE_CHECKING:
-    from adhere.analysis.findings import Findings
 
 SCHEMA: Final = "adhere-analysis"
 SCHEMA_VERSION: Final = 2  # raised when a field goes or changes its meaning; new ones may come without

@@ -1,17 +1,12 @@
 """Warnings for the top of every output, to read before any number of an analysis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from adhere.analysis.estimates import View
+from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import sentence, unique
 from adhere.analysis.records import REHEARSAL
 from adhere.analysis.trust.withheld import MONOTONICITY
-
-if TYPE_CHECKING:
-    from adhere.analysis.findings import Findings
 
 _FEW = 20  # known outcomes of an arm, below which normal approximations are poor
 _DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms

@@ -95,19 +95,7 @@ def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: 
     equivalent = all(arm.within_margin for arm in taken)
     refuted_arms = [arms[arm].arm for arm in tested if arms[arm].refuted or arms[arm].differs]
     sentence = overall_sentence(evidence, equivalent, refuted_arms, margin, level) + _NEEDS * adaptive
-    return Mediation(
-        margin,
-        level,
-        arms,
-        evidence.log_bayes_factor,
-        evidence.log_e,
-        evidence.refutes(level),
-        evidence.p_value,
-        evidence.differs(level),
-        equivalent,
-        sentence,
-        bayes_factor(evidence.log_bayes_factor),
-    )
+    return Mediation(margin, level, arms, *evidence.numbers(level), equivalent, sentence, evidence.bayes_factor)
 
 
 def _arm_mediation(
@@ -124,21 +112,11 @@ def _arm_mediation(
     evidence = evidence_of([cells], adaptive)
     limits = largest_difference(cells, level, adaptive)
     shares = [cell.total / cell.n for cell in cells]
+    difference = Quantity(max(shares) - min(shares), (limits,), sum(n.values()))
+    sentence = arm_sentence(name, means, evidence, limits.high, margin, level)
     within_margin = limits.high <= margin
-    return ArmMediation(
-        name,
-        n,
-        means,
-        evidence.log_bayes_factor,
-        evidence.log_e,
-        evidence.refutes(level),
-        evidence.p_value,
-        evidence.differs(level),
-        Quantity(max(shares) - min(shares), (limits,), sum(n.values())),
-        within_margin,
-        arm_sentence(name, means, evidence, limits.high, margin, level),
-        bayes_factor(evidence.log_bayes_factor),
-    )
+    numbers = evidence.numbers(level)
+    return ArmMediation(name, n, means, *numbers, difference, within_margin, sentence, evidence.bayes_factor)
 
 
 def _known(cells: Sequence[RewardSums]) -> list[RewardSums]:
@@ -149,11 +127,9 @@ def _means(cells: Sequence[RewardSums], adaptive: bool, level: float) -> list[Qu
     plain = [mean_of(cell, level) for cell in cells]
     if not adaptive:
         return plain
-    limits = [
-        ConfidenceSet(low, high, "Robbins' mixture", Validity.ANY_TIME, level=level)
-        for low, high in zip(*any_time_limits(cells, level, 1), strict=True)
-    ]
-    return [replace(mean, sets=(found,)) if mean.n else mean for mean, found in zip(plain, limits, strict=True)]
+    limits = zip(*any_time_limits(cells, level, 1), strict=True)
+    sets = [ConfidenceSet(*ends, "Robbins' mixture", Validity.ANY_TIME, level=level) for ends in limits]
+    return [replace(mean, sets=(found,)) if mean.n else mean for mean, found in zip(plain, sets, strict=True)]
 
 
 _FEW = 50  # patients, below which Student's interval is not relied on for skewed outcomes
@@ -176,11 +152,22 @@ class Evidence:
         """Whether the p-value does, at one look at a fixed sample."""
         return None if self.p_value is None else self.p_value <= 1.0 - level
 
+    def numbers(self, level: float) -> tuple[float, float, bool, float | None, bool | None]:
+        """Log Bayes factor, log e-value, whether that refutes it, p-value, and whether that does."""
+        return self.log_bayes_factor, self.log_e, self.refutes(level), self.p_value, self.differs(level)
+
+    @property
+    def bayes_factor(self) -> str:
+        """The Bayes factor with the hypothesis that it favours."""
+        return bayes_factor(self.log_bayes_factor)
+
 
 def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evidence:
     """Evidence of groups of cells together; each group took one arm."""
+    from scipy.special import chdtrc
+
     freedom = sum(len(cells) - 1 for cells in groups)
-    p_value = None if adaptive else chi_square_p_value(math.fsum(map(chi_square, groups)), freedom)
+    p_value = None if adaptive else float(chdtrc(freedom, math.fsum(map(chi_square, groups))))
     return Evidence(
         math.fsum(map(log_bayes_factor, groups)),
         math.fsum(map(log_e_value, groups)),
@@ -230,24 +217,14 @@ def chi_square(cells: Sequence[RewardSums]) -> float:
     return between / variance if variance > 0.0 else 0.0
 
 
-def chi_square_p_value(statistic: float, freedom: int) -> float:
-    """How probable a statistic as large is where all means are one."""
-    from scipy.special import chdtrc
-
-    return float(chdtrc(freedom, statistic))
-
-
 def _log_mixture(cells: Sequence[RewardSums]) -> float:
-    return math.fsum(_log_beta(1.0 + cell.total, 1.0 + max(0.0, cell.n - cell.total)) for cell in cells)
+    successes_and_failures = ((1.0 + cell.total, 1.0 + max(0.0, cell.n - cell.total)) for cell in cells)
+    return math.fsum(math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b) for a, b in successes_and_failures)
 
 
 def _log_maximum(pooled: RewardSums) -> float:
     share = min(1.0, pooled.total / pooled.n)
     return pooled.n * sum(part * math.log(part) for part in (share, 1.0 - share) if part > 0.0)
-
-
-def _log_beta(a: float, b: float) -> float:
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool) -> ConfidenceSet:
@@ -320,14 +297,14 @@ def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool =
     return f"{factor} ({strength} evidence)."
 
 
-def bayes_factor(log_factor: float | None) -> str:
-    """A Bayes factor with the hypothesis that it favours; empty where there is none.
+def bayes_factor(log_factor: float) -> str:
+    """A Bayes factor with the hypothesis that it favours.
 
     >>> bayes_factor(math.log(3.2))
     '3.2 in favour of dependence on the arm assigned'
     """
     hypotheses = "in favour of dependence on the arm assigned", "in favour of no dependence on the arm assigned"
-    return "" if log_factor is None else bayes_factor_words(log_factor, hypotheses)
+    return bayes_factor_words(log_factor, hypotheses)
 
 
 def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:

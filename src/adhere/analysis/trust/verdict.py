@@ -1,11 +1,10 @@
 """Verdict on which view can be trusted here, and why: the paragraph that a trialist needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from adhere.analysis.estimates import Validity, View
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Validity, View
+from adhere.analysis.findings import Findings
 from adhere.analysis.fixed_sample.stratum_balance import kept_views
 from adhere.analysis.formatting import estimate, first_few, p_value, quantity, signed, unique
 from adhere.analysis.trust.mediation import and_list
@@ -16,11 +15,6 @@ from adhere.analysis.trust.verdict_sentences import (
     on_what_was_taken,
 )
 from adhere.analysis.trust.withheld import MONOTONICITY, WITHHELD
-
-if TYPE_CHECKING:
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.estimates import Comparison, ConfidenceSet
-    from adhere.analysis.findings import Findings
 
 _NAMED = 3  # treatments whose effects are written out
 _SAME = 1e-9  # effects that differ by less are the same but for rounding

@@ -1,20 +1,15 @@
 """Parts of the verdict: missing outcomes, effects that differ by stratum, and what was taken."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from adhere.analysis.estimates import ConfidenceSet, Validity, View
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Validity, View
+from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import estimate, signed
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES
 from adhere.analysis.trust.mediation import and_list
 from adhere.intervals import normal_quantile
-
-if TYPE_CHECKING:
-    from adhere.analysis.estimates import Comparison
-    from adhere.analysis.findings import Findings
 
 _DECLARED: Final = (
     "It was declared (--fixed-allocation) that the probabilities of arms were fixed in advance and that this is the "

@@ -1,36 +1,25 @@
 """Withholding of views that are not valid here, and marking of what rests on an assumption that the data refute."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-from adhere.analysis.bounding.bounds import InstrumentalInequality
-from adhere.analysis.estimates import Marked, Quantity, Shape, Validity, View, with_validity
+from adhere.analysis.adaptive.aipw import AipwEstimate
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+from adhere.analysis.bounding.bounds import Bound, InstrumentalInequality
+from adhere.analysis.estimates import Comparison, Marked, Quantity, Shape, Validity, View, with_validity
+from adhere.analysis.findings import Findings, Subgroup
+from adhere.analysis.fixed_sample.effects import Effects
+from adhere.analysis.fixed_sample.means import ArmMean
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
-from adhere.analysis.missing_outcomes.missing import missing_sentence
-from adhere.analysis.missing_outcomes.sensitivity import Sensitivity
+from adhere.analysis.missing_outcomes.missing import Missing, missing_sentence
+from adhere.analysis.missing_outcomes.sensitivity import Alternative, Sensitivity
+from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
 from adhere.analysis.trust.mediation import Mediation
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adhere.analysis.adaptive.aipw import AipwEstimate
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.bounding.bounds import Bound
-    from adhere.analysis.estimates import Comparison
-    from adhere.analysis.findings import Findings, Subgroup
-    from adhere.analysis.fixed_sample.effects import Effects
-    from adhere.analysis.fixed_sample.means import ArmMean
-    from adhere.analysis.missing_outcomes.missing import Missing
-    from adhere.analysis.missing_outcomes.sensitivity import Alternative
-    from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
-
-Judged = TypeVar("Judged", bound="Findings")
-Stratifiable = TypeVar("Stratifiable", "Comparison", "ExtremeCase", "Alternative")
-Viewed = TypeVar(
-    "Viewed", "Comparison", "ArmMean", "ExtremeCase", "Alternative", "ConfidenceSequence", "AipwEstimate"
-)
+Judged = TypeVar("Judged", bound=Findings)
+Stratifiable = TypeVar("Stratifiable", Comparison, ExtremeCase, Alternative)
+Viewed = TypeVar("Viewed", Comparison, ArmMean, ExtremeCase, Alternative, ConfidenceSequence, AipwEstimate)
 
 MIXES_STRATA: Final = (
     "withheld, as it mixes strata: the allocation depends on the stratum, so that those assigned different arms come "
