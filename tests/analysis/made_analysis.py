@@ -20,8 +20,9 @@ from adhere.analysis.fixed_sample.effects import Effects
 from adhere.analysis.fixed_sample.means import ArmMean
 from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.flow import ArmFlow, Flow
-from adhere.analysis.missing_outcomes.missing import ExtremeCase, LossByTaken, Missing
+from adhere.analysis.missing_outcomes.missing import LossByTaken, Missing
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES, Alternative, Sensitivity, TippingPoint
+from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
 from adhere.analysis.trust.estimands import estimands
 from adhere.analysis.trust.mediation import ArmMediation, Mediation
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from adhere.analysis.cells import cells_of
+from adhere.analysis.estimates import View
 from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, TAKEN, TREATED, UNTREATED, Assigned, Weights
 from adhere.analysis.fixed_sample.compliers import assigned_pair
-from adhere.analysis.fixed_sample.effects import View, effects
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.missing_at_random import completed
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import Floats

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adhere.analysis.estimates import Shape, Validity
-from adhere.analysis.fixed_sample.effects import Comparison, View, effects
+from adhere.analysis.estimates import Comparison, Shape, Validity, View
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records
 from adhere.intervals import normal_quantile

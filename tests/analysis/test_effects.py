@@ -12,9 +12,10 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity
-from adhere.analysis.fixed_sample.effects import NO_ESTIMAND, Comparison, Effects, View, effects, effects_from
-from adhere.analysis.fixed_sample.means import means
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, Validity, View
+from adhere.analysis.fixed_sample.effects import NO_ESTIMAND, Effects, effects, effects_from
+from adhere.analysis.fixed_sample.means import means_of
+from adhere.analysis.fixed_sample.missing_at_random import completed
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Records
 from adhere.populations import stroke_aspirin
@@ -207,7 +208,8 @@ def test_a_million_entries_take_well_under_a_second_and_two_arms_about_a_millise
 
 def test_means_need_no_extra() -> None:
     code = """
-from adhere.analysis.fixed_sample.means import View, arm_means
+from adhere.analysis.estimates import View
+from adhere.analysis.fixed_sample.means import arm_means
 from adhere.intervals import RewardSums
 every = [RewardSums(10, 8.0, 8.0), RewardSums(6, 3.0, 1.875, binary=False)]
 print([str(one.mean.sets[0]) for one in arm_means(View.INTENTION_TO_TREAT, ("old", "new"), every)])
@@ -218,7 +220,7 @@ print([str(one.mean.sets[0]) for one in arm_means(View.INTENTION_TO_TREAT, ("old
 
 def test_means_are_wilsons_and_students_by_three_analysis_sets() -> None:
     records = made([(0, 0, 1.0, 8), (0, 0, 0.0, 2), (1, 0, 0.25, 3), (1, 1, 0.75, 3)])
-    found = {(one.view, one.arm): one.mean for one in means(records, 0.9)}
+    found = {(one.view, one.arm): one.mean for one in means_of(completed(cells_of(records)), 0.9)}
     assert found[View.INTENTION_TO_TREAT, "old"].sets[0].method == "Wilson"
     expected = stats.binomtest(8, 10).proportion_ci(0.9, method="wilson")
     ends = found[View.INTENTION_TO_TREAT, "old"].sets[0]

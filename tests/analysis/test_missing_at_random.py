@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.estimates import Validity, View
+from adhere.analysis.estimates import Comparison, Validity, View
 from adhere.analysis.fixed_sample.assigned_moments import OUTCOME, TAKEN, stratified_pair
 from adhere.analysis.fixed_sample.compliers import assigned_pair
-from adhere.analysis.fixed_sample.effects import Comparison, Effects, effects
+from adhere.analysis.fixed_sample.effects import Effects, effects
 from adhere.analysis.fixed_sample.missing_at_random import completed
 from adhere.analysis.fixed_sample.two_arms import compare_groups
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, Records

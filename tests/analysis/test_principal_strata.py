@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import binomtest
 
 from adhere.analysis.bounding.observed_cells import cell_limits
-from adhere.analysis.estimates import Validity
-from adhere.analysis.fixed_sample.effects import View, effects
+from adhere.analysis.estimates import Validity, View
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING
 from adhere.intervals import wilson

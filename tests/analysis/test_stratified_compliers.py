@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adhere.analysis.fixed_sample.effects import Comparison, View, effects
+from adhere.analysis.estimates import Comparison, View
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.records import Records
 
 from .made_records import made

@@ -105,12 +105,11 @@ def cells_of(records: Records) -> Cells:
     if records.stratum is not None:
         place = place + records.stratum % n_strata * (n_arms * columns)
     shape = (n_strata, n_arms, columns)
-    assigned = _tally(place, records.patients.astype(np.float64), math.prod(shape)).reshape(shape)
+    assigned = _tally(place, records.patients.astype(np.float64), shape)
     known = records.has_reward
     place, weight, reward = place[known], records.patients[known], records.reward[known]
-    n = _tally(place, weight.astype(np.float64), math.prod(shape)).reshape(shape)
-    total = _tally(place, weight * reward, math.prod(shape)).reshape(shape)
-    squares = _tally(place, weight * reward * reward, math.prod(shape)).reshape(shape)
+    weights = weight.astype(np.float64), weight * reward, weight * reward * reward
+    n, total, squares = (_tally(place, one, shape) for one in weights)
     return Cells(
         records.arms,
         records.control,
@@ -122,8 +121,9 @@ def cells_of(records: Records) -> Cells:
     )
 
 
-def _tally(place: Ints, weight: Floats, size: int) -> Floats:
-    return np.bincount(place, weight, size).astype(np.float64, copy=False)  # without places it would be of integers
+def _tally(place: Ints, weight: Floats, shape: tuple[int, ...]) -> Floats:
+    counts = np.bincount(place, weight, math.prod(shape))
+    return counts.astype(np.float64, copy=False).reshape(shape)  # without places it would be of integers
 
 
 assert NOT_KNOWN == -N_WITHOUT_ARM < TOOK_OTHER < TOOK_NOTHING < 0  # as indices they are the last columns

@@ -117,11 +117,8 @@ def _share(count: int, n: int, level: float, arm: str, assigned: int) -> Quantit
 
 
 def _total(arms: Sequence[ArmFlow], level: float) -> ArmFlow:
-    def summed(name: str) -> int:
-        return sum(getattr(arm, name) for arm in arms)
-
     names = [one.name for one in fields(ArmFlow) if one.type is int]
-    numbers = {name: summed(name) for name in names}
+    numbers = {name: sum(getattr(arm, name) for arm in arms) for name in names}
     others = {other.arm: sum(arm.took_others.get(other.arm, 0) for arm in arms) for other in arms}
     n_reported = numbers["assigned"] - numbers["not_reported"] - numbers["lost"]
     compliance, nothing, something_else = (

@@ -92,7 +92,7 @@ class Records:
     learns_by_stratum: bool | None = None
 
     def __post_init__(self) -> None:
-        for name, column in checked_columns(vars(self), NOT_KNOWN).items():
+        for name, column in _checked_columns(vars(self)).items():
             object.__setattr__(self, name, column)
 
     def __len__(self) -> int:
@@ -177,11 +177,8 @@ _KINDS: Final = {
 _TOLERANCE: Final = 1e-6
 
 
-def checked_columns(given: Mapping[str, Any], not_known: int) -> dict[str, NDArray[Any]]:
-    """The columns of records as arrays of their types, by the names of the fields; `given` has all fields.
-
-    `not_known` stands for an arm taken that was not reported.
-    """
+def _checked_columns(given: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The columns of records as arrays of their types, by the names of the fields; `given` has all fields."""
     arms, strata = given["arms"], given["strata"]
     check_integer("records, control", given["control"], 0, max(len(arms) - 1, 0))
     n = len(given["chosen"])
@@ -191,9 +188,9 @@ def checked_columns(given: Mapping[str, Any], not_known: int) -> dict[str, NDArr
             shape = (n, len(arms)) if name == "probabilities" else (n,)
             columns[name] = _array(name, given[name], kind, words, shape)
     numbers = f"the number of an arm, from 0 to {len(arms) - 1}"
-    taken = f"{numbers}, TOOK_NOTHING ({TOOK_NOTHING}), TOOK_OTHER ({TOOK_OTHER}) or NOT_KNOWN ({not_known})"
+    taken = f"{numbers}, TOOK_NOTHING ({TOOK_NOTHING}), TOOK_OTHER ({TOOK_OTHER}) or NOT_KNOWN ({NOT_KNOWN})"
     _check_range("chosen", columns, 0, len(arms) - 1, numbers)
-    _check_range("actual", columns, min(not_known, TOOK_NOTHING, TOOK_OTHER), len(arms) - 1, taken)
+    _check_range("actual", columns, min(NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER), len(arms) - 1, taken)
     _check_range("reward", columns, 0, 1, "a number from 0 to 1, or NaN where it is missing")
     _check_range("count", columns, 0, np.inf, "a number of patients, at least 0")
     of_strata = f"the number of one of {len(strata):,} strata, from 0, or -1 where it is missing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -77,32 +77,21 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
         return ()
     estimates = []
     for treatment, control in records.pairs:
-        views = [View.INTENTION_TO_TREAT]
-        if not why_no_compliers(records, treatment, control):
-            views.append(View.COMPLIERS)
-        for view in views:
+        has_compliers = not why_no_compliers(records, treatment, control)
+        for view in [View.INTENTION_TO_TREAT] + [View.COMPLIERS] * has_compliers:
             compared = _compared(records, treatment, control, view)
             if by_stratum and records.stratum is not None:
                 compared = _with_strata(compared, records.stratum)
             names = records.arms[treatment], records.arms[control]
             difference, note = _difference(compared, view, level, names), _note(records, compared, view)
-            if _lacks(records, treatment, control, view).any():
-                sets = tuple(replace(one, validity=Validity.APPROXIMATE) for one in difference.sets)
-                difference = replace(difference, sets=sets)
             estimates.append(AipwEstimate(view, *names, difference, note, bool(compared.stratum.any())))
     return tuple(estimates)
-
-
-def _lacks(records: Records, treatment: int, control: int, view: View) -> Bools:
-    """Whether one of the two arms was chosen, and a report that the view needs is missing."""
-    lacks = np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS))
-    return np.asarray(records.is_one_of(treatment, control) & lacks)
 
 
 def _compared(records: Records, treatment: int, control: int, view: View) -> _Compared:
     assert records.probabilities is not None
     of_pair = records.is_one_of(treatment, control)
-    lacks = _lacks(records, treatment, control, view)
+    lacks = of_pair & (np.isnan(records.reward) | ((records.actual == NOT_KNOWN) & (view is View.COMPLIERS)))
     kept = np.flatnonzero(~lacks & ~np.isnan(records.probabilities).any(axis=1))
     seen, known_at = known_places(records, kept, view)
     after = np.arange(1, len(kept) + 1) if records.batch is None else batch_ends(records.batch[kept])
@@ -145,7 +134,7 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
     if smallest < _SMALLEST:
         return Quantity(None, (), n, f"A probability was {smallest:.0e}: the patient drawn with it would decide all.")
     weights = np.sqrt(np.divide(first * second, first + second, out=np.zeros(len(first)), where=possible))
-    is_approximate = _is_rare(compared) or compared.is_pooled
+    is_approximate = _is_rare(compared) or compared.is_pooled or compared.lacks_reports
     validity = Validity.APPROXIMATE if is_approximate else Validity.ADAPTIVE
     outcome = _Weighted.of(weights, _scores(compared, compared.reward, possible), compared)
     if view is View.INTENTION_TO_TREAT:

@@ -180,7 +180,7 @@ def confidence_sequences(
     sequences = []
     for treatment, other in records.pairs:
         no_compliers = why_no_compliers(records, treatment, other)
-        for view in (View.INTENTION_TO_TREAT,) if no_compliers else (View.INTENTION_TO_TREAT, View.COMPLIERS):
+        for view in [View.INTENTION_TO_TREAT] + [View.COMPLIERS] * (not no_compliers):
             running = RunningSequence(treatment, other, view, level, n_grid)
             running.update(records)
             sequence = running.sequence(n_times)

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from adhere.analysis.records import Floats, Records
+from adhere.analysis.records import Records
 
 _DEGREE: Final = 3  # of the polynomial in time: a trend, a bend, a wave
 _LEVEL: Final = 0.01
@@ -36,7 +36,9 @@ def drift_p_value(records: Records) -> float | None:
     if len(known) < _FEWEST:
         return None
     time = known if records.batch is None else records.batch[known]
-    basis = _basis(time.astype(np.float64))
+    span = float(np.ptp(time)) or 1.0
+    since_start = (time - time.min()).astype(np.float64)
+    basis = np.polynomial.legendre.legvander(2.0 * since_start / span - 1.0, _DEGREE)[:, 1:]  # of degrees 1 to 3
     group = records.chosen[known].astype(np.int64)
     if records.stratum is not None:
         group = group + records.n_arms * (records.stratum[known].astype(np.int64) + 1)
@@ -52,9 +54,3 @@ def drift_p_value(records: Records) -> float | None:
     inverse = np.linalg.pinv(variance, hermitian=True)
     n_free = int(np.linalg.matrix_rank(variance, hermitian=True))
     return float(chdtrc(n_free, score @ inverse @ score)) if n_free else None
-
-
-def _basis(time: Floats) -> Floats:
-    """Legendre polynomials of time, of degrees 1 to 3."""
-    span = float(np.ptp(time)) or 1.0
-    return np.polynomial.legendre.legvander(2.0 * (time - time.min()) / span - 1.0, _DEGREE)[:, 1:]

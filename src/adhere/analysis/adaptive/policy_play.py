@@ -30,14 +30,6 @@ from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words
 
 
-class Places(NamedTuple):
-    """Places in the log, as `Records` have them: by patient, or by run and patient."""
-
-    seen: Ints
-    actual_at: Ints
-    reward_at: Ints
-
-
 @dataclass(frozen=True, eq=False)
 class Schedule:
     """The order of recommendations and reports.
@@ -95,15 +87,11 @@ class Schedule:
         """How many rows the table of rewards has."""
         return max(self.n_patients, int(self.steps[..., 2].max(initial=-1)) + 1)
 
-    @property
-    def n_runs(self) -> int:
-        """How many runs have an order of their own; 1 where all share it."""
-        return len(self.steps)
+    def places(self) -> tuple[Ints, Ints, Ints]:
+        """Return `seen`, `actual_at` and `reward_at`, as `Records` have them: by patient, or by run and patient.
 
-    def places(self) -> Places:
-        """Steps up to which each recommendation had seen reports, and steps at which each part of a report came.
-
-        >>> Schedule.delayed(1, 3).places().seen.tolist(), Schedule.delayed(1, 3).places().reward_at.tolist()
+        >>> seen, actual_at, reward_at = Schedule.delayed(1, 3).places()
+        >>> seen.tolist(), reward_at.tolist()
         ([0, 1, 3], [3, 5, 6])
         """
         n_runs, n_steps = self.steps.shape[:2]
@@ -117,7 +105,7 @@ class Schedule:
             places[runs[found], who[found]] = at[found]
             return places[0] if n_runs == 1 else places
 
-        return Places(when(RECOMMEND, FALL_BACK) - 1, when(OUTCOME, ACTUAL), when(OUTCOME, REWARD))
+        return when(RECOMMEND, FALL_BACK) - 1, when(OUTCOME, ACTUAL), when(OUTCOME, REWARD)
 
 
 OnProgress = Callable[[int], None]
@@ -237,7 +225,7 @@ class Allocator:
         self, actual: ArrayLike, reward: ArrayLike, outcome: Floats, keys: Words, outputs: Callable[[slice], Any],
         on_progress: OnProgress,
     ) -> None:  # fmt: skip
-        n_runs, rule, initial = len(keys), self._compiled.rule, self._compiled.state
+        n_runs = len(keys)
         taken = self._by_run("actual", np.asarray(actual, np.int64), n_runs)
         gained = self._by_run("reward", np.asarray(reward, np.float64), n_runs)
         given = (self._schedule.steps, taken, gained)
@@ -248,18 +236,9 @@ class Allocator:
         def arguments(runs: slice, done: Ints) -> Any:
             own = (one[runs] if len(one) > 1 else one for one in given)
             workspace = Workspace.of(self._compiled, self._schedule.n_patients)
-            return (
-                rule,
-                initial,
-                keys[runs],
-                *own,
-                self._sees_both_arms,
-                outcome,
-                workspace,
-                *outputs(runs),
-                done,
-                stop,
-            )
+            policy = self._compiled.rule, self._compiled.state
+            played = self._sees_both_arms, outcome, workspace, *outputs(runs)
+            return (*policy, keys[runs], *own, *played, done, stop)
 
         def run(runs: slice, done: Ints) -> None:
             own = arguments(runs, done)

@@ -90,7 +90,8 @@ def why_not_exact(policy: Policy, n_arms: int) -> str:
     ''
     """
     others = [str(one) for one in policy.learners() if not one.is_certified(n_arms) and one.name != "uniform"]
-    unknown = [one.name for one in policy.parts() if not isinstance(one, AnyLearner) and not _is_ours(one)]
+    hybrids = [one for one in policy.parts() if not isinstance(one, AnyLearner)]
+    unknown = [one.name for one in hybrids if type(one).__module__.partition(".")[0] != "adhere"]
     if others:
         who = f"the policy {policy}" if others == [str(policy)] else f"a part of the policy, {others[0]},"
         return (
@@ -100,10 +101,6 @@ def why_not_exact(policy: Policy, n_arms: int) -> str:
     if unknown:
         return f"{unknown[0]} is a policy of one's own around others, which may learn from what was taken"
     return ""
-
-
-def _is_ours(policy: Policy) -> bool:
-    return type(policy).__module__.partition(".")[0] == "adhere"
 
 
 def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], None]) -> Totals | None:
@@ -118,17 +115,13 @@ def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], 
     rewards = np.broadcast_to(logged.reward[:, None], shape)
     if logged.keys is not None:
         played = allocator.play(np.full(shape, TOOK_NOTHING), rewards, logged.keys)
-        same_arms = np.array_equal(played.chosen[0], logged.chosen)
-        if not same_arms or not _same_probabilities(logged, played.probabilities[0]):
+        if not np.array_equal(played.chosen[0], logged.chosen):
             return None
+        if logged.probabilities is not None:
+            known = ~np.isnan(logged.probabilities)
+            if np.any(np.abs(logged.probabilities - played.probabilities[0])[known] > _SAME):
+                return None
     return allocator.redraw(logged.reward, logged.outcome, keys, on_progress)
-
-
-def _same_probabilities(logged: LoggedAllocation, derived: Floats) -> bool:
-    if logged.probabilities is None:
-        return True
-    known = ~np.isnan(logged.probabilities)
-    return bool(np.all(np.abs(logged.probabilities - derived)[known] <= _SAME))
 
 
 def _observed(logged: LoggedAllocation) -> Totals:

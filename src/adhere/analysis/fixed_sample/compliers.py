@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity, with_validity
+from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Validity, View, with_validity
 from adhere.analysis.fixed_sample.assigned_moments import (
     OUTCOME,
     TAKEN,
@@ -18,7 +18,6 @@ from adhere.analysis.fixed_sample.assigned_moments import (
     stratified_pair,
 )
 from adhere.analysis.fixed_sample.intervals import two_sided
-from adhere.analysis.fixed_sample.means import View
 from adhere.analysis.fixed_sample.missing_at_random import Completed
 from adhere.analysis.fixed_sample.two_arms import (
     NO_STRATUM,

@@ -4,12 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from adhere.analysis.cells import Cells, cells_of
-from adhere.analysis.estimates import Comparison as Comparison
-from adhere.analysis.estimates import Quantity, Validity, with_validity
+from adhere.analysis.estimates import Comparison, Quantity, Validity, View, with_validity
 from adhere.analysis.fixed_sample.compliers import assigned_pair, complier_comparison
-from adhere.analysis.fixed_sample.means import ArmMean as ArmMean
-from adhere.analysis.fixed_sample.means import View as View
-from adhere.analysis.fixed_sample.means import means_of, no_outcome, validity_of
+from adhere.analysis.fixed_sample.means import ArmMean, means_of, no_outcome, validity_of
 from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
 from adhere.analysis.fixed_sample.principal_strata import complier_means
 from adhere.analysis.fixed_sample.two_arms import (

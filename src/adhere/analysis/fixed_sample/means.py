@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from adhere.analysis.cells import cells_of
-from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
-from adhere.analysis.estimates import View as View
-from adhere.analysis.fixed_sample.missing_at_random import Completed, completed
-from adhere.analysis.records import Records
+from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity, View
+from adhere.analysis.fixed_sample.missing_at_random import Completed
 from adhere.intervals import RewardSums, mean_interval, wilson
 
 _LEAST_VARIANCE = 1e-12  # of rewards from 0 to 1: below it, what is left is rounding
@@ -100,18 +97,9 @@ def means_of(filled: Completed, level: float = 0.95) -> tuple[ArmMean, ...]:
 
 def assigned_mean(filled: Completed, arm: int, level: float = 0.95) -> ArmMean:
     """The mean of those assigned an arm; its `n` counts the outcomes that are known."""
+    name, n = filled.known.arms[arm], filled.known.by_chosen()[arm].n
     if why := filled.why_no_mean(arm):
-        nothing = Quantity(None, n=filled.known.by_chosen()[arm].n, reason=why)
-        return ArmMean(View.INTENTION_TO_TREAT, filled.known.arms[arm], nothing)
-    name = filled.known.arms[arm]
+        return ArmMean(View.INTENTION_TO_TREAT, name, Quantity(None, n=n, reason=why))
     validity = Validity.APPROXIMATE if filled.n_borrowed(arm) else Validity.FIXED
-    known, sums = filled.known.by_chosen()[arm], filled.cells.by_chosen()[arm]
-    found = _named_mean(
-        View.INTENTION_TO_TREAT, name, mean_of(sums, level, validity, information=filled.information(arm))
-    )
-    return replace(found, mean=replace(found.mean, n=known.n))
-
-
-def means(records: Records, level: float = 0.95) -> tuple[ArmMean, ...]:
-    """The means of all arms by intention-to-treat, as-treated and per-protocol."""
-    return means_of(completed(cells_of(records)), level)
+    mean = mean_of(filled.cells.by_chosen()[arm], level, validity, information=filled.information(arm))
+    return _named_mean(View.INTENTION_TO_TREAT, name, replace(mean, n=n))

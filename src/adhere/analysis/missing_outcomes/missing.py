@@ -13,8 +13,7 @@ from adhere.analysis.estimates import View
 from adhere.analysis.flow import flow
 from adhere.analysis.formatting import p_value, signed
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity, sensitivity
-from adhere.analysis.missing_outcomes.worst_case import ExtremeCase as ExtremeCase
-from adhere.analysis.missing_outcomes.worst_case import extreme_cases
+from adhere.analysis.missing_outcomes.worst_case import ExtremeCase, extreme_cases
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Floats, Records
 
 

@@ -7,8 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from adhere.analysis.estimates import View
-from adhere.analysis.findings import Estimand as Estimand
-from adhere.analysis.findings import Findings
+from adhere.analysis.findings import Estimand, Findings
 from adhere.analysis.formatting import estimate, first_few, quantity
 
 _EVERYBODY = "everybody (bounds)"

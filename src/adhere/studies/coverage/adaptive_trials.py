@@ -12,7 +12,8 @@ from adhere.analysis.adaptive.allocation_check import allocation_check
 from adhere.analysis.adaptive.confidence_sequence import confidence_sequences
 from adhere.analysis.adaptive.policy_play import Allocator, Schedule
 from adhere.analysis.adaptive.randomisation_test import LoggedAllocation, randomisation_tests
-from adhere.analysis.fixed_sample.effects import View, effects
+from adhere.analysis.estimates import View
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.records import NEVER, NOT_KNOWN, Floats, Ints, Records
 from adhere.randomness import stream_keys
 from adhere.studies.coverage.fixed_trials import (

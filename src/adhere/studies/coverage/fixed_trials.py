@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from adhere.analysis.estimates import Quantity
-from adhere.analysis.fixed_sample.effects import Comparison, View, effects
+from adhere.analysis.estimates import Comparison, Quantity, View
+from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import Floats, Ints, Records

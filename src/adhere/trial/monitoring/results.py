@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from adhere.analysis.cells import cells_of
-from adhere.analysis.estimates import Quantity
-from adhere.analysis.fixed_sample.means import View, arm_means
+from adhere.analysis.estimates import Quantity, View
+from adhere.analysis.fixed_sample.means import arm_means
 from adhere.analysis.flow import ArmFlow, flow
 from adhere.design.design import Design
 from adhere.intervals import RewardSums
