@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, get_args, overload
@@ -97,13 +97,40 @@ class Calls(Connection):
     tokens = Call(calls.tokens.tokens)
     revoke_token = Call(calls.tokens.revoke_token)
 
-    _carry_out: Callable[[Callable[..., Steps[Any]]], Callable[..., Any]]
+    _method_of: Callable[[Callable[..., Steps[Any]]], Callable[..., Any]]
+    _send: Callable[[Request[Any], dict[str, Any]], Awaitable[HttpResponse]]
+    _sleep: Callable[[float], Awaitable[None]]
 
     def __init_subclass__(cls) -> None:
-        if "_carry_out" in vars(cls):
+        if "_method_of" in vars(cls):
             for name, call in list(vars(Calls).items()):
                 if isinstance(call, Call):
-                    setattr(cls, name, call.shown_on(cls._carry_out(call.steps_of)))
+                    setattr(cls, name, call.shown_on(cls._method_of(call.steps_of)))
+
+    async def _carry_out(self, steps_of: Callable[..., Steps[Result]], *args: Any, **kwargs: Any) -> Result:
+        """Carry out a call, request by request."""
+        with self._raising_own():
+            steps = steps_of(*args, **kwargs)
+            try:
+                request = next(steps)
+                while True:
+                    request = steps.send(await self._execute(request))
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+
+    async def _execute(self, request: Request[Result]) -> Result:
+        """Send a request until it is answered."""
+        arguments, attempts = self._encode(request), self._attempts(request)
+        while True:
+            try:
+                response = await self._send(request, arguments)
+                pause = attempts.pause_after(response)
+                if pause is None:
+                    return self._answer(request, response)
+            except self._failures as error:
+                pause = attempts.pause_after_failure(error)
+            await self._sleep(pause)
 
 
 class Client(Calls):
@@ -157,22 +184,7 @@ class Client(Calls):
     ) -> None:
         self.close()
 
-    def _execute(self, request: Request[Result]) -> Result:
-        """Send a request until it is answered."""
-        arguments, attempts = self._encode(request), self._attempts(request)
-        while True:
-            try:
-                response = self._send(request, arguments)
-            except self._failures as error:
-                pause = attempts.pause_after_failure(error)
-            else:
-                waiting = attempts.pause_after(response)
-                if waiting is None:
-                    return self._answer(request, response)
-                pause = waiting
-            time.sleep(pause)
-
-    def _send(self, request: Request[Any], arguments: dict[str, Any]) -> HttpResponse:
+    async def _send(self, request: Request[Any], arguments: dict[str, Any]) -> HttpResponse:
         with self._pool.stream(**arguments) as got:
             body = b""
             if request.into is not None and got.status < 300:
@@ -183,18 +195,17 @@ class Client(Calls):
                 body = got.read()
             return self._respond(got.status, got.headers, body)
 
+    async def _sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
     @staticmethod
-    def _carry_out(steps_of: Callable[..., Steps[Any]]) -> Callable[..., Any]:
+    def _method_of(steps_of: Callable[..., Steps[Any]]) -> Callable[..., Any]:
         @wraps(steps_of)
         def method(self: Client, /, *args: Any, **kwargs: Any) -> Any:
-            with self._raising_own():
-                steps = steps_of(*args, **kwargs)
-                try:
-                    request = next(steps)
-                    while True:
-                        request = steps.send(self._execute(request))
-                except StopIteration as end:
-                    return end.value
+            try:
+                self._carry_out(steps_of, *args, **kwargs).send(None)  # runs to its end: all it awaits here blocks
+            except StopIteration as end:
+                return end.value
 
         return method
 
@@ -236,23 +247,6 @@ class AsyncClient(Calls):
     ) -> None:
         await self.close()
 
-    async def _execute(self, request: Request[Result]) -> Result:
-        """Send a request until it is answered."""
-        import anyio
-
-        arguments, attempts = self._encode(request), self._attempts(request)
-        while True:
-            try:
-                response = await self._send(request, arguments)
-            except self._failures as error:
-                pause = attempts.pause_after_failure(error)
-            else:
-                waiting = attempts.pause_after(response)
-                if waiting is None:
-                    return self._answer(request, response)
-                pause = waiting
-            await anyio.sleep(pause)
-
     async def _send(self, request: Request[Any], arguments: dict[str, Any]) -> HttpResponse:
         async with self._pool.stream(**arguments) as got:
             body = b""
@@ -264,17 +258,15 @@ class AsyncClient(Calls):
                 body = await got.aread()
             return self._respond(got.status, got.headers, body)
 
+    async def _sleep(self, seconds: float) -> None:
+        import anyio
+
+        await anyio.sleep(seconds)
+
     @staticmethod
-    def _carry_out(steps_of: Callable[..., Steps[Any]]) -> Callable[..., Any]:
+    def _method_of(steps_of: Callable[..., Steps[Any]]) -> Callable[..., Any]:
         @wraps(steps_of)
         async def method(self: AsyncClient, /, *args: Any, **kwargs: Any) -> Any:
-            with self._raising_own():
-                steps = steps_of(*args, **kwargs)
-                try:
-                    request = next(steps)
-                    while True:
-                        request = steps.send(await self._execute(request))
-                except StopIteration as end:
-                    return end.value
+            return await self._carry_out(steps_of, *args, **kwargs)
 
         return method

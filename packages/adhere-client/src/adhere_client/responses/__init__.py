@@ -21,3 +21,8 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     def to_json(self) -> str:
         """Return the response in JSON, as the service sent it."""
         return msgspec.json.encode(self).decode()
+
+
+def about(description: str) -> msgspec.Meta:
+    """Describe a field in the OpenAPI document."""
+    return msgspec.Meta(description=description)

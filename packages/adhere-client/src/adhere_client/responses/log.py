@@ -3,18 +3,16 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta
-
-from adhere_client.responses import Response
+from adhere_client.responses import Response, about
 from adhere_client.responses.recommendations import OfRecommendation
 
 
 class LogLine(Response, frozen=True):
     """A record of the log, in words."""
 
-    record: Annotated[int, Meta(description="Its position in the log, from 1.")]
+    record: Annotated[int, about("Its position in the log, from 1.")]
     at: datetime
-    by: Annotated[str, Meta(description="Whose token it was, by its label; empty if the service did it by itself.")]
+    by: Annotated[str, about("Whose token it was, by its label; empty if the service did it by itself.")]
     event: str
     says: str
     hash: str
@@ -26,8 +24,8 @@ class LogPage(Response, frozen=True):
 
     records: list[LogLine]
     total: int
-    before: Annotated[int | None, Meta(description="If there are earlier ones: the value of before for them.")] = None
-    after: Annotated[int | None, Meta(description="If there are later ones: the value of after for them.")] = None
+    before: Annotated[int | None, about("If there are earlier ones: the value of before for them.")] = None
+    after: Annotated[int | None, about("If there are later ones: the value of after for them.")] = None
     rehearsal: bool = False
 
 
@@ -41,50 +39,46 @@ class DerivationReason(Response, frozen=True):
 class Reproduction(OfRecommendation, frozen=True):
     """A recommendation derived again from the log as it stood when it was made."""
 
-    same: Annotated[bool, Meta(description="Whether all that could be derived again is as it was logged.")]
-    derived: Annotated[str, Meta(description="What could be derived again.")]
+    same: Annotated[bool, about("Whether all that could be derived again is as it was logged.")]
+    derived: Annotated[str, about("What could be derived again.")]
     logged_arm: str
     logged_probabilities: dict[str, float]
-    records: Annotated[int, Meta(description="The records before it, each checked against the chain and used.")]
-    updates: Annotated[int, Meta(description="What the policy had learned from: reports, as they stood then.")]
+    records: Annotated[int, about("The records before it, each checked against the chain and used.")]
+    updates: Annotated[int, about("What the policy had learned from: reports, as they stood then.")]
     reasons: list[DerivationReason]
     history: list[LogLine]
     difference: str | None = None
-    arm: Annotated[str | None, Meta(description="What came out.")] = None
-    probabilities: Annotated[dict[str, float] | None, Meta(description="What came out.")] = None
+    arm: Annotated[str | None, about("What came out.")] = None
+    probabilities: Annotated[dict[str, float] | None, about("What came out.")] = None
 
 
 class Verification(Response, frozen=True):
     """Whether the log is intact: every record by the hash chain, and what is kept beside it by its digests."""
 
     whole: bool
-    records: Annotated[int, Meta(description="How many are intact, counted from the first.")]
-    head: Annotated[str, Meta(description="The hash of the last of them.")]
+    records: Annotated[int, about("How many are intact, counted from the first.")]
+    head: Annotated[str, about("The hash of the last of them.")]
     verified_at: datetime
     looks: int
     secret: Annotated[
         str,
-        Meta(
-            description="Who can draw the arms again: anybody (revealed), only this service (kept), nobody here "
+        about(
+            "Who can draw the arms again: anybody (revealed), only this service (kept), nobody here "
             "(unknown), or whoever has the seed (seed)."
         ),
     ]
-    fault: Annotated[
-        str | None, Meta(description="The first record that was changed, and what is wrong with it.")
-    ] = None
+    fault: Annotated[str | None, about("The first record that was changed, and what is wrong with it.")] = None
 
 
 class Access(Response, frozen=True):
     """A read, or all reads of one kind by a token in ten minutes."""
 
     id: int
-    at: Annotated[str, Meta(description="Of reads counted together, the beginning of their ten minutes.")]
+    at: Annotated[str, about("Of reads counted together, the beginning of their ten minutes.")]
     token: int
-    label: Annotated[str, Meta(description="Of the token.")]
-    kind: Annotated[
-        str, Meta(description="What was read: trial, results, export, recommendation, records and others.")
-    ]
-    head: Annotated[str, Meta(description="The hash of the log's last record then: nothing after it was seen.")]
+    label: Annotated[str, about("Of the token.")]
+    kind: Annotated[str, about("What was read: trial, results, export, recommendation, records and others.")]
+    head: Annotated[str, about("The hash of the log's last record then: nothing after it was seen.")]
     count: int
     recommendation_id: str | None = None
 
@@ -93,4 +87,4 @@ class AccessPage(Response, frozen=True):
     """The access log of a trial, or a part of it."""
 
     accesses: list[Access]
-    next: Annotated[int | None, Meta(description="If there may be more: the value of after for them.")] = None
+    next: Annotated[int | None, about("If there may be more: the value of after for them.")] = None

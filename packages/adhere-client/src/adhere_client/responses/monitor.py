@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta, field
+from msgspec import field
 
-from adhere_client.responses import Response
+from adhere_client.responses import Response, about
 from adhere_client.responses.trials import ArmAtLook, Look, LookThreshold
 
 
@@ -23,7 +23,7 @@ class AssignedRow(Response, frozen=True):
 
     arm: str
     assigned: int
-    took: Annotated[dict[str, int], Meta(description="How many took each arm.")]
+    took: Annotated[dict[str, int], about("How many took each arm.")]
     took_nothing: int
     took_other: int
     not_reported: int
@@ -71,7 +71,7 @@ class AllocationCheck(Response, frozen=True):
 
     observed: dict[str, int]
     expected: dict[str, float]
-    log_e: Annotated[float, Meta(description="The logarithm of the e-value against it.")]
+    log_e: Annotated[float, about("The logarithm of the e-value against it.")]
     rejected: bool
     sentence: str
 
@@ -80,7 +80,7 @@ class Posterior(Response, frozen=True):
     """A Beta distribution that a part of the policy has of an arm's mean outcome, with its 95% interval."""
 
     part: str
-    of: Annotated[str, Meta(description="Whose outcomes count: assigned, taken, ….")]
+    of: Annotated[str, about("Whose outcomes count: assigned, taken, ….")]
     arm: str
     alpha: float
     beta: float
@@ -93,7 +93,7 @@ class Weights(Response, frozen=True):
     """How much a part of the policy trusts each of its experts, or prefers each arm; they add up to 1."""
 
     part: str
-    of: Annotated[str, Meta(description="experts or arms")]
+    of: Annotated[str, about("experts or arms")]
     weights: dict[str, float]
 
 
@@ -108,7 +108,7 @@ class OddsOfMediation(Response, frozen=True):
 class Beliefs(Response, frozen=True):
     """The policy's state after the reports so far. A policy of one's own has the probabilities alone."""
 
-    probabilities: Annotated[dict[str, float], Meta(description="Of each arm at the next recommendation.")]
+    probabilities: Annotated[dict[str, float], about("Of each arm at the next recommendation.")]
     posteriors: list[Posterior]
     weights: list[Weights]
     mediation: list[OddsOfMediation]
@@ -131,16 +131,14 @@ class PresentValues(Response, frozen=True):
     outcomes: int
     arms: list[ArmAtLook]
     thresholds: dict[str, LookThreshold]
-    due_at: Annotated[int | None, Meta(description="The number of outcomes at which it is due.")] = None
-    due_day: Annotated[float | None, Meta(description="The day after the first patient at whose end it is due.")] = (
-        None
-    )
+    due_at: Annotated[int | None, about("The number of outcomes at which it is due.")] = None
+    due_day: Annotated[float | None, about("The day after the first patient at whose end it is due.")] = None
 
 
 class Taken(Response, frozen=True):
     """Whether what was taken can be trusted: given the arm taken, does the outcome depend on the arm assigned?"""
 
-    depends: Annotated[bool, Meta(description="Whether the data say that it does.")]
+    depends: Annotated[bool, about("Whether the data say that it does.")]
     sentence: str
 
 
@@ -151,12 +149,12 @@ class Monitor(Response, frozen=True):
     status: str
     head: str
     records: int
-    at: Annotated[datetime | None, Meta(description="When the last recommendation was made.")]
+    at: Annotated[datetime | None, about("When the last recommendation was made.")]
     n_patients: int | None
     level: float
     recommendations: int
     outcomes: int
-    waiting: Annotated[int, Meta(description="Recommendations with no report, or only a part of one.")]
+    waiting: Annotated[int, about("Recommendations with no report, or only a part of one.")]
     lost_to_follow_up: int
     compliance: Estimate
     arms: list[AssignedRow]
@@ -172,4 +170,4 @@ class Monitor(Response, frozen=True):
     planned_looks: int
     present: PresentValues | None
     warnings: list[str]
-    lower_is_better: Annotated[bool, Meta(description="Every outcome y is read as 1 - y.")] = False
+    lower_is_better: Annotated[bool, about("Every outcome y is read as 1 - y.")] = False

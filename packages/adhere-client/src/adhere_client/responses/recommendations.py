@@ -3,9 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta
-
-from adhere_client.responses import Response
+from adhere_client.responses import Response, about
 
 
 class Recorded(Response, frozen=True):
@@ -57,11 +55,11 @@ class ListedRecommendation(OfRecommendation, frozen=True):
     site: str
     at: datetime
     state: str
-    missing: Annotated[tuple[str, ...], Meta(description="What is not reported yet, of one that waits.")] = ()
+    missing: Annotated[tuple[str, ...], about("What is not reported yet, of one that waits.")] = ()
     stratum: str | None = None
-    subject: Annotated[str | None, Meta(description="The pseudonym. For its site and admins.")] = None
-    arm: Annotated[str | None, Meta(description="For its site and admins, unless the trial is blinded.")] = None
-    kit: Annotated[str | None, Meta(description="For its site and admins, if the trial is blinded.")] = None
+    subject: Annotated[str | None, about("The pseudonym. For its site and admins.")] = None
+    arm: Annotated[str | None, about("For its site and admins, unless the trial is blinded.")] = None
+    kit: Annotated[str | None, about("For its site and admins, if the trial is blinded.")] = None
 
 
 class WaitingPage(Response, frozen=True):
@@ -69,7 +67,7 @@ class WaitingPage(Response, frozen=True):
 
     waiting: list[ListedRecommendation]
     total: int
-    next: Annotated[str | None, Meta(description="If there are more: the value of after for them.")] = None
+    next: Annotated[str | None, about("If there are more: the value of after for them.")] = None
 
 
 class RecommendationList(Response, frozen=True):
@@ -78,8 +76,8 @@ class RecommendationList(Response, frozen=True):
     recommendations: list[ListedRecommendation]
     alike: Annotated[
         tuple[ListedRecommendation, ...],
-        Meta(
-            description="Of a code that is new: the latest recommendations of subjects whose codes look like it "
+        about(
+            "Of a code that is new: the latest recommendations of subjects whose codes look like it "
             "(O and 0, I, l and 1, blanks, capital letters)."
         ),
     ] = ()
@@ -90,19 +88,15 @@ class RecordedLine(Response, frozen=True):
 
     event: str
     at: datetime
-    by: Annotated[str, Meta(description="The label of the token; to a site, the role of anybody else.")]
-    took: Annotated[str | None, Meta(description="arm, kit, nothing or other")] = None
-    actual: Annotated[
-        str | None, Meta(description="The arm; in a blinded trial a site is shown the kit that was named.")
-    ] = None
-    took_other: Annotated[str | None, Meta(description="The words for something else, unless they were erased.")] = (
-        None
-    )
-    kit: Annotated[str | None, Meta(description="The kit that was named, or unblinded.")] = None
+    by: Annotated[str, about("The label of the token; to a site, the role of anybody else.")]
+    took: Annotated[str | None, about("arm, kit, nothing or other")] = None
+    actual: Annotated[str | None, about("The arm; in a blinded trial a site is shown the kit that was named.")] = None
+    took_other: Annotated[str | None, about("The words for something else, unless they were erased.")] = None
+    kit: Annotated[str | None, about("The kit that was named, or unblinded.")] = None
     reward: float | None = None
     happened: datetime | None = None
     retract: tuple[str, ...] = ()
-    reason: Annotated[str | None, Meta(description="In a blinded trial a site is shown its own reasons only.")] = None
+    reason: Annotated[str | None, about("In a blinded trial a site is shown its own reasons only.")] = None
 
 
 class HistoryLine(Response, frozen=True):
@@ -123,18 +117,18 @@ class Derivation(Response, frozen=True):
     """How a recommendation was derived: enough to derive it again."""
 
     arm: str
-    subject: Annotated[str, Meta(description="The key that stands for the subject in the log.")]
+    subject: Annotated[str, about("The key that stands for the subject in the log.")]
     site: str
     probabilities: dict[str, float]
     memo: tuple[float, ...]
-    learned_up_to: Annotated[int, Meta(description="The last record the policy had learned from.")]
+    learned_up_to: Annotated[int, about("The last record the policy had learned from.")]
     estimated: bool
     algorithm_version: str
     software: str
     history: list[HistoryLine]
     kit: str | None = None
-    fallback: Annotated[str | None, Meta(description="Why all arms had equal probabilities.")] = None
-    imputed: Annotated[tuple[str, ...], Meta(description="What was imputed.")] = ()
+    fallback: Annotated[str | None, about("Why all arms had equal probabilities.")] = None
+    imputed: Annotated[tuple[str, ...], about("What was imputed.")] = ()
 
 
 class RecommendationDetails(OfRecommendation, frozen=True):
@@ -143,20 +137,16 @@ class RecommendationDetails(OfRecommendation, frozen=True):
     at: datetime
     open: bool
     withdrawn: bool
-    in_error: Annotated[bool, Meta(description="Entered in error: a slip.")] = False
+    in_error: Annotated[bool, about("Entered in error: a slip.")] = False
     arm: str | None = None
     kit: str | None = None
     took: str | None = None
-    actual: Annotated[
-        str | None, Meta(description="The arm; in a blinded trial a site is shown the kit that was named.")
-    ] = None
-    took_other: Annotated[str | None, Meta(description="The words for something else, unless they were erased.")] = (
-        None
-    )
+    actual: Annotated[str | None, about("The arm; in a blinded trial a site is shown the kit that was named.")] = None
+    took_other: Annotated[str | None, about("The words for something else, unless they were erased.")] = None
     reward: float | None = None
     stratum: str | None = None
     recorded: Annotated[
         tuple[RecordedLine, ...],
-        Meta(description="What was recorded since; to a site, what it or an admin recorded."),
+        about("What was recorded since; to a site, what it or an admin recorded."),
     ] = ()
-    derivation: Annotated[Derivation | None, Meta(description="Not for sites.")] = None
+    derivation: Annotated[Derivation | None, about("Not for sites.")] = None

@@ -2,9 +2,7 @@
 
 from typing import Annotated, Any
 
-from msgspec import Meta
-
-from adhere_client.responses import Response
+from adhere_client.responses import Response, about
 
 
 class Healthy(Response, frozen=True, omit_defaults=False):
@@ -19,10 +17,10 @@ class Start(Response, frozen=True):
     name: str
     version: str
     description: str
-    docs: Annotated[str, Meta(description="The path of the API as a page.")]
-    openapi: Annotated[str, Meta(description="The path of the OpenAPI document.")]
-    ready: Annotated[str, Meta(description="The path that says whether the service can write.")]
-    next: Annotated[str, Meta(description="What to do first.")]
+    docs: Annotated[str, about("The path of the API as a page.")]
+    openapi: Annotated[str, about("The path of the OpenAPI document.")]
+    ready: Annotated[str, about("The path that says whether the service can write.")]
+    next: Annotated[str, about("What to do first.")]
 
 
 class IssuedToken(Response, frozen=True):
@@ -51,7 +49,7 @@ class SignInLink(Response, frozen=True):
 
     path: Annotated[
         str,
-        Meta(description="Its path on this service, with its secret in the fragment, which browsers send to nobody."),
+        about("Its path on this service, with its secret in the fragment, which browsers send to nobody."),
     ]
     expires_at: str
 
@@ -68,7 +66,7 @@ class TokenDetails(Response, frozen=True):
     trial: str | None = None
     expires_at: str | None = None
     revoked_at: str | None = None
-    last_used_at: Annotated[str | None, Meta(description="To about a minute.")] = None
+    last_used_at: Annotated[str | None, about("To about a minute.")] = None
 
 
 class TokenList(Response, frozen=True):

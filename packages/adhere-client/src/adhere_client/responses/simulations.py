@@ -2,9 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta
-
-from adhere_client.responses import Response
+from adhere_client.responses import Response, about
 
 Pair = tuple[float | None, float | None]  # of control and treatment
 
@@ -14,7 +12,7 @@ class PolicyParameter(Response, frozen=True, omit_defaults=False):
 
     name: str
     meaning: str
-    expected: Annotated[str, Meta(description="What it must be, in words.")]
+    expected: Annotated[str, about("What it must be, in words.")]
     required: bool
     default: str | None = None
 
@@ -23,16 +21,16 @@ class PolicyDetails(Response, frozen=True, omit_defaults=False):
     """A policy: what it does, its parameters, and what it needs of a trial."""
 
     name: str
-    kind: Annotated[str, Meta(description="learner, learner that sees both arms, hybrid or guard.")]
+    kind: Annotated[str, about("learner, learner that sees both arms, hybrid or guard.")]
     summary: str
-    example: Annotated[str, Meta(description="How a design writes it.")]
+    example: Annotated[str, about("How a design writes it.")]
     parameters: list[PolicyParameter]
     protocols: Annotated[
-        tuple[str, ...], Meta(description="Which arm is credited with a reward, after a slash; the default first.")
+        tuple[str, ...], about("Which arm is credited with a reward, after a slash; the default first.")
     ]
-    needs_n_patients: Annotated[bool, Meta(description="Whether n_patients is needed, unless a parameter says it.")]
+    needs_n_patients: Annotated[bool, about("Whether n_patients is needed, unless a parameter says it.")]
     states_probabilities: Annotated[
-        bool | None, Meta(description="If not, they are estimated by drawing; null: as what is inside it does.")
+        bool | None, about("If not, they are estimated by drawing; null: as what is inside it does.")
     ] = None
 
 
@@ -60,15 +58,13 @@ class SimulatedScenario(Response, frozen=True, omit_defaults=False):
     """A scenario, what is true in it, and how trials of the design behave in it."""
 
     name: str
-    null: Annotated[str | None, Meta(description="sharp, average, or none.")]
-    effect: Annotated[float | None, Meta(description="null where arms have effects of their own.")]
+    null: Annotated[str | None, about("sharp, average, or none.")]
+    effect: Annotated[float | None, about("null where arms have effects of their own.")]
     compliance: float | None
     confounding: float | None
-    mean_given_chosen: Annotated[list[float], Meta(description="The mean outcome if an arm is recommended.")]
+    mean_given_chosen: Annotated[list[float], about("The mean outcome if an arm is recommended.")]
     characteristics: list[Characteristic]
-    baseline: Annotated[float | None, Meta(description="The mean outcome of those who comply without an effect.")] = (
-        None
-    )
+    baseline: Annotated[float | None, about("The mean outcome of those who comply without an effect.")] = None
 
 
 class SimulationLine(Response, frozen=True):
@@ -76,8 +72,8 @@ class SimulationLine(Response, frozen=True):
 
     id: int
     name: str
-    state: Annotated[str, Meta(description="waiting, running, done, failed or stopped.")]
-    n_trials: Annotated[int, Meta(description="In each scenario.")]
+    state: Annotated[str, about("waiting, running, done, failed or stopped.")]
+    n_trials: Annotated[int, about("In each scenario.")]
 
 
 class SimulationList(Response, frozen=True):
@@ -90,27 +86,25 @@ class Simulation(Response, frozen=True):
     """A simulation of a design: its state, and at its end the operating characteristics."""
 
     id: int
-    state: Annotated[str, Meta(description="waiting, running, done, failed or stopped.")]
-    n_trials: Annotated[int, Meta(description="In each scenario.")]
-    seed: Annotated[str, Meta(description="As text, since JavaScript rounds large numbers.")]
-    done: Annotated[int, Meta(description="Patients simulated so far.")] = 0
-    total: Annotated[int, Meta(description="Patients to simulate, if no trial stops early.")] = 0
-    doing: Annotated[str, Meta(description="What is done before the first patient, such as compiling.")] = ""
-    reason: Annotated[str, Meta(description="Why it failed.")] = ""
+    state: Annotated[str, about("waiting, running, done, failed or stopped.")]
+    n_trials: Annotated[int, about("In each scenario.")]
+    seed: Annotated[str, about("As text, since JavaScript rounds large numbers.")]
+    done: Annotated[int, about("Patients simulated so far.")] = 0
+    total: Annotated[int, about("Patients to simulate, if no trial stops early.")] = 0
+    doing: Annotated[str, about("What is done before the first patient, such as compiling.")] = ""
+    reason: Annotated[str, about("Why it failed.")] = ""
     design_digest: str | None = None
     scenarios: list[SimulatedScenario] | None = None
-    meanings: Annotated[dict[str, str] | None, Meta(description="What each characteristic is.")] = None
+    meanings: Annotated[dict[str, str] | None, about("What each characteristic is.")] = None
     notes: tuple[str, ...] = ()
-    report: Annotated[
-        str | None, Meta(description="Of a simulation that is done: being made, ready or not available.")
-    ] = None
-    name: Annotated[str, Meta(description="Of the design.")] = ""
+    report: Annotated[str | None, about("Of a simulation that is done: being made, ready or not available.")] = None
+    name: Annotated[str, about("Of the design.")] = ""
 
 
 class ExploredGroup(Response, frozen=True):
     """A compliance type: its share of the patients, and its mean reward if it takes the control or the treatment."""
 
-    name: Annotated[str, Meta(description="never-takers, always-takers, compliers or defiers")]
+    name: Annotated[str, about("never-takers, always-takers, compliers or defiers")]
     share: float
     control: float
     treatment: float
@@ -130,9 +124,7 @@ class ExploredTruth(Response, frozen=True):
     """The mean reward of each arm, control first: if everybody is told to take it, and if everybody took it."""
 
     mean_given_chosen: tuple[float, float]
-    mean_if_taken: Annotated[
-        tuple[float, float], Meta(description="Also by those who never would: no trial can see it.")
-    ]
+    mean_if_taken: Annotated[tuple[float, float], about("Also by those who never would: no trial can see it.")]
 
 
 class ExploredBelief(Response, frozen=True, omit_defaults=False):
@@ -172,15 +164,11 @@ class ExploredPolicy(Response, frozen=True):
 
     policy: str
     title: str
-    surplus: Annotated[ExploredInterval, Meta(description="Reward above randomisation, summed over a trial.")]
-    regret: Annotated[ExploredInterval, Meta(description="Reward lost against always recommending the better arm.")]
-    allocation_treatment: Annotated[
-        ExploredInterval, Meta(description="The share of patients told to take the treatment.")
-    ]
-    worse_than_randomisation: Annotated[
-        ExploredInterval, Meta(description="The share of runs with a surplus below 0.")
-    ]
-    surplus_q05: Annotated[float, Meta(description="The surplus that 5% of runs stay below.")]
+    surplus: Annotated[ExploredInterval, about("Reward above randomisation, summed over a trial.")]
+    regret: Annotated[ExploredInterval, about("Reward lost against always recommending the better arm.")]
+    allocation_treatment: Annotated[ExploredInterval, about("The share of patients told to take the treatment.")]
+    worse_than_randomisation: Annotated[ExploredInterval, about("The share of runs with a surplus below 0.")]
+    surplus_q05: Annotated[float, about("The surplus that 5% of runs stay below.")]
     surplus_curve: ExploredCurve
     regret_curve: ExploredCurve
 
@@ -189,8 +177,8 @@ class Exploration(Response, frozen=True):
     """An exploration: who is fooled and why, what is true and believed, and how policies fare."""
 
     settings: ExplorationSettings
-    sentence: Annotated[str, Meta(description="Who is fooled, and why.")]
+    sentence: Annotated[str, about("Who is fooled, and why.")]
     truth: ExploredTruth
     beliefs: list[ExploredBelief]
-    t: Annotated[list[int], Meta(description="The numbers of patients at which curves are given.")]
+    t: Annotated[list[int], about("The numbers of patients at which curves are given.")]
     policies: list[ExploredPolicy]

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from msgspec import Meta, field
+from msgspec import field
 
-from adhere_client.responses import Response
+from adhere_client.responses import Response, about
 
 # A part of a design (Looks, Stopping, …) has the fields of the request that creates a trial.
-Part = Annotated[dict[str, Any], Meta(description="As in the request, without what has its default value.")]
+Part = Annotated[dict[str, Any], about("As in the request, without what has its default value.")]
 
 
 class ImputationRule(Response, frozen=True):
@@ -51,18 +51,18 @@ class CreatedTrial(Response, frozen=True, omit_defaults=False):
 
     record: int
     design: Design
-    design_digest: Annotated[str, Meta(description="Equal designs have the same; it is in the trial's first record.")]
-    warnings: Annotated[tuple[str, ...], Meta(description="What is hardly meant: looks that can never stop it.")] = ()
+    design_digest: Annotated[str, about("Equal designs have the same; it is in the trial's first record.")]
+    warnings: Annotated[tuple[str, ...], about("What is hardly meant: looks that can never stop it.")] = ()
 
 
 class CheckedDesign(Response, frozen=True):
     """A valid design with all defaults filled in, of which no trial was created."""
 
     design: Design
-    design_digest: Annotated[str, Meta(description="Equal designs have the same; a trial of it has it too.")]
-    description: Annotated[tuple[str, ...], Meta(description="The design in sentences.")]
-    warnings: Annotated[tuple[str, ...], Meta(description="What is hardly meant: looks that can never stop it.")]
-    file: Annotated[str, Meta(description="The text of its file, in TOML, without what has its default value.")]
+    design_digest: Annotated[str, about("Equal designs have the same; a trial of it has it too.")]
+    description: Annotated[tuple[str, ...], about("The design in sentences.")]
+    warnings: Annotated[tuple[str, ...], about("What is hardly meant: looks that can never stop it.")]
+    file: Annotated[str, about("The text of its file, in TOML, without what has its default value.")]
 
 
 class ArmAtLook(Response, frozen=True):
@@ -118,18 +118,18 @@ class TrialLine(Response, frozen=True):
 
     name: str
     status: str
-    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
+    rehearsal: Annotated[bool, about("Not data of a trial.")] = False
     recommended_stop: Annotated[
-        LookSummary | None, Meta(description="Of a trial that is not closed yet. Not for sites and coordinators.")
+        LookSummary | None, about("Of a trial that is not closed yet. Not for sites and coordinators.")
     ] = None
     blinded: bool = False
-    recommendations: Annotated[int | None, Meta(description="Not for sites.")] = None
-    waiting: Annotated[int | None, Meta(description="Recommendations that await a report. Not for sites.")] = None
-    entered_in_error: Annotated[int | None, Meta(description="Slips. Not for sites.")] = None
+    recommendations: Annotated[int | None, about("Not for sites.")] = None
+    waiting: Annotated[int | None, about("Recommendations that await a report. Not for sites.")] = None
+    entered_in_error: Annotated[int | None, about("Slips. Not for sites.")] = None
     compliance: Annotated[
         float | None,
-        Meta(
-            description="The share that took the arm recommended, of those of whom it is known what they took. "
+        about(
+            "The share that took the arm recommended, of those of whom it is known what they took. "
             "Not for sites and coordinators."
         ),
     ] = None
@@ -152,29 +152,27 @@ class TrialDetails(Response, frozen=True):
     arms: tuple[str, ...] | None = None
     strata: tuple[str, ...] = ()
     entries: Annotated[
-        str, Meta(description="Whether a subject is entered once, again if it is confirmed (ask), or repeatedly.")
+        str, about("Whether a subject is entered once, again if it is confirmed (ask), or repeatedly.")
     ] = "repeated"
-    rehearsal: Annotated[bool, Meta(description="Not data of a trial.")] = False
+    rehearsal: Annotated[bool, about("Not data of a trial.")] = False
     outcome_words: Annotated[
-        dict[str, float], Meta(description="What sites read for each of the reward_values, the worst first.")
+        dict[str, float], about("What sites read for each of the reward_values, the worst first.")
     ] = field(default_factory=dict)
-    lower_is_better: Annotated[bool, Meta(description="A reward y is read as 1 - y.")] = False
-    design: Annotated[
-        Design | None, Meta(description="With all defaults filled in. Not for sites and coordinators.")
-    ] = None
-    design_digest: Annotated[str | None, Meta(description="The digest of the design.")] = None
+    lower_is_better: Annotated[bool, about("A reward y is read as 1 - y.")] = False
+    design: Annotated[Design | None, about("With all defaults filled in. Not for sites and coordinators.")] = None
+    design_digest: Annotated[str | None, about("The digest of the design.")] = None
     recommendations: int | None = None
     records: int | None = None
-    head: Annotated[str | None, Meta(description="The hash of the log's last record.")] = None
+    head: Annotated[str | None, about("The hash of the log's last record.")] = None
     algorithm_version: str | None = None
     commitments: Annotated[
         tuple[str, ...],
-        Meta(description="The digests that commit to the secrets of all epochs. Not for sites and coordinators."),
+        about("The digests that commit to the secrets of all epochs. Not for sites and coordinators."),
     ] = ()
-    revealed: Annotated[bool, Meta(description="Whether its secrets were revealed, after it was closed.")] = False
-    last_look: Annotated[LookSummary | None, Meta(description="Not for sites and coordinators.")] = None
+    revealed: Annotated[bool, about("Whether its secrets were revealed, after it was closed.")] = False
+    last_look: Annotated[LookSummary | None, about("Not for sites and coordinators.")] = None
     recommended_stop: Annotated[
-        LookSummary | None, Meta(description="Closing the trial confirms it. Not for sites and coordinators.")
+        LookSummary | None, about("Closing the trial confirms it. Not for sites and coordinators.")
     ] = None
 
 
@@ -184,8 +182,8 @@ class SiteList(Response, frozen=True):
     sites: list[str]
     required: Annotated[
         bool,
-        Meta(
-            description="Whether a subject must be entered for one of them: if one has a token for this trial only, "
+        about(
+            "Whether a subject must be entered for one of them: if one has a token for this trial only, "
             "or has entered a subject."
         ),
     ]
@@ -194,20 +192,18 @@ class SiteList(Response, frozen=True):
 class SiteEnrolment(Response, frozen=True):
     """A site: how many recommendations it had, and what is reported of them."""
 
-    site: Annotated[str, Meta(description="Empty for what admins asked for themselves.")]
+    site: Annotated[str, about("Empty for what admins asked for themselves.")]
     recommendations: int
-    complete: Annotated[int, Meta(description="What was taken and the outcome are reported.")]
-    waiting: Annotated[int, Meta(description="A report is still expected: the sum of the next three.")]
+    complete: Annotated[int, about("What was taken and the outcome are reported.")]
+    waiting: Annotated[int, about("A report is still expected: the sum of the next three.")]
     nothing_reported: int
-    only_taken_reported: Annotated[int, Meta(description="Only what was taken is reported.")]
-    only_outcome_reported: Annotated[int, Meta(description="Only the outcome is reported.")]
+    only_taken_reported: Annotated[int, about("Only what was taken is reported.")]
+    only_outcome_reported: Annotated[int, about("Only the outcome is reported.")]
     lost_to_follow_up: int
     entered_in_error: int
-    last_activity: Annotated[datetime, Meta(description="When the site last asked or reported anything.")]
-    oldest_waiting: Annotated[
-        datetime | None, Meta(description="When the oldest one that waits was recommended.")
-    ] = None
-    time_zone: Annotated[str, Meta(description="In which its days are counted (the setting time_zones).")] = "UTC"
+    last_activity: Annotated[datetime, about("When the site last asked or reported anything.")]
+    oldest_waiting: Annotated[datetime | None, about("When the oldest one that waits was recommended.")] = None
+    time_zone: Annotated[str, about("In which its days are counted (the setting time_zones).")] = "UTC"
 
 
 class DayEnrolment(Response, frozen=True):
@@ -230,5 +226,5 @@ class TrialEnrolment(Response, frozen=True):
     entered_in_error: int
     sites: list[SiteEnrolment]
     days: list[DayEnrolment]
-    n_patients: Annotated[int | None, Meta(description="The design's largest number of patients.")] = None
+    n_patients: Annotated[int | None, about("The design's largest number of patients.")] = None
     rehearsal: bool = False
