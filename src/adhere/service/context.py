@@ -20,7 +20,7 @@ from adhere.service.probe import StoreProbe
 from adhere.service.settings import ServiceSettings
 from adhere.service.threads import Threads
 from adhere.site_zones import SiteZones
-from adhere.store import ReadTransaction, Store, Token
+from adhere.store import Head, ReadTransaction, Store, Token
 from adhere.trial.domain.commands import AnyCommand, Response
 from adhere.trial.monitoring.results import Results
 from adhere.trial.writing.processor import CommandProcessor
@@ -45,7 +45,7 @@ class Service:
         self.access_log = AccessLog(store, self.group_commit)
         self.tokens = Tokens(store)
         self.sessions = Sessions(store, self.tokens, settings.session_hours)
-        self.results: dict[int, Results] = {}  # the latest of each trial, for as long as its log does not grow
+        self.results: dict[str, Results] = {}  # the latest of each trial, for as long as its log does not grow
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
@@ -73,9 +73,13 @@ class Service:
         known = self.processor.known(name)
         return await self.in_thread(partial(self.processor.trial, name)) if known is None else known
 
+    async def head(self, trial: str) -> Head:
+        """The end of a trial's log."""
+        return await self.read(lambda view: view.head(self.processor.trial(trial).number))
+
     async def head_of(self, trial: str) -> str:
         """The hash of the last record of a trial."""
-        return await self.read(lambda view: view.head(self.processor.trial(trial).number).hash.hex())
+        return (await self.head(trial)).hash.hex()
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """Call a function that takes some milliseconds in another thread."""

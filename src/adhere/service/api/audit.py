@@ -1,6 +1,6 @@
 """Handlers of the audit: the log, page by page and in words; a recommendation derived again; the chain verified."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from adhere.design.design import Design
@@ -8,11 +8,12 @@ from adhere.service.api.queries import query_number
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction, Record
 from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.domain.log_records import made_and_all
+from adhere.trial.domain.log_records import made_and_all, made_events
 from adhere.trial.log.derive import Reproduction as DerivedRecommendation
 from adhere.trial.log.explain import describe
 from adhere.trial.log.verify import VerificationResult
 from adhere.trial.writing.processor import utc_now
+from adhere.trial.writing.transaction import LiveTrial
 from adhere_client.responses.log import DerivationReason, LogLine, LogPage, Reproduction, Verification
 
 _PAGE: Final = 100
@@ -31,10 +32,8 @@ def list_records(context: RequestContext, view: ReadTransaction) -> LogPage:
     else:
         end = min(after + _PAGE, total)
     found = view.records(live.number, after, end - after) if end > after else []
-    who, ids = _labels(view), _ids(view, live.number, found)
-    lines = [_line(view, live.number, live.design, record, who, ids) for record in found]
     return LogPage(
-        lines,
+        _lines(view, live, found),
         total,
         before=after + 1 if after > 0 else None,
         after=end if end < total else None,
@@ -42,37 +41,26 @@ def list_records(context: RequestContext, view: ReadTransaction) -> LogPage:
     )
 
 
-def _labels(view: ReadTransaction) -> dict[str, str]:
-    """The label of each token, by its name in the log."""
-    return {f"{_TOKEN}{token.id}": token.label for token in view.tokens()}
+def _lines(view: ReadTransaction, live: LiveTrial, records: Sequence[Record]) -> list[LogLine]:
+    """Records in words, with the labels of tokens and the IDs of recommendations."""
+    labels = {f"{_TOKEN}{token.id}": token.label for token in view.tokens()}
+    indices = {one.recommendation_index for one in records if one.recommendation_index is not None}
+    made = made_events(view, live.number, sorted(indices))
 
+    def line(record: Record) -> LogLine:
+        event, index = decode(record.body), record.recommendation_index
+        words = view.note(live.number, event.position) if getattr(event, "text", "") else None
+        return LogLine(
+            record=record.position,
+            at=event.at,
+            by=labels.get(event.by, event.by),
+            event=str(event.__struct_config__.tag),
+            says=describe(live.design, event, words),
+            hash=record.hash.hex(),
+            recommendation_id=None if index is None else made[index].recommendation_id,
+        )
 
-def _ids(view: ReadTransaction, trial: int, records: Sequence[Record]) -> dict[int, str]:
-    """The ID of each recommendation that records are about, by its index."""
-    indices = sorted({one.recommendation_index for one in records if one.recommendation_index is not None})
-    made = (decode(bodies[0]) for bodies in view.histories(trial, indices).values())
-    return {one.recommendation_index: one.recommendation_id for one in made if isinstance(one, Recommended)}
-
-
-def _line(
-    view: ReadTransaction,
-    trial: int,
-    design: Design,
-    record: Record,
-    who: Mapping[str, str],
-    ids: Mapping[int, str],
-) -> LogLine:
-    event = decode(record.body)
-    words = view.note(trial, event.position) if getattr(event, "text", "") else None
-    return LogLine(
-        record=record.position,
-        at=event.at,
-        by=who.get(event.by, event.by),
-        event=str(event.__struct_config__.tag),
-        says=describe(design, event, words),
-        hash=record.hash.hex(),
-        recommendation_id=None if record.recommendation_index is None else ids[record.recommendation_index],
-    )
+    return [line(record) for record in records]
 
 
 async def derive_again(context: RequestContext) -> Reproduction:
@@ -83,9 +71,7 @@ async def derive_again(context: RequestContext) -> Reproduction:
         live = service.processor.trial(context.trial)
         made, about = made_and_all(view, live.number, context.recommendation_id)
         records = [view.records(live.number, event.position - 1, 1)[0] for event in about]
-        who, ids = _labels(view), {made.recommendation_index: made.recommendation_id}
-        lines = [_line(view, live.number, live.design, record, who, ids) for record in records]
-        return made, lines, view.head(live.number).position, live.design
+        return made, _lines(view, live, records), view.head(live.number).position, live.design
 
     made, history, n_records, design = await service.read(look)
     found: DerivedRecommendation
@@ -113,14 +99,9 @@ async def derive_again(context: RequestContext) -> Reproduction:
 
 async def verify_log(context: RequestContext) -> Verification:
     """Verify a trial's log: whether its chain of hashes is whole."""
-    service = context.service
-
-    def count(view: ReadTransaction) -> int:
-        return view.head(service.processor.trial(context.trial).number).position
-
-    n_records = await service.read(count)
+    head = await context.service.head(context.trial)
     verdict: VerificationResult
-    verdict = await service.jobs.run(context.holder.id, "verify", context.trial, n_records=n_records)
+    verdict = await context.service.jobs.run(context.holder.id, "verify", context.trial, n_records=head.position)
     return Verification(
         whole=verdict.fault is None,
         records=verdict.n_records,

@@ -12,7 +12,6 @@ from starlette.types import Receive, Scope, Send
 
 from adhere.service.api.queries import Choice
 from adhere.service.context import RequestContext, Service
-from adhere.store import ReadTransaction
 
 _EXPORTS = {
     "csv": "text/csv; charset=utf-8",
@@ -41,11 +40,7 @@ async def analysis(context: RequestContext) -> Response:
 async def _as_file(context: RequestContext, job: str, form: str, headers: Mapping[str, str]) -> Response:
     """Let a job write a file, and return it as a response."""
     service = context.service
-
-    def count(view: ReadTransaction) -> int:
-        return view.head(service.processor.trial(context.trial).number).position
-
-    n_records = await service.read(count)
+    n_records = (await service.head(context.trial)).position
     with ExitStack() as stack:
         # The turn lasts until the file is sent: a token that reads slowly cannot fill the disk with exports.
         stack.enter_context(service.jobs.turn(context.holder.id))

@@ -17,8 +17,7 @@ from adhere.service.api.route import ADMIN, SITE
 from adhere.service.context import RequestContext, reading
 from adhere.store import ReadTransaction
 from adhere.store.subjects import looking_alike, pseudonyms_of, sites_of, subject_of
-from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.domain.log_records import index_of
+from adhere.trial.domain.log_records import index_of, made_events
 from adhere.trial.log.follow_up import (
     IN_ERROR,
     LOST,
@@ -49,16 +48,12 @@ def _following(
     @wraps(handler)
     async def handle(context: RequestContext) -> Result:
         service = context.service
-
-        def look(view: ReadTransaction) -> tuple[LiveTrial, int]:
-            live = service.processor.trial(context.trial)
-            return live, view.head(live.number).position
+        live, head = await service.trial(context.trial), await service.head(context.trial)
 
         def answer(view: ReadTransaction) -> Result:
             return service.follow_ups.use(view, live.number, partial(handler, context, view, live))
 
-        live, n_records = await service.read(look)
-        await service.follow_ups.prepare(context.trial, live.number, n_records)
+        await service.follow_ups.prepare(context.trial, live.number, head.position)
         return await service.read(answer)
 
     return handle
@@ -128,7 +123,7 @@ def find_recommendations(
     shown = partial(_lines, context, view, live, follow_up)
     if wanted := query_value(context.query, "recommendation_id", "", "the ID of a recommendation"):
         index = _index(view, live.number, wanted)
-        made = _made(view, live.number, [index]).get(index)
+        made = made_events(view, live.number, [index]).get(index)
         if made is None or context.holder.site not in (None, made.site):
             raise unknown_recommendation(wanted)
         return RecommendationList(shown(_of_key(view, live.number, follow_up, made.subject)))
@@ -161,7 +156,7 @@ def _sites_asked(context: RequestContext, view: ReadTransaction, trial: int) -> 
 
 def _of_key(view: ReadTransaction, trial: int, follow_up: FollowUp, key: str) -> list[int]:
     """The recommendations of the subject with a key, in order."""
-    made = _made(view, trial, list(follow_up.of_subject(key)))
+    made = made_events(view, trial, list(follow_up.of_subject(key)))
     return sorted(number for number, event in made.items() if event.subject == key)
 
 
@@ -170,7 +165,7 @@ def _lines(
 ) -> list[ListedRecommendation]:
     """Recommendations as a role sees them: who was treated, and with what, is for the site itself and admins."""
     acts = context.holder.role in (SITE, ADMIN)
-    made = _made(view, live.number, numbers)
+    made = made_events(view, live.number, numbers)
     keys = [one.subject for one in made.values()] if acts else []
     names = pseudonyms_of(view, live.number, keys, context.holder.site)
     design = live.design
@@ -190,11 +185,6 @@ def _lines(
         )
 
     return [line(number) for number in numbers]
-
-
-def _made(view: ReadTransaction, trial: int, numbers: Sequence[int]) -> dict[int, Recommended]:
-    events = {number: decode(bodies[0]) for number, bodies in view.histories(trial, numbers).items()}
-    return {number: event for number, event in events.items() if isinstance(event, Recommended)}
 
 
 def _state(known: int) -> str:

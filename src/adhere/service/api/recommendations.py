@@ -34,6 +34,7 @@ from adhere_client.responses.recommendations import Derivation, HistoryLine, Rec
 
 _WORDS: Final = {TOOK_NOTHING: "nothing", TOOK_OTHER: "other"}
 _SHOWN: Final = (Reported, Corrected, Withdrawn, EnteredInError, Unblinded)
+_AS_LOGGED: Final = ("subject", "site", "memo", "learned_up_to", "estimated", "algorithm_version", "software")
 _OTHERS: Final = {"admin": "an admin", "statistician": "a statistician"}
 
 
@@ -86,10 +87,11 @@ def show_recommendation(context: RequestContext, view: ReadTransaction) -> Recom
         None if to_site and part and part.imputed else part for part in (history.actual, history.reward)
     )
     kit = live.kits.code(first.epoch, first.recommendation_index) if live.kits.usable else None
-    recorded = _recorded_lines(view, live, events, site)
+    kits = _named_kits(view, live, events)
+    recorded = _recorded_lines(view, live, events, kits, site)
     took = taken = words = None
     if actual is not None:
-        named = _kit_code(live, _named_kits(view, live, events), actual.kit)
+        named = _kit_code(live, kits, actual.kit)
         took, taken = _taken_as_shown(design, int(actual.value), named, hidden=to_site and design.blinded)
         words = next((line.took_other for line in reversed(recorded) if line.took is not None), None)
     return RecommendationDetails(
@@ -116,18 +118,12 @@ def _derivation(
     parts = (("actual", history.actual), ("reward", history.reward))
     return Derivation(
         arm=design.arms[first.chosen],
-        subject=first.subject,
-        site=first.site,
         probabilities=dict(zip(design.arms, first.probabilities, strict=True)),
-        memo=first.memo,
-        learned_up_to=first.learned_up_to,
-        estimated=first.estimated,
-        algorithm_version=first.algorithm_version,
-        software=first.software,
         history=[_history_line(design, event) for event in events],
         kit=kit,
         fallback=first.fallback or None,
         imputed=tuple(name for name, part in parts if part is not None and part.imputed),
+        **{name: getattr(first, name) for name in _AS_LOGGED},
     )
 
 
@@ -145,21 +141,51 @@ def _history_line(design: Design, event: AnyEvent) -> HistoryLine:
 
 
 def _recorded_lines(
-    view: ReadTransaction, live: LiveTrial, events: Sequence[AnyEvent], site: str | None
+    view: ReadTransaction,
+    live: LiveTrial,
+    events: Sequence[AnyEvent],
+    kits: Mapping[int, Sequence[AnyEvent]],
+    site: str | None,
 ) -> tuple[RecordedLine, ...]:
     """Return a line for each report, correction and unblinding, in order, as the `site` may see it (None: all).
 
     A kit of another recommendation that the subject took may have been unblinded too.
     """
-    kits = _named_kits(view, live, events)
     own = events[0].recommendation_index if isinstance(events[0], Recommended) else -1
     found = [event for event in events if isinstance(event, _SHOWN)]
     found += [one for index, about in kits.items() if index != own for one in about if isinstance(one, Unblinded)]
     if not found:
         return ()
     tokens = {f"token {token.id}": token for token in view.tokens()}
-    lines = [_recorded_line(view, live, event, tokens.get(event.by), kits, site) for event in found]
-    return tuple(sorted((line for line in lines if line is not None), key=lambda line: line.at))
+    design = live.design
+
+    def line(event: AnyEvent) -> RecordedLine | None:
+        by = tokens.get(event.by)
+        is_own = site is None or (by is not None and by.site == site)
+        if isinstance(event, Unblinded) and not is_own:
+            return None
+        tells = is_own or not design.blinded  # whether its reason and words are shown
+        named = event.recommendation_index if isinstance(event, Unblinded) else getattr(event, "kit", None)
+        kit, actual = _kit_code(live, kits, named), getattr(event, "actual", None)
+        hidden = design.blinded and site is not None
+        took, taken = (None, None) if actual is None else _taken_as_shown(design, actual, kit, hidden=hidden)
+        has_words = tells and isinstance(event, Reported | Corrected) and event.text
+        return RecordedLine(
+            event=str(event.__struct_config__.tag),
+            at=event.at,
+            by=_recorder(by, event.by, is_own=is_own),
+            took=took,
+            actual=taken,
+            took_other=view.note(live.number, event.position) if has_words else None,
+            kit=kit,
+            reward=getattr(event, "reward", None),
+            happened=getattr(event, "happened", None),
+            retract=getattr(event, "retract", ()),
+            reason=getattr(event, "reason", None) if tells else None,
+        )
+
+    lines = (line(event) for event in found)
+    return tuple(sorted((one for one in lines if one is not None), key=lambda one: one.at))
 
 
 def _named_kits(
@@ -186,39 +212,6 @@ def _taken_as_shown(design: Design, taken: int, kit: str | None, *, hidden: bool
     if taken in _WORDS:
         return _WORDS[taken], None
     return ("kit", kit) if hidden else ("arm", design.arms[taken])
-
-
-def _recorded_line(
-    view: ReadTransaction,
-    live: LiveTrial,
-    event: AnyEvent,
-    by: Token | None,
-    kits: Mapping[int, Sequence[AnyEvent]],
-    site: str | None,
-) -> RecordedLine | None:
-    is_own = site is None or (by is not None and by.site == site)
-    if isinstance(event, Unblinded) and not is_own:
-        return None
-    hidden = live.design.blinded and site is not None
-    tells = is_own or not live.design.blinded  # whether its reason and words are shown
-    named = event.recommendation_index if isinstance(event, Unblinded) else getattr(event, "kit", None)
-    kit, actual = _kit_code(live, kits, named), getattr(event, "actual", None)
-    took, taken = (None, None) if actual is None else _taken_as_shown(live.design, actual, kit, hidden=hidden)
-    has_words = tells and isinstance(event, Reported | Corrected) and event.text
-    words = view.note(live.number, event.position) if has_words else None
-    return RecordedLine(
-        event=str(event.__struct_config__.tag),
-        at=event.at,
-        by=_recorder(by, event.by, is_own=is_own),
-        took=took,
-        actual=taken,
-        took_other=words,
-        kit=kit,
-        reward=getattr(event, "reward", None),
-        happened=getattr(event, "happened", None),
-        retract=getattr(event, "retract", ()),
-        reason=getattr(event, "reason", None) if tells else None,
-    )
 
 
 def _recorder(by: Token | None, in_log: str, *, is_own: bool) -> str:

@@ -119,22 +119,21 @@ def _table(given: ScenarioTable) -> dict[str, Any]:
 
 
 def _view(files: SimulationFiles, state: SimulationState) -> Simulation:
-    about = files.id, state.state, state.n_trials, str(state.seed)
-    if state.state != "done":
-        progress = files.progress
-        return Simulation(*about, progress.done, progress.total, progress.doing, state.reason, name=state.name)
-    found = msgspec.json.decode(files.read("results"))
     progress = files.progress
-    return Simulation(
-        *about,
-        progress.total,
-        progress.total,
+    view = Simulation(
+        files.id, state.state, state.n_trials, str(state.seed), progress.done, progress.total, name=state.name
+    )
+    if state.state != "done":
+        return msgspec.structs.replace(view, doing=progress.doing, reason=state.reason)
+    found = msgspec.json.decode(files.read("results"))
+    return msgspec.structs.replace(
+        view,
+        done=progress.total,
         design_digest=found["designs"][0]["design_digest"],
         scenarios=_scenarios(found),
         meanings=found["meanings"],
         notes=tuple(found["notes"]),
         report=_report(files),
-        name=state.name,
     )
 
 

@@ -13,7 +13,7 @@ from adhere.service.api.designs import design_response
 from adhere.service.api.requests import NewTrial, seed_of
 from adhere.service.api.route import BLIND_ROLES, SITE
 from adhere.service.context import RequestContext, reading
-from adhere.store import Head, ReadTransaction
+from adhere.store import ReadTransaction
 from adhere.trial.domain.commands import ChangeStatus, Erase, Response, Reveal, Unblind
 from adhere.trial.domain.events import Looked, created_event
 from adhere.trial.log.look_view import decision_of, logged_looks, look_events, stop_to_confirm
@@ -197,17 +197,12 @@ async def erase(context: RequestContext) -> Response:
 
 async def results(context: RequestContext) -> Results:
     """Show the results so far."""
-    service = context.service
-
-    def look(view: ReadTransaction) -> tuple[int, Head]:
-        number = service.processor.trial(context.trial).number
-        return number, view.head(number)
-
-    number, head = await service.read(look)
-    found = service.results.get(number)
+    service, trial = context.service, context.trial
+    head = await service.head(trial)
+    found = service.results.get(trial)
     if found is None or found.head != head.hash.hex():
-        found = await service.jobs.run(context.holder.id, "results", context.trial, n_records=head.position)
-        service.results[number] = found
+        found = await service.jobs.run(context.holder.id, "results", trial, n_records=head.position)
+        service.results[trial] = found
     return found
 
 

@@ -4,7 +4,7 @@ Each record's hash covers its body and the hash before it.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from adhere.errors import SecretUnknownError, UnknownError
@@ -65,6 +65,12 @@ def search_index(view: ReadTransaction, trial: int, recommendation_id: str) -> i
             if isinstance(made, Recommended) and made.recommendation_id == recommendation_id:
                 return made.recommendation_index
     return None
+
+
+def made_events(view: ReadTransaction, trial: int, indices: Sequence[int]) -> dict[int, Recommended]:
+    """The events that made recommendations, by their indices."""
+    events = {index: decode(bodies[0]) for index, bodies in view.histories(trial, indices).items()}
+    return {index: event for index, event in events.items() if isinstance(event, Recommended)}
 
 
 def made_event(view: ReadTransaction, trial: int, recommendation_id: str) -> Recommended:
