@@ -28,10 +28,8 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     check_path(target, must_exist=False)
     lock = lock_writer(target)
     part = target.with_name(f".{target.name}.{os.getpid()}")
-    for left in target.parent.glob(
-        f".{target.name}.*"
-    ):  # by a restore that was killed: it had the lock, as we do now
-        left.unlink()
+    for left in target.parent.glob(f".{target.name}.*"):
+        left.unlink()  # by a restore that was killed: it had the lock, as we do now
     try:
         kept = _kept_name(backup, target, replace)
         _copy(backup, part)

@@ -31,9 +31,8 @@ class ReadTransaction(ABC):
     catalogue: ClassVar[str]  # the statement for the rows of `as_schema`
     secret_file: SecretFile | None = None  # where secrets are kept, if not in the store
     torn_by: ClassVar[str]  # how a log may have come to lack its end, and what to do
-    in_clause: ClassVar[
-        str
-    ]  # "is one of these", with one mark for all of them: the statement is the same for any number
+    # "is one of these", with one mark for all of them: the statement is the same for any number
+    in_clause: ClassVar[str]
 
     @abstractmethod
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:

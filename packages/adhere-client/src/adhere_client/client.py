@@ -7,7 +7,6 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, get_args, overload
 
 from adhere_client import calls
@@ -179,9 +178,7 @@ class Client(Calls):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     async def _send(self, request: Request[Any], arguments: dict[str, Any]) -> HttpResponse:
@@ -242,9 +239,7 @@ class AsyncClient(Calls):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     async def _send(self, request: Request[Any], arguments: dict[str, Any]) -> HttpResponse:

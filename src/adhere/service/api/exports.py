@@ -13,28 +13,27 @@ from starlette.types import Receive, Scope, Send
 from adhere.service.api.queries import Choice
 from adhere.service.context import RequestContext, Service
 
-_EXPORTS = {
+EXPORTS = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "log": "application/x-ndjson",
 }
-_ANALYSES = {"html": "text/html; charset=utf-8", "json": "application/json"}
-EXPORT_FORMAT, ANALYSIS_FORMAT = Choice(tuple(_EXPORTS)), Choice(tuple(_ANALYSES))
+ANALYSES = {"html": "text/html; charset=utf-8", "json": "application/json"}
 _CHUNK = 256 * 1024  # bytes
 
 
 async def export(context: RequestContext) -> Response:
     """Export a trial as a table (csv, parquet) or its log; X-Adhere-Head is the hash of the last record."""
-    form = EXPORT_FORMAT.read(context.query, "format")
-    return await _as_file(context, "log" if form == "log" else "table", form, {"content-type": _EXPORTS[form]})
+    form = Choice(tuple(EXPORTS)).read(context.query, "format")
+    return await _as_file(context, "log" if form == "log" else "table", form, {"content-type": EXPORTS[form]})
 
 
 async def analysis(context: RequestContext) -> Response:
     """Analyse a trial as the command adhere analyse does, without the test by replay: a page in one file, or JSON."""
-    form = ANALYSIS_FORMAT.read(context.query, "format")
+    form = Choice(tuple(ANALYSES)).read(context.query, "format")
     # A page that is opened here could otherwise do what its reader may.
     headers = {"content-disposition": f'attachment; filename="analysis.{form}"', "x-content-type-options": "nosniff"}
-    return await _as_file(context, "analysis", form, {"content-type": _ANALYSES[form], **headers})
+    return await _as_file(context, "analysis", form, {"content-type": ANALYSES[form], **headers})
 
 
 async def _as_file(context: RequestContext, job: str, form: str, headers: Mapping[str, str]) -> Response:

@@ -1,5 +1,6 @@
 """The table of the API: the application, the OpenAPI document and the tests of permissions are made from it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,13 +17,12 @@ from adhere.service.api import (
     tokens,
     trials,
 )
-from adhere.service.api.queries import WHOLE_NUMBER, Text
+from adhere.service.api.queries import WHOLE_NUMBER, Choice, Text
 from adhere.service.api.route import (
     ADMIN_ROLES,
     ANALYST_ROLES,
     ENROLMENT_ROLES,
     HTML,
-    JSON,
     METRICS_ROLES,
     PUBLIC,
     RECOMMENDATION_ROLES,
@@ -56,6 +56,12 @@ def _get(path: str, roles: frozenset[str], handler: Any, response: type | None =
 
 def _file(path: str, roles: frozenset[str], handler: Any, *media: str, **more: Any) -> Route:
     return Route("GET", path, roles, handler, bytes, media=media, **more)
+
+
+def _export(path: str, handler: Any, types: Mapping[str, str], reveals: str) -> Route:
+    """Make a route that gives a trial as a file of the type of the format that is asked for."""
+    media = (kind.partition(";")[0] for kind in types.values())
+    return _file(path, ANALYST_ROLES, handler, *media, query=(("format", Choice(tuple(types))),), reveals=reveals)
 
 
 def _post(path: str, roles: frozenset[str], handler: Any, body: type, **more: Any) -> Route:
@@ -133,25 +139,8 @@ _RESULTS: Final = (
     _get(f"{_TRIAL}/results", ANALYST_ROLES, trials.results, Results, reveals=accesses.RESULTS),
     _get(f"{_TRIAL}/monitor", ANALYST_ROLES, trials.monitor, reveals=accesses.MONITOR),
     _get(f"{_TRIAL}/looks", ANALYST_ROLES, trials.list_looks, reveals=accesses.LOOKS),
-    _file(
-        f"{_TRIAL}/analysis",
-        ANALYST_ROLES,
-        exports.analysis,
-        HTML,
-        JSON,
-        query=(("format", exports.ANALYSIS_FORMAT),),
-        reveals=accesses.ANALYSIS,
-    ),
-    _file(
-        f"{_TRIAL}/export",
-        ANALYST_ROLES,
-        exports.export,
-        "text/csv",
-        "application/vnd.apache.parquet",
-        "application/x-ndjson",
-        query=(("format", exports.EXPORT_FORMAT),),
-        reveals=accesses.EXPORT,
-    ),
+    _export(f"{_TRIAL}/analysis", exports.analysis, exports.ANALYSES, accesses.ANALYSIS),
+    _export(f"{_TRIAL}/export", exports.export, exports.EXPORTS, accesses.EXPORT),
 )
 _AUDIT: Final = (
     _get(f"{_TRIAL}/records", ANALYST_ROLES, audit.list_records, query=_BETWEEN, reveals=accesses.RECORDS),
