@@ -15,9 +15,9 @@ from adhere.errors import ConflictError, UnknownError
 from adhere.populations.records import read_records as read_patients
 from adhere.trial.domain.commands import MarkInError, Withdraw
 from adhere.trial.domain.events import Looked
+from adhere.trial.domain.log_records import read_histories
 from adhere.trial.domain.look_state import look_plan
 from adhere.trial.domain.looker import decisions_of
-from adhere.trial.domain.looker import read_patients as patients_of
 from adhere.trial.log.explain import explain
 from adhere.trial.log.records import trial_records
 from adhere.trial.log.replay import replay
@@ -158,7 +158,7 @@ def test_it_is_counted_apart_and_in_no_analysis_set(live: Live, tmp_path: Path) 
         write_table(view, 1, live.design, path, "csv")
         engine: Engine = live.engine()
         results = results_of(view, 1, live.design, engine)
-        decisions = decisions_of(look_plan(live.design), patients_of(view, 1, 10, view.head(1).position))
+        decisions = decisions_of(look_plan(live.design), read_histories(view, 1))
     found = flow(records)
     assert dict(found.left_out) == {"entered in error": 2}
     assert (found.total.assigned, found.total.lost, found.total.not_reported) == (8, 1, 1)

@@ -22,7 +22,6 @@ from adhere.trial.domain.look_state import (
     evolve_looks,
     first_look_state,
     has_looks,
-    last_look,
     look_plan,
     stratum_shares,
 )
@@ -91,9 +90,9 @@ def test_a_look_by_number_is_due_once_and_the_last_one_when_nobody_is_awaited() 
     after = after_look(with_outcomes(plan, 2), looked(0, (0, 0, 0)))
     assert due_look(plan, after, 5, START) is None  # a look that was made stands
     assert due_look(plan, with_outcomes(plan, 0), 24, START) == 2  # all recommended, no outcome awaited: the end
-    assert last_look(plan, after, 23) is None
-    assert last_look(plan, after, 24) == 2
-    assert last_look(plan, after_look(after, looked(2, (0, 0, 0))), 24) is None
+    assert due_look(plan, after, 23, START, is_end=True) is None
+    assert due_look(plan, after, 24, START, is_end=True) == 2
+    assert due_look(plan, after_look(after, looked(2, (0, 0, 0))), 24, START, is_end=True) is None
 
 
 def test_a_look_by_day_is_due_once_its_day_is_over() -> None:

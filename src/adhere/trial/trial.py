@@ -26,11 +26,11 @@ from adhere.store.sqlite import SqliteStore
 from adhere.store.transactions import WriteTransaction
 from adhere.trial.domain.commands import AnyCommand, ChangeStatus, Correct, Recommend, Report
 from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
-from adhere.trial.domain.log_records import walk
+from adhere.trial.domain.log_records import read_histories, walk
 from adhere.trial.domain.state import TrialState
 from adhere.trial.log.log_file import read_log, write_log
 from adhere.trial.log.look_view import LookView, logged_looks, recommended_stop
-from adhere.trial.log.records import read_histories, records_of_histories
+from adhere.trial.log.records import records_of_histories
 from adhere.trial.policy.engine import Engine, engine_of
 from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
 from adhere.trial.secret.trial_keys import seeded_keys
@@ -309,7 +309,7 @@ class Trial:
         >>> records.actual.tolist(), records.reward.tolist(), records.probabilities.tolist()
         ([0], [1.0], [[0.5, 0.5]])
         """
-        return records_of_histories(self._state.design, read_histories(self._written(), _NUMBER, 0))
+        return records_of_histories(self._state.design, read_histories(self._written(), _NUMBER))
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:

@@ -12,10 +12,10 @@ from adhere.design.design import Design
 from adhere.errors import InputError, UnavailableError, listed
 from adhere.looks.judge import ACTIVE, GO_ON
 from adhere.trial.domain.events import SOFTWARE, AnyEvent, Closed, Corrected, Imputed, Looked, Recommended, Reported
-from adhere.trial.domain.look_state import dropped, due_look, last_look, stratum_shares
+from adhere.trial.domain.look_state import dropped, due_look, stratum_shares
 from adhere.trial.domain.looker import Patients
 from adhere.trial.domain.state import TrialState
-from adhere.trial.policy.engine import Choice, Engine, Floats
+from adhere.trial.policy.engine import Choice, Engine
 from adhere.trial.policy.policy_steps import OF_THE_MACHINE, reason_of, unavailable
 
 
@@ -23,9 +23,7 @@ def look_due(state: TrialState, at: datetime, *, is_end: bool = False) -> int | 
     """The look that is due at a time, from 0; the last one is due at the end of a trial in any case."""
     if state.looks is None or state.looker is None or state.status == "closed":
         return None
-    plan, n = state.looker.plan, state.n_recommendations
-    number = due_look(plan, state.looks, n, at)
-    return last_look(plan, state.looks, n) if number is None and is_end else number
+    return due_look(state.looker.plan, state.looks, state.n_recommendations, at, is_end=is_end)
 
 
 def needs_policy(state: TrialState) -> bool:
@@ -33,21 +31,23 @@ def needs_policy(state: TrialState) -> bool:
     return state.looker is not None and (state.looker.needs_beliefs or state.looker.plan.is_frozen)
 
 
-def looked(state: TrialState, number: int, at: datetime, patients: Callable[[], Patients]) -> Looked:
-    """The event of a look, counted from 0; `patients` reads all recommendations, if the rule needs them."""
+def looked(state: TrialState, number: int, at: datetime, patients: Patients) -> Looked:
+    """The event of a look, counted from 0; `patients` are all recommendations, read only if the rule needs them."""
     looker, looks, engine = state.looker, state.looks, state.engine
     assert looker is not None
     assert looks is not None
     plan, n = looker.plan, state.n_recommendations
     beliefs = engine.beliefs(state.policy_state, n) if looker.needs_beliefs else ()
-    finding = looker.find(number, looks, beliefs, patients() if looker.needs_patients else ())
+    finding = looker.find(number, looks, beliefs, patients)
     shares: tuple[float, ...] = ()
     reason = ""
     if plan.is_frozen:
         # A stop that is only recommended drops no arm.
         status = looks.status if finding.decision != GO_ON else finding.status
         gone = [one != ACTIVE for one in status]
-        shares, reason = _shares_or_equal(engine, state.policy_state, max(n, plan.burn_in), gone)
+        left = [arm for arm, is_gone in enumerate(gone) if not is_gone]
+        given = state.policy_state, max(n, plan.burn_in), gone
+        shares, reason = _shares_or_equal(engine, left, lambda: engine.stated_shares(*given))
     return Looked(
         position=state.position + 1,
         at=at,
@@ -63,17 +63,17 @@ def looked(state: TrialState, number: int, at: datetime, patients: Callable[[], 
 
 
 def _shares_or_equal(
-    engine: Engine, policy_state: Floats, index: int, gone: Sequence[bool]
+    engine: Engine, left: Sequence[int] | None, stated: Callable[[], Sequence[float]]
 ) -> tuple[tuple[float, ...], str]:
-    """The shares until the next look; equal ones if the policy fails, and why."""
+    """The shares that a function states; equal ones of the arms left if the policy fails, and why."""
     try:
-        return tuple(engine.stated_shares(policy_state, index, gone)), ""
+        return tuple(stated()), ""
     except UnavailableError:
         raise
     except OF_THE_MACHINE as error:
         raise unavailable(engine.policy, error) from error
     except Exception as error:
-        return engine.equal_shares([arm for arm, is_gone in enumerate(gone) if not is_gone]), reason_of(error)
+        return engine.equal_shares(left), reason_of(error)
 
 
 def stratum_number(design: Design, stratum: object) -> int | None:
@@ -138,14 +138,7 @@ def next_probabilities(state: TrialState) -> tuple[float, ...]:
     if looker is not None and looker.plan.n_strata and state.n_recommendations < looker.plan.burn_in:
         return state.engine.equal_shares(left)
     state.engine.ensure_loaded()
-    try:
-        return stated_probabilities(state, None)
-    except UnavailableError:
-        raise
-    except OF_THE_MACHINE as error:
-        raise unavailable(state.engine.policy, error) from error
-    except Exception:  # a recommendation would fall back
-        return state.engine.equal_shares(left)
+    return _shares_or_equal(state.engine, left, lambda: stated_probabilities(state, None))[0]
 
 
 # What is recorded only after the looks that are due. Refusals stand before them, and the rest needs no policy.
@@ -189,10 +182,8 @@ def compare_looks(logged: Looked, derived: Looked) -> str | None:
     for what in ("status", "decision", "selected"):
         if getattr(logged, what) != getattr(derived, what):
             return f"{name}: {what} {getattr(logged, what)} was logged, and {getattr(derived, what)} comes out"
-    for what, one, other in (
-        ("the values", _numbers(logged), _numbers(derived)),
-        ("the shares", logged.shares, derived.shares),
-    ):
+    values, shares = (_numbers(logged), _numbers(derived)), (logged.shares, derived.shares)
+    for what, (one, other) in (("the values", values), ("the shares", shares)):
         if len(one) != len(other) or not np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
             return f"{name}: {what} {list(one)} were logged, and {list(other)} come out"
     return None

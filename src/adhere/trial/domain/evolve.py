@@ -6,7 +6,7 @@ marks the policy's state as outdated from that update's place on (`relearn_from`
 the later updates again, in one compiled loop.
 
 An update at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
-writes the log adds in the same transaction (`refused_events`). From that event on the update is no more.
+writes the log adds in the same transaction (`refused_event`). From that event on the update is no more.
 """
 
 from datetime import datetime
@@ -33,6 +33,7 @@ from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import CHOICE, Row
 
 _UNCHANGED: ChangedUpdates = {}
+_STATUS: dict[type[AnyEvent], str] = {Paused: "paused", Resumed: "open", Closed: "closed"}
 
 
 def evolve(state: TrialState, event: AnyEvent) -> TrialState:
@@ -45,9 +46,8 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
             state = replace(state, commitments=(*state.commitments, event.commitment))
         elif isinstance(event, Revealed):
             state = replace(state, is_revealed=True)
-        return replace(
-            state, position=event.position, status=_status(state.status, event), changed_updates=_UNCHANGED
-        )
+        status = _STATUS.get(type(event), state.status)
+        return replace(state, position=event.position, status=status, changed_updates=_UNCHANGED)
     before = state.histories.get(recommendation_index)
     after = evolve_history(before, event)
     changed = changed_updates(state.engine, before, after)
@@ -132,13 +132,10 @@ def _learn(
     return learned.state, None, refusals
 
 
-def refused_events(state: TrialState, at: datetime) -> list[UpdateRefused]:
-    """The events that say which updates the policy refused."""
-    version = state.engine.algorithm_version
-    return [
-        UpdateRefused(position=position, at=at, algorithm_version=version, **refusal._asdict())
-        for position, refusal in enumerate(state.refusals, state.position + 1)
-    ]
+def refused_event(state: TrialState, at: datetime) -> UpdateRefused:
+    """The event that names the first update that the policy refused."""
+    version, position = state.engine.algorithm_version, state.position + 1
+    return UpdateRefused(position=position, at=at, algorithm_version=version, **state.refusals[0]._asdict())
 
 
 def _restated_places(before: History, event: AnyEvent) -> set[int]:
@@ -152,11 +149,3 @@ def _restated_places(before: History, event: AnyEvent) -> set[int]:
         if value is not None or name in retracted
     ]
     return {part.place for part in restated if part is not None}
-
-
-def _status(status: str, event: AnyEvent) -> str:
-    if isinstance(event, Paused):
-        return "paused"
-    if isinstance(event, Resumed):
-        return "open"
-    return "closed" if isinstance(event, Closed) else status

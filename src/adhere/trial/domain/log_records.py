@@ -10,10 +10,12 @@ from typing import Final
 from adhere.errors import SecretUnknownError, UnknownError
 from adhere.store import ReadTransaction, Record
 from adhere.trial.domain.events import AnyEvent, Recommended, created_event, decode
+from adhere.trial.domain.history import History, history_of
 from adhere.trial.secret.recommendation_ids import EXAMPLE, parse_id
 
 START: Final = bytes(32)
 _BEFORE_ALL: Final = -(2**62)
+_AT_ONCE: Final = 2000  # recommendations
 
 
 def link(before: bytes, body: bytes) -> bytes:
@@ -33,6 +35,23 @@ def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] =
         yield from some
         after = some[-1].position
         on_progress(len(some))
+
+
+def read_histories(
+    view: ReadTransaction,
+    trial: int,
+    first: int = 0,
+    until: int | None = None,
+    on_progress: Callable[[int], None] = lambda n: None,
+) -> Iterator[tuple[Recommended, History]]:
+    """Every recommendation of a trial from a number on, in order, and what is known of it now or was at a position."""
+    while bodies := view.histories(trial, range(first, first + _AT_ONCE), until):
+        for number in sorted(bodies):
+            events = [decode(body) for body in bodies[number]]
+            assert isinstance(events[0], Recommended)
+            yield events[0], history_of(events)
+        first += _AT_ONCE
+        on_progress(len(bodies))
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:

@@ -109,11 +109,14 @@ def first_look_state(plan: LookPlan) -> LookState:
     return LookState((0,) * plan.n_arms, zeros, zeros, (ACTIVE,) * plan.n_arms, blocks)
 
 
-def due_look(plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime) -> int | None:
+def due_look(
+    plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime, *, is_end: bool = False
+) -> int | None:
     """The look that is due after the last event, of the time `at`, from 0; None if none is.
 
     Looks by number are due as soon as so many outcomes are known, looks by day once their day is over, the last one
-    when all patients have been recommended an arm and no outcome is awaited any more.
+    when all patients have been recommended an arm and no outcome is awaited any more. The end of a trial does without
+    the outcomes that are still awaited.
     """
     number = looks.next_look
     if number >= plan.n_looks:
@@ -125,16 +128,7 @@ def due_look(plan: LookPlan, looks: LookState, n_recommendations: int, at: datet
         due = number < last and looks.n_outcomes >= plan.counts[number - len(plan.days)]
     if due:
         return number
-    return last if n_recommendations == plan.n_patients and not looks.n_awaited else None
-
-
-def last_look(plan: LookPlan, looks: LookState, n_recommendations: int) -> int | None:
-    """The last look, if it is still to come and all patients have been recommended an arm.
-
-    It is made at the end of a trial that does without the outcomes that are still awaited.
-    """
-    to_come = looks.next_look < plan.n_looks and n_recommendations == plan.n_patients
-    return plan.n_looks - 1 if to_come else None
+    return last if n_recommendations == plan.n_patients and (is_end or not looks.n_awaited) else None
 
 
 def evolve_looks(

@@ -3,7 +3,7 @@
 The rules are those that simulated trials of the design run compiled; here they run as Python.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -23,28 +23,19 @@ from adhere.looks.judge import (
     selected_arm,
     work_size,
 )
-from adhere.store import ReadTransaction
-from adhere.trial.domain.events import Recommended, decode
-from adhere.trial.domain.history import History, history_of
-from adhere.trial.domain.look_state import (
-    LookPlan,
-    LookState,
-    benefit_of,
-    has_looks,
-    look_plan,
-)
+from adhere.trial.domain.events import Recommended
+from adhere.trial.domain.history import History
+from adhere.trial.domain.look_state import LookPlan, LookState, benefit_of, has_looks, look_plan
 from adhere.trial.policy.engine import Engine, Floats
 
-_AT_ONCE = 2000  # recommendations
-Patients: TypeAlias = Iterable[tuple[Recommended, History]]
-Values: TypeAlias = tuple[tuple[float | None, ...], ...]
+Patients: TypeAlias = Iterable[tuple[Recommended, History]]  # all of them, read only by rules that need them
 
 
 class Finding(NamedTuple):
     """The findings of a look: fields of the event `Looked`."""
 
     status: tuple[int, ...]
-    values: Values
+    values: tuple[tuple[float | None, ...], ...]
     decision: int
     selected: int | None
 
@@ -60,9 +51,9 @@ class Looker:
     def find(self, number: int, looks: LookState, beliefs: Sequence[float], patients: Patients) -> Finding:
         """Judge the outcomes so far at a look, counted from 0."""
         n_arms, rules = self.plan.n_arms, self._rules
-        up, down = (
-            wealth_of(rules, self.plan, patients) if isinstance(rules, WealthRules) else (np.zeros(0), np.zeros(0))
-        )
+        up = down = np.zeros(0)
+        if isinstance(rules, WealthRules):
+            up, down = wealth_of(rules, self.plan, patients)
         n, sums, squares = (np.array(numbers, float) for numbers in (looks.n, looks.sums, looks.squares))
         evidence = Evidence(n, sums, squares, np.array(beliefs, float), up, down, np.zeros(work_size(n_arms)))
         status, values = np.array(looks.status, np.int64), np.full(n_arms * N_VALUES, np.nan)
@@ -85,20 +76,7 @@ def looker_of(design: Design, engine: Engine) -> Looker | None:
     return _lookers[engine]
 
 
-def read_patients(
-    view: ReadTransaction, trial: int, n_recommendations: int, position: int
-) -> Iterator[tuple[Recommended, History]]:
-    """All recommendations of a trial in a store, and what was known of them at a position of its log."""
-    for first in range(0, n_recommendations, _AT_ONCE):
-        numbers = range(first, min(first + _AT_ONCE, n_recommendations))
-        found = view.histories(trial, numbers, position)
-        for number in numbers:
-            events = [decode(body) for body in found[number]]
-            assert isinstance(events[0], Recommended)
-            yield events[0], history_of(events)
-
-
-def decisions_of(plan: LookPlan, patients: Iterable[tuple[Recommended, History]]) -> Decisions:
+def decisions_of(plan: LookPlan, patients: Patients) -> Decisions:
     """The recommendations of a trial in order, except entry errors, and the order in which their outcomes came."""
     known = [one for one in patients if not one[1].in_error]
     made = np.array([event.position for event, _ in known], np.int64)
@@ -114,9 +92,7 @@ def decisions_of(plan: LookPlan, patients: Iterable[tuple[Recommended, History]]
     )
 
 
-def wealth_of(
-    rules: WealthRules, plan: LookPlan, patients: Iterable[tuple[Recommended, History]]
-) -> tuple[Floats, Floats]:
+def wealth_of(rules: WealthRules, plan: LookPlan, patients: Patients) -> tuple[Floats, Floats]:
     """The logarithms of the most that the bets on each arm, better or worse than the control, ever had."""
     decisions = decisions_of(plan, patients)
     up, down = np.zeros(rules.n_arms), np.zeros(rules.n_arms)

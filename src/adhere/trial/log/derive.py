@@ -5,7 +5,7 @@ the policy had had until then are gathered from the records and learned in one c
 those kept beside the log contain corrections that came later.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from adhere.errors import UnavailableError
 from adhere.store import ReadTransaction
 from adhere.trial.domain.due_looks import TOLERANCE, arms_left, choose, prescribed, stated_probabilities
-from adhere.trial.domain.events import AnyEvent, Created, Recommended
+from adhere.trial.domain.events import Created, Recommended
 from adhere.trial.domain.evolve import evolve, updates_of
 from adhere.trial.domain.log_records import START, made_event, walk
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
@@ -98,15 +98,12 @@ def _compare_stated(how: How, event: Recommended, probabilities: Sequence[float]
 
 
 def _compared(how: How, event: Recommended, choice: Choice) -> Comparison:
-    return Comparison(how, _difference(event, choice), choice.chosen, choice.probabilities)
-
-
-def _difference(event: Recommended, choice: Choice) -> str | None:
     if event.chosen != choice.chosen:
-        return f"arm {event.chosen} was logged, and arm {choice.chosen} comes out"
-    return compare_numbers("the probabilities", event.probabilities, choice.probabilities) or compare_numbers(
-        "the memo", event.memo, choice.memo
-    )
+        difference: str | None = f"arm {event.chosen} was logged, and arm {choice.chosen} comes out"
+    else:
+        probabilities = compare_numbers("the probabilities", event.probabilities, choice.probabilities)
+        difference = probabilities or compare_numbers("the memo", event.memo, choice.memo)
+    return Comparison(how, difference, choice.chosen, choice.probabilities)
 
 
 def compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
@@ -116,10 +113,6 @@ def compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]
     if len(logged) == len(derived) and np.allclose(logged, derived, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
         return None
     return f"{name} {list(logged)} were logged, and {list(derived)} come out"
-
-
-class _ChangedError(Exception):
-    """A record before the recommendation does not fit the chain."""
 
 
 @dataclass(frozen=True)
@@ -135,39 +128,23 @@ class Reproduction:
 def derive_again(view: ReadTransaction, trial: int, recommendation_id: str) -> Reproduction:
     """Derive a recommendation again; the records before it are checked against the chain on the way."""
     made = made_event(view, trial, recommendation_id)
-    try:
-        state, n_updates = _state_before(view, trial, made)
-    except _ChangedError as error:
-        return Reproduction(0, 0, Comparison(How.NOT, f"the log was changed, {error}"))
-    return Reproduction(state.position, n_updates, compare_recommendation(state, made), state)
-
-
-def _state_before(view: ReadTransaction, trial: int, made: Recommended) -> tuple[TrialState, int]:
-    """The trial's state right before a recommendation, and how many updates the policy had had."""
-    events = _events_before(view, trial, made.position)
-    created = next(events)
-    assert isinstance(created, Created)
-    engine = created.recorded_engine(view.secret)
-    engine.ensure_loaded()
-    # As if the first update had changed: the reducer leaves all of them to be learned at the end.
-    state = replace(initial_state(created.design, engine), relearn_from=1)
-    for event in events:
-        state = evolve(state, event)
+    before = START
+    state: TrialState
+    for position, record in enumerate(walk(view, trial), 1):
+        if position == made.position:
+            break
+        event = checked_event(record, before, position)
+        if isinstance(event, IntegrityError):
+            return Reproduction(0, 0, Comparison(How.NOT, f"the log was changed, {event}"))
+        if isinstance(event, Created):
+            engine = event.recorded_engine(view.secret)
+            engine.ensure_loaded()
+            # As if the first update had changed: the reducer leaves all of them to be learned at the end.
+            state = replace(initial_state(event.design, engine), relearn_from=1)
+        state, before = evolve(state, event), record.hash
     rows = [row for history in state.histories.values() for row in updates_of(engine, history)]
     rows.sort(key=lambda row: row[0])
     refusals: list[Refusal] = []  # of logs that do not name them: the policy skips these updates again
     policy_state = learn(engine, engine.first_state, b"".join(map(pack, rows)), refusals)
-    return replace(state, policy_state=policy_state, position=made.position - 1, relearn_from=None), len(rows)
-
-
-def _events_before(view: ReadTransaction, trial: int, position: int) -> Iterator[AnyEvent]:
-    """The events before a position, each record checked against the chain."""
-    before = START
-    for expected, record in enumerate(walk(view, trial), 1):
-        if expected == position:
-            return
-        event = checked_event(record, before, expected)
-        if isinstance(event, IntegrityError):
-            raise _ChangedError(event)
-        before = record.hash
-        yield event
+    state = replace(state, policy_state=policy_state, position=made.position - 1, relearn_from=None)
+    return Reproduction(state.position, len(rows), compare_recommendation(state, made), state)

@@ -27,6 +27,7 @@ from adhere.records.arms import control_of, sorted_names
 from adhere.store import ReadTransaction
 from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.domain.history import History, history_of
+from adhere.trial.domain.log_records import read_histories
 
 _AT_ONCE: Final = 2000
 _BLINDED: Final = "This trial is blinded, and this analysis shows its arms."
@@ -44,21 +45,8 @@ def trial_records(
 
     The records of its exported table, read back, are the same, and have the same digest.
     """
-    records = records_of_histories(design, read_histories(view, trial, 0, on_progress), by_site)
+    records = records_of_histories(design, read_histories(view, trial, on_progress=on_progress), by_site)
     return with_head(records, design, view.head(trial).hash.hex())
-
-
-def read_histories(
-    view: ReadTransaction, trial: int, first: int, on_progress: Callable[[int], None] = lambda n: None
-) -> Iterator[tuple[Recommended, History]]:
-    """Every recommendation of a trial in a store from a number on, in order, and what is known of it now."""
-    while bodies := view.histories(trial, range(first, first + _AT_ONCE)):
-        for number in sorted(bodies):
-            events = [decode(body) for body in bodies[number]]
-            assert isinstance(events[0], Recommended)
-            yield events[0], history_of(events)
-        first += _AT_ONCE
-        on_progress(len(bodies))
 
 
 def with_head(records: Records, design: Design, head: str) -> Records:

@@ -1,15 +1,13 @@
 """Replay: derive every recommendation of a log again, from the log as it stood when it was made."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from adhere.store import ReadTransaction, WriteTransaction
 from adhere.trial.domain.due_looks import check_looks, compare_looks, looked, missing_look, needs_policy
 from adhere.trial.domain.events import AnyEvent, Created, Looked, Recommended, UpdateRefused
-from adhere.trial.domain.history import History
-from adhere.trial.domain.log_records import START, walk
-from adhere.trial.domain.looker import read_patients
+from adhere.trial.domain.log_records import START, read_histories, walk
 from adhere.trial.domain.state import initial_state
 from adhere.trial.log.derive import How, compare_numbers, compare_recommendation
 from adhere.trial.log.verify import IntegrityError, checked_event
@@ -59,10 +57,10 @@ class _Replayer:
             before, result.n_records = record.hash, result.n_records + 1
             self._last_at = event.at
         self._projection.catch_up()
-        result.head = before.hex()
-        result.difference = (
-            self._missing_refusal(result.n_records) or self._missing_last_look() or self._compare_snapshot()
-        )
+        result.head, result.difference = before.hex(), self._missing_refusal(result.n_records)
+        if result.difference is None and (what := missing_look(self._projection.state, self._last_at)):
+            result.difference = IntegrityError(result.n_records, what)
+        result.difference = result.difference or self._compare_snapshot()
         return result
 
     def _follow(self, event: AnyEvent) -> IntegrityError | None:
@@ -98,37 +96,27 @@ class _Replayer:
         self._result.n_looks += 1
         if event.algorithm_version != state.engine.algorithm_version and needs_policy(state):
             return None  # another version of the policy may have believed something else
-        derived = looked(state, event.look, event.at, self._patients)
-        return compare_looks(event, derived)
-
-    def _missing_last_look(self) -> IntegrityError | None:
-        what = missing_look(self._projection.state, self._last_at)
-        return None if what is None else IntegrityError(self._result.n_records, what)
-
-    def _patients(self) -> Iterator[tuple[Recommended, History]]:
-        """All recommendations up to the record that is being derived, and what was known of them."""
-        state = self._projection.state
-        return read_patients(self._view, self._trial, state.n_recommendations, state.position)
+        patients = read_histories(self._view, self._trial, until=state.position)
+        return compare_looks(event, looked(state, event.look, event.at, patients))
 
     def _comes_out(self, event: UpdateRefused) -> bool:
         """Whether the policy refuses an update again; that of another version may not."""
         if event.algorithm_version != self._result.algorithm_version:
             return True
-        places = {refusal.place for refusal in self._projection.state.refusals}
-        if event.place not in places:
+        if event.place not in self._refused_places():
             self._projection.catch_up()
-            places = {refusal.place for refusal in self._projection.state.refusals}
-        return event.place in places
+        return event.place in self._refused_places()
+
+    def _refused_places(self) -> list[int]:
+        return [refusal.place for refusal in self._projection.state.refusals]
 
     def _missing_refusal(self, position: int) -> IntegrityError | None:
         """An update that the policy refuses, where the log should have said so before this position."""
-        if self._version != self._result.algorithm_version:
+        places = self._refused_places()
+        if self._version != self._result.algorithm_version or not places:
             return None
-        for refusal in self._projection.state.refusals:
-            return IntegrityError(
-                position, f"the policy refuses the update of record {refusal.place}, and the log does not say so"
-            )
-        return None
+        what = f"the policy refuses the update of record {places[0]}, and the log does not say so"
+        return IntegrityError(position, what)
 
     def _compare_recommendation(self, event: Recommended) -> str | None:
         result, found = self._result, compare_recommendation(self._projection.state, event)
@@ -156,17 +144,14 @@ class _Replayer:
             return IntegrityError(end, "what is kept of reports beside the log differs from it")
         if (snapshot.commitments, snapshot.is_revealed) != (state.commitments, state.is_revealed):
             return IntegrityError(end, "the commitments to secrets kept beside the log differ from it")
-        stored = (snapshot.n_recommendations, snapshot.status)
-        if stored != (state.n_recommendations, state.status):
-            what = (
-                f"{stored[0]} recommendations and {stored[1]!r}, not {state.n_recommendations} and {state.status!r}"
-            )
+        n, status = snapshot.n_recommendations, snapshot.status
+        if (n, status) != (state.n_recommendations, state.status):
+            what = f"{n} recommendations and {status!r}, not {state.n_recommendations} and {state.status!r}"
             return IntegrityError(end, f"the snapshot beside the log says {what}")
         if snapshot.algorithm_version != state.engine.algorithm_version:
             return None
         stored_state = floats_from(snapshot.policy_state).tolist()
-        difference = compare_numbers("the state", stored_state, state.policy_state.tolist())
-        if difference:
+        if difference := compare_numbers("the state", stored_state, state.policy_state.tolist()):
             return IntegrityError(end, f"beside the log, {difference}")
         # A table that lost updates is rebuilt before it is used.
         whole = self._view.count_updates(self._trial) == snapshot.n_updates

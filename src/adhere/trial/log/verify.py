@@ -22,8 +22,7 @@ from adhere.trial.domain.events import (
     lookup_keys,
 )
 from adhere.trial.domain.evolve import evolve
-from adhere.trial.domain.log_records import START, commitment, link, walk
-from adhere.trial.domain.looker import read_patients
+from adhere.trial.domain.log_records import START, commitment, link, read_histories, walk
 from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
 from adhere.trial.secret.trial_secret import commitment_to, opens
 
@@ -76,7 +75,7 @@ def verify(
         before, count = record.hash, count + 1
         seen = seen or before.hex() == head
     try:
-        fault = log.fault_at_end() or _fault_of_head(view, trial, count, before) or log.fault_outside(count)
+        fault = log.fault_at_end(count, before) or log.fault_outside(count)
     except (TypeError, AttributeError, ValueError):  # a value of another type than was written
         fault = IntegrityError(count, "what is kept beside the log is not as it was written")
     if fault is None and head is not None and not seen:
@@ -116,19 +115,6 @@ def _fault_of_created(event: Created) -> IntegrityError | None:
     return None
 
 
-def _fault_of_head(view: ReadTransaction, trial: int, count: int, last: bytes) -> IntegrityError | None:
-    head = view.head(trial)
-    if (head.position, head.hash) != (count, last):
-        return IntegrityError(
-            min(count, head.position) + 1, f"the log should end at record {head.position}, not {count}"
-        )
-    first = decode(view.records(trial, 0, 1)[0].body) if count else None
-    names = {number: name for name, number in view.trials().items()}
-    if not isinstance(first, Created) or first.design.name != names[trial]:
-        return IntegrityError(1, f"it is not the log of the trial it is kept as, {names[trial]!r}")
-    return None
-
-
 class _Log:
     """A log read event by event: its state, without the policy, and what must be kept outside it according to it.
 
@@ -137,8 +123,8 @@ class _Log:
 
     def __init__(self, view: ReadTransaction, trial: int) -> None:
         self._view, self._trial = view, trial
-        self._state: TrialState | None = None  # until a trial is created
-        self._last_at = datetime.min
+        self._state: TrialState  # from the first record on, which creates the trial
+        self._last_at: datetime
         self.n_looks = self.n_derived = 0
         self._latest: dict[str, int] = {}  # the latest recommendation of each subject
         self._subjects: dict[int, str] = {}  # whose each recommendation is
@@ -150,7 +136,6 @@ class _Log:
         if isinstance(event, Created):
             self._state = initial_state(event.design, NoPolicy(event.keys()))
         state = self._state
-        assert state is not None
         if what := _wrong_secret(state, event) or check_looks(state, event) or self._wrong_finding(state, event):
             return IntegrityError(event.position, what)
         # Only looks need what was reported of each recommendation.
@@ -169,8 +154,8 @@ class _Log:
         if looker.needs_beliefs:
             return None
         self.n_derived += 1
-        asked = self._trial, state.n_recommendations, state.position
-        found = looker.find(event.look, looks, (), read_patients(self._view, *asked) if looker.needs_patients else ())
+        patients = read_histories(self._view, self._trial, until=state.position)
+        found = looker.find(event.look, looks, (), patients)
         return compare_looks(event, msgspec.structs.replace(event, **found._asdict()))
 
     def _expect(self, event: AnyEvent) -> None:
@@ -184,23 +169,30 @@ class _Log:
             self._notes = {at: note for at, note in self._notes.items() if note[1] != event.subject}
             self._erased.add(event.subject)
 
-    def fault_at_end(self) -> IntegrityError | None:
-        """Return the fault of a log that lacks a look at its end."""
-        what = None if self._state is None else missing_look(self._state, self._last_at)
-        return None if what is None or self._state is None else IntegrityError(self._state.position, what)
+    def fault_at_end(self, count: int, last: bytes) -> IntegrityError | None:
+        """Return the fault of a log that lacks a look at its end, ends elsewhere, or is another trial's."""
+        if count and (what := missing_look(self._state, self._last_at)):
+            return IntegrityError(count, what)
+        head, names = self._view.head(self._trial), {number: name for name, number in self._view.trials().items()}
+        if (head.position, head.hash) != (count, last):
+            what = f"the log should end at record {head.position}, not {count}"
+            return IntegrityError(min(count, head.position) + 1, what)
+        if not count or self._state.design.name != names[self._trial]:
+            return IntegrityError(1, f"it is not the log of the trial it is kept as, {names[self._trial]!r}")
+        return None
 
     def secret(self) -> str:
         """Return who can draw the arms again."""
         commitments = self._commitments()
         if not commitments:
             return SEED
-        if self._state is not None and self._state.is_revealed:
+        if self._state.is_revealed:
             return REVEALED
         return KEPT if all(self._view.secret(one) is not None for one in commitments) else UNKNOWN
 
     def _commitments(self) -> list[str]:
         """The commitments to secrets, without those of epochs with a seed."""
-        return [] if self._state is None else list(filter(None, self._state.commitments))
+        return list(filter(None, self._state.commitments))
 
     def fault_outside(self, count: int) -> IntegrityError | None:
         """Return the first thing outside the log that is missing, superfluous or different."""
@@ -214,9 +206,8 @@ class _Log:
             if not known or commitment(subject.salt, subject.pseudonym) != subject.key:
                 return IntegrityError(count, f"the pseudonym kept for subject {subject.key} is not the one recorded")
         if self._latest:
-            return IntegrityError(
-                count, f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased"
-            )
+            what = f"the pseudonym of subject {next(iter(self._latest))} is missing, and was not erased"
+            return IntegrityError(count, what)
         for position, (salt, text) in view.notes(self._trial).items():
             if self._notes.pop(position, ("", ""))[0] != commitment(salt, text):
                 return IntegrityError(position, "the free text kept for it is not the one recorded")

@@ -12,7 +12,8 @@ from adhere.design.design import Design
 from adhere.intervals import RewardSums
 from adhere.store import ReadTransaction
 from adhere.trial.domain.due_looks import next_probabilities
-from adhere.trial.log.records import RecordRows, read_histories, records_of_rows
+from adhere.trial.domain.log_records import read_histories
+from adhere.trial.log.records import RecordRows, records_of_rows
 from adhere.trial.policy.engine import Engine
 from adhere.trial.writing.projection import read_state
 
@@ -77,7 +78,7 @@ def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine
     """The results at the head of the log, from the same records as the monitor's numbers."""
     head, state = view.head(trial), read_state(view, trial, design, engine)
     rows, n_fallbacks, n_refused = RecordRows(), 0, 0
-    for made, history in read_histories(view, trial, 0):
+    for made, history in read_histories(view, trial):
         rows.add(made, history)
         n_fallbacks += bool(history.fallback) and not history.in_error
         n_refused += 0 if history.in_error else len(history.refused)

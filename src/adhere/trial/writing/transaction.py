@@ -1,6 +1,6 @@
 """One trial within one transaction of a store: its state, and the events added to its log."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,10 +22,9 @@ from adhere.trial.domain.events import (
     encode,
     to_record,
 )
-from adhere.trial.domain.evolve import refused_events
-from adhere.trial.domain.history import History
-from adhere.trial.domain.log_records import link
-from adhere.trial.domain.looker import read_patients
+from adhere.trial.domain.evolve import refused_event
+from adhere.trial.domain.log_records import link, read_histories
+from adhere.trial.domain.looker import Patients
 from adhere.trial.domain.state import TrialState
 from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.kits import Kits
@@ -63,13 +62,7 @@ class LiveTrial:
 class TrialTransaction:
     """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""
 
-    def __init__(
-        self,
-        store: WriteTransaction,
-        live: LiveTrial,
-        head: Head,
-        fetched: Fetched,
-    ) -> None:
+    def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
         self.kits, self.engine, self.is_live = live.kits, live.engine, live.is_live
         snapshot = usable_snapshot(live.engine, head)
@@ -193,7 +186,7 @@ class TrialTransaction:
             if self.state.relearn_from is not None and needs_policy(self.state):
                 self.catch_up()  # which may record refusals, and the looks behind them
                 continue
-            self.append(Change(looked(self.state, number, at, self._patients)))
+            self.append(Change(looked(self.state, number, at, self._patients())))
 
     def _can_look(self) -> bool:
         """Whether what a look needs is there; a trial whose policy does not compile any more can still be closed."""
@@ -204,15 +197,15 @@ class TrialTransaction:
                 return False
         return True
 
-    def _patients(self) -> Iterator[tuple[Recommended, History]]:
+    def _patients(self) -> Patients:
         """All recommendations so far, and what is known of them."""
         self._write()
-        return read_patients(self._store, self._number, self.state.n_recommendations, self.state.position)
+        yield from read_histories(self._store, self._number)
 
     def _append_refusals(self) -> None:
         """Record the updates that the policy refused, behind the events that led to it."""
         while self.state.refusals and self.events:
-            first = refused_events(self.state, self.events[-1].at)[0]
+            first = refused_event(self.state, self.events[-1].at)
             self._projection.load([first.recommendation_index])
             self.append(Change(first))
 
