@@ -12,8 +12,9 @@ from adhere.analysis.reading.from_table import read_records
 from adhere.cli.main import main
 from adhere.design.make_design import make_design
 from adhere.populations.records import read_records as read_patients
+from adhere.trial.log.log_file import write_log
 from adhere.trial.log.records import trial_records
-from adhere.trial.log.table import write_log, write_table
+from adhere.trial.log.table import write_table
 from adhere.trial.monitoring.results import results_of
 from same_records import assert_same_records
 

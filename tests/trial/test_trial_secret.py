@@ -28,9 +28,9 @@ from adhere.trial.domain.commands import (
 from adhere.trial.domain.events import AnyEvent, Created, Event, Recommended, Revealed
 from adhere.trial.domain.log_records import walk
 from adhere.trial.log.explain import explain
-from adhere.trial.log.log_file import read_log
+from adhere.trial.log.log_file import read_log, write_log
 from adhere.trial.log.replay import replay
-from adhere.trial.log.table import write_log, write_table
+from adhere.trial.log.table import write_table
 from adhere.trial.log.verify import verify
 from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.trial_secret import ArmKeys, commitment_to, id_key, kit_key, public_keys, secret_of_seed

@@ -10,8 +10,7 @@ import pytest
 from adhere.store import open_store
 from adhere.store.sqlite import SqliteStore
 from adhere.trial.domain.log_records import link
-from adhere.trial.log.log_file import read_log
-from adhere.trial.log.table import write_log
+from adhere.trial.log.log_file import read_log, write_log
 from adhere.trial.log.verify import VerificationResult, verify
 
 from ..live import Live

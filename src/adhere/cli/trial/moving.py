@@ -60,8 +60,8 @@ def export(
       adhere trial export adhere.db --trial headache headache.log --secrets headache.secrets
     """
     from adhere.trial.domain.events import created_event
-    from adhere.trial.log.log_file import secrets_of
-    from adhere.trial.log.table import FORMATS, write_log, write_table
+    from adhere.trial.log.log_file import secrets_of, write_log
+    from adhere.trial.log.table import FORMATS, write_table
     from adhere.trial.writing.snapshot import summary_of
 
     suffix = path.suffix.lower().removeprefix(".")

@@ -15,8 +15,9 @@ from adhere.trial.domain.log_records import made_event
 from adhere.trial.log.derive import Reproduction, derive_again
 from adhere.trial.log.explain import reasons
 from adhere.trial.log.follow_up import FollowUp
+from adhere.trial.log.log_file import write_log
 from adhere.trial.log.records import trial_records
-from adhere.trial.log.table import write_log, write_table
+from adhere.trial.log.table import write_table
 from adhere.trial.log.verify import VerificationResult, verify
 from adhere.trial.monitoring.policy_beliefs import belief_words, beliefs_in
 from adhere.trial.monitoring.results import Results, results_of

@@ -44,7 +44,7 @@ def read_histories(
     until: int | None = None,
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> Iterator[tuple[Recommended, History]]:
-    """Every recommendation of a trial from a number on, in order, and what is known of it now or was at a position."""
+    """Every recommendation of a trial from a number on, in order, and its history up to a position or up to now."""
     while bodies := view.histories(trial, range(first, first + _AT_ONCE), until):
         for number in sorted(bodies):
             events = [decode(body) for body in bodies[number]]

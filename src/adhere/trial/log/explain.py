@@ -36,42 +36,40 @@ from adhere.trial.domain.log_records import made_and_all
 from adhere.trial.log.look_view import decision_of, look_events
 from adhere.trial.policy.engine import engine_of
 
-_WITH_REASON = {
-    Withdrawn: "lost to follow-up",
-    EnteredInError: "entered in error",
-    Unblinded: "unblinded",
-    Paused: "paused: no new recommendations",
-    Resumed: "resumed: recommendations go on",
-    Closed: "closed for good",
-    Revealed: "secret revealed: anybody can draw the arms again",
+_SAID = {
+    Withdrawn: "lost to follow-up ({event.reason})",
+    EnteredInError: "entered in error ({event.reason})",
+    Unblinded: "unblinded ({event.reason})",
+    Paused: "paused: no new recommendations ({event.reason})",
+    Resumed: "resumed: recommendations go on ({event.reason})",
+    Closed: "closed for good ({event.reason})",
+    Revealed: "secret revealed: anybody can draw the arms again ({event.reason})",
+    UpdateRefused: (
+        "the policy refused the update of record {event.place}, which it skips from here on ({event.reason})"
+    ),
+    Conflicted: "refused: another request under the request id of record {event.of}",
+    Erased: "a subject's identity was erased (key {event.subject})",
+    Repeated: "requested or reported once more, with nothing new",
 }
 
 
 def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
     """One line; `words` are the reporter's own for what was taken, unless they were erased."""
-    if (said := _WITH_REASON.get(type(event))) is not None:
-        return f"{said} ({getattr(event, 'reason', '')})"
+    if (said := _SAID.get(type(event))) is not None:
+        return said.format(event=event)
     if isinstance(event, Recommended):
         at = f", stratum {design.strata[event.stratum]}" if event.stratum is not None else ""
         shares = f" with probability {event.probabilities[event.chosen]:.4f}" if event.probabilities else ""
         return f"recommended: {design.arms[event.chosen]}{shares}{at}"
     if isinstance(event, Reported | Imputed | Corrected):
         return _describe_report(design, event, words)
-    if isinstance(event, UpdateRefused):
-        return f"the policy refused the update of record {event.place}, which it skips from here on ({event.reason})"
     if isinstance(event, Looked):
         return f"look {event.look + 1}, at {event.n_outcomes:,} outcomes: {decision_of(event)}"
     if isinstance(event, Created):
         return f"created: {design.policy}, arms {', '.join(design.arms)}"
-    if isinstance(event, Conflicted):
-        return f"refused: another request under the request id of record {event.of}"
-    if isinstance(event, EpochBegun):
-        lost = f", {event.n_lost:,} records lost" if event.n_lost else ""
-        return f"new epoch: arms are drawn by a fresh secret from here on ({event.reason}{lost})"
-    if isinstance(event, Erased):
-        return f"a subject's identity was erased (key {event.subject})"
-    assert isinstance(event, Repeated)
-    return "requested or reported once more, with nothing new"
+    assert isinstance(event, EpochBegun)
+    lost = f", {event.n_lost:,} records lost" if event.n_lost else ""
+    return f"new epoch: arms are drawn by a fresh secret from here on ({event.reason}{lost})"
 
 
 def _describe_report(design: Design, event: Reported | Imputed | Corrected, words: str | None) -> str:
@@ -81,22 +79,19 @@ def _describe_report(design: Design, event: Reported | Imputed | Corrected, word
     if isinstance(event, Reported):
         when = f" (happened {event.happened.isoformat()})" if event.happened else ""
         return f"reported: {values}{when}"
-    said = [
-        values,
-        *("not lost to follow-up" if part == "withdrawal" else f"{part} retracted" for part in event.retract),
-    ]
-    return f"corrected: {', '.join(filter(None, said))} ({event.reason})"
+    said = ["not lost to follow-up" if part == "withdrawal" else f"{part} retracted" for part in event.retract]
+    return f"corrected: {', '.join(filter(None, [values, *said]))} ({event.reason})"
 
 
 def _values(design: Design, event: Reported | Imputed | Corrected, words: str | None) -> str:
-    said = [] if event.actual is None else [f"actual {describe_taken(design.arms, event.actual)}"]
-    said = [f"{said[0]} ({words})"] if words is not None else said
-    return ", ".join(said + ([] if event.reward is None else [_reward(design, event.reward)]))
-
-
-def _reward(design: Design, reward: float) -> str:
-    words = [f" ({word})" for word, value in design.outcome_words.items() if value == reward]
-    return f"reward {reward:g}{''.join(words)}"
+    said = []
+    if event.actual is not None:
+        given = "" if words is None else f" ({words})"
+        said.append(f"actual {describe_taken(design.arms, event.actual)}{given}")
+    if event.reward is not None:
+        named = "".join(f" ({word})" for word, value in design.outcome_words.items() if value == event.reward)
+        said.append(f"reward {event.reward:g}{named}")
+    return ", ".join(said)
 
 
 def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterator[str]:
@@ -112,7 +107,8 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterat
     yield "Since then:" if len(events) > 1 else "Nothing was reported since."
     for event in events[1:]:
         words = view.note(trial, event.position) if getattr(event, "text", "") else None
-        yield f"  {event.at.isoformat()}  record {event.position}  {describe(design, event, words)}{_by(event)}"
+        by = f", by {event.by}" if event.by else ""
+        yield f"  {event.at.isoformat()}  record {event.position}  {describe(design, event, words)}{by}"
 
 
 def reasons(
@@ -173,7 +169,3 @@ def _drawn_by(created: Created, made: Recommended) -> str:
     if made.imported:
         return "nobody here: it was made elsewhere and imported"
     return "the trial's secret" if created.commitment or made.epoch else f"the seed {created.seed}"
-
-
-def _by(event: AnyEvent) -> str:
-    return f", by {event.by}" if event.by else ""

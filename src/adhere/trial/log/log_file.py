@@ -84,10 +84,19 @@ def write_log(
 
 
 def read_log(
-    path: Path, store: Store, on_progress: Callable[[int], None] = lambda n: None
+    path: Path,
+    store: Store,
+    on_progress: Callable[[int], None] = lambda n: None,
+    finish: Callable[[WriteTransaction, int], None] = lambda writing, trial: None,
 ) -> tuple[str, IntegrityError | None]:
     """Read a log into a store, to look at; returns the trial's name, and the first fault: then nothing was kept."""
-    return _read(path, store, on_progress, lambda writing, trial: None)
+    reading = _LogReading(path, on_progress)
+    try:
+        with store.writing() as writing:
+            finish(writing, reading.into(writing))
+    except _FaultyError as error:
+        return reading.name, error.fault
+    return reading.name, None
 
 
 def import_log(
@@ -120,7 +129,7 @@ def import_log(
         if created.is_live and not is_over:
             begin_epoch(writing, trial, at, "imported from a log, which may be older than the trial")
 
-    return _read(path, store, on_progress, save_secrets)
+    return read_log(path, store, on_progress, save_secrets)
 
 
 def secrets_of(view: ReadTransaction, trial: int) -> list[bytes]:
@@ -134,18 +143,6 @@ def _commitments(view: ReadTransaction, trial: int) -> list[str]:
     """The commitments of all epochs, in order, without an epoch that has a seed."""
     events = (decode(record.body) for record in walk(view, trial))
     return [event.commitment for event in events if isinstance(event, Created | EpochBegun) and event.commitment]
-
-
-def _read(
-    path: Path, store: Store, on_progress: Callable[[int], None], finish: Callable[[WriteTransaction, int], None]
-) -> tuple[str, IntegrityError | None]:
-    reading = _LogReading(path, on_progress)
-    try:
-        with store.writing() as writing:
-            finish(writing, reading.into(writing))
-    except _FaultyError as error:
-        return reading.name, error.fault
-    return reading.name, None
 
 
 class _FaultyError(Exception):
@@ -187,9 +184,8 @@ class _LogReading:
                     subjects = []
             elif isinstance(line, NoteLine):
                 if not 1 <= line.position <= self._count:
-                    raise _FaultyError(
-                        self._count, f"a free text belongs to record {line.position}, which is not there"
-                    )
+                    what = f"a free text belongs to record {line.position}, which is not there"
+                    raise _FaultyError(self._count, what)
                 writing.save_note(trial, line.position, line.salt, line.text)
             elif isinstance(line, End):
                 end = line
@@ -211,9 +207,7 @@ class _LogReading:
                     yield _decoder.decode(text)
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     if number == 1:
-                        raise InputError(
-                            "file", str(self._path), "a .log file that adhere trial export or Trial.save wrote"
-                        ) from None
+                        return
                     raise _FaultyError(self._count + 1, f"line {number} of the file cannot be read") from None
 
     def _take(self, line: RecordLine) -> None:

@@ -1,6 +1,5 @@
 """The looks of a trial in words and names, for people and programs."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
@@ -49,38 +48,34 @@ def decision_of(event: Looked) -> str:
     return CONTINUE if event.decision == GO_ON else NAMES[event.decision]
 
 
-def look_views(design: Design, events: Iterable[Looked]) -> list[LookView]:
-    """Looks in words and names."""
-    made = list(events)
-    names = LookNames(design) if made else None
-    return [] if names is None else [_look_view(design, names, event) for event in made]
-
-
-def _look_view(design: Design, names: LookNames, event: Looked) -> LookView:
-    return LookView(
-        look=event.look + 1,
-        record=event.position,
-        at=event.at,
-        outcomes=event.n_outcomes,
-        recommendations=event.n_recommendations,
-        decision=decision_of(event),
-        arms=[
-            ArmAtLook(
-                arm,
-                NAMES[event.status[number]],
-                names.named(event.values[number]),
-                event.shares[number] if event.shares else None,
-            )
-            for number, arm in enumerate(design.arms)
-        ],
-        selected=None if event.selected is None else design.arms[event.selected],
-        thresholds=names.thresholds(event.look),
-    )
-
-
 def logged_looks(view: ReadTransaction, trial: int, design: Design) -> list[LookView]:
-    """The looks of a trial in a store so far."""
-    return look_views(design, look_events(view, trial))
+    """The looks of a trial in a store so far, in words and names."""
+    events = look_events(view, trial)
+    if not events:
+        return []
+    names = LookNames(design)
+    return [
+        LookView(
+            look=event.look + 1,
+            record=event.position,
+            at=event.at,
+            outcomes=event.n_outcomes,
+            recommendations=event.n_recommendations,
+            decision=decision_of(event),
+            arms=[
+                ArmAtLook(
+                    arm,
+                    NAMES[event.status[number]],
+                    names.named(event.values[number]),
+                    event.shares[number] if event.shares else None,
+                )
+                for number, arm in enumerate(design.arms)
+            ],
+            selected=None if event.selected is None else design.arms[event.selected],
+            thresholds=names.thresholds(event.look),
+        )
+        for event in events
+    ]
 
 
 def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
@@ -89,7 +84,8 @@ def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
     if snapshot is None:
         bodies = [record.body for record in walk(view, trial)]
     else:
-        bodies = _bodies(view, trial, () if snapshot.looks is None else snapshot.looks.made_at)
+        positions = () if snapshot.looks is None else snapshot.looks.made_at
+        bodies = [view.records(trial, position - 1, 1)[0].body for position in positions]
     events = (decode(body) for body in bodies if b'"looked"' in body)
     return [event for event in events if isinstance(event, Looked)]
 
@@ -97,19 +93,10 @@ def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
 def stop_to_confirm(view: ReadTransaction, trial: int) -> Looked | None:
     """The first look that recommends to stop, of a trial that no person has ended yet; None if there is none."""
     snapshot = decode_snapshot(view.head(trial).snapshot)
-    if snapshot is None:
-        if summary_of(view, trial).status == "closed":
-            return None
-        return next((event for event in look_events(view, trial) if event.decision != GO_ON), None)
-    if snapshot.status == "closed" or snapshot.looks is None or snapshot.looks.stop_at is None:
+    has_none = snapshot is not None and (snapshot.looks is None or snapshot.looks.stop_at is None)
+    if has_none or summary_of(view, trial).status == "closed":
         return None
-    event = decode(_bodies(view, trial, (snapshot.looks.stop_at,))[0])
-    assert isinstance(event, Looked)
-    return event
-
-
-def _bodies(view: ReadTransaction, trial: int, positions: Iterable[int]) -> list[bytes]:
-    return [view.records(trial, position - 1, 1)[0].body for position in positions]
+    return next((event for event in look_events(view, trial) if event.decision != GO_ON), None)
 
 
 def recommended_stop(looks: list[LookView]) -> LookView | None:

@@ -25,8 +25,9 @@ In CSV, not in Parquet, text that a spreadsheet would take for a formula is esca
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,6 @@ from adhere.errors import InputError
 from adhere.store import ReadTransaction
 from adhere.trial.domain.events import AnyEvent, Corrected, Imputed, Recommended, Reported, decode
 from adhere.trial.domain.history import History, evolve_history, history_of
-from adhere.trial.log.log_file import write_log
 
 _TEXT = pl.col(pl.String)
 
@@ -113,10 +113,7 @@ def tables(
 
 
 def _row(
-    design: Design,
-    events: Sequence[AnyEvent],
-    who: Mapping[str, str],
-    notes: Mapping[int, tuple[bytes, str]],
+    design: Design, events: Sequence[AnyEvent], who: Mapping[str, str], notes: Mapping[int, tuple[bytes, str]]
 ) -> tuple[Any, ...]:
     made, history = events[0], history_of(events)
     assert isinstance(made, Recommended)
@@ -172,13 +169,10 @@ def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) 
 
 
 def _when(event: AnyEvent | None) -> datetime | None:
-    if event is None:
-        return None
-    return getattr(event, "happened", None) or event.at
+    return None if event is None else getattr(event, "happened", None) or event.at
 
 
 FORMATS = ("csv", "parquet", "log")
-__all__ = ["FORMATS", "write_log", "write_table"]
 
 
 def write_table(
@@ -191,13 +185,14 @@ def write_table(
 ) -> str:
     """Write a trial's table; returns the head of the log it was made from."""
     head = view.head(trial).hash.hex()
+    some = chain([pl.DataFrame(schema=schema(design))], tables(view, trial, design, on_progress))
     if format == "csv":
-        _write_csv(view, trial, design, path, escaped_table, on_progress)
+        _write_csv(path, map(escaped_table, some))
     elif format == "parquet":
         # Row by row through a file, so that memory stays flat however long the trial is.
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "rows.csv"
-            _write_csv(view, trial, design, rows, lambda table: table, on_progress)
+            _write_csv(rows, some)
             try:
                 pl.scan_csv(rows, schema=schema(design)).sink_parquet(path)
             except pl.exceptions.PolarsError as error:  # as Polars says that a disk is full
@@ -207,15 +202,8 @@ def write_table(
     return head
 
 
-def _write_csv(
-    view: ReadTransaction,
-    trial: int,
-    design: Design,
-    path: Path,
-    written: Callable[[pl.DataFrame], pl.DataFrame],
-    on_progress: Callable[[int], None],
-) -> None:
+def _write_csv(path: Path, some: Iterable[pl.DataFrame]) -> None:
+    """Write tables one below the other; the header is that of the first."""
     with path.open("wb") as file:
-        written(pl.DataFrame(schema=schema(design))).write_csv(file)
-        for table in tables(view, trial, design, on_progress):
-            written(table).write_csv(file, include_header=False, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")
+        for number, table in enumerate(some):
+            table.write_csv(file, include_header=number == 0, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")
