@@ -17,12 +17,9 @@ from adhere_client.responses.monitor import OddsOfMediation, Posterior, Weights
 
 def _believed(policy: str, learned: Callable[[Any], None] = lambda state: None) -> list[Belief]:
     engine = Engine(policy, 2, seeded_keys(1), n_patients=100)
-
-    def look(rule: Any, state: Any, memo: Any, rng: Any) -> list[Belief]:
-        learned(state)
-        return list(beliefs(engine.policy, Inside(rule, state, memo, rng, ("a", "b"))))
-
-    return engine.inspect(engine.first_state, 0, look)
+    rule, state, memo, rng = engine.inside(engine.first_state, 0)
+    learned(state)
+    return list(beliefs(engine.policy, Inside(rule, state, memo, rng, ("a", "b"))))
 
 
 def test_a_guarded_thompson_has_the_posteriors_of_the_one_inside() -> None:

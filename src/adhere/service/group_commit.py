@@ -66,7 +66,7 @@ class GroupCommit:
         if self._closing:
             raise ShutdownError
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        if not callable(work) and self._processor.needs_preparation(work):
+        if not callable(work) and not self._processor.is_ready(work.trial):
             self._preparer.put((work, future))
         else:
             self._enqueue([(work, future)])

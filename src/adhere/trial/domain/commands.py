@@ -42,61 +42,56 @@ class Recommend(Command, frozen=True, kw_only=True):
     refuse_alike: bool = False  # whether a new subject is refused whose code looks like another of the site
 
 
-class Report(Command, frozen=True, kw_only=True):
+class AboutRecommendation(Command, frozen=True, kw_only=True):
+    """The fields of every command about a recommendation; that it is the subject's, if one is named, is checked."""
+
+    checks_subject: ClassVar[bool] = True
+    private: ClassVar[tuple[str, ...]] = ("subject",)
+    recommendation_id: str
+    subject: str | None = None
+
+
+class Report(AboutRecommendation, frozen=True, kw_only=True):
     """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
 
     uses_policy: ClassVar[bool] = True
-    checks_subject: ClassVar[bool] = True
     is_quick: ClassVar[bool] = True
     replaces_imputed: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
-    recommendation_id: str
     actual: str | None = None
     took_nothing: bool = False
     took_other: str | None = None
     reward: float | None = None
     happened: datetime | None = None
-    subject: str | None = None  # only checked: that the recommendation is theirs
 
 
-class Correct(Command, frozen=True, kw_only=True):
+class Correct(AboutRecommendation, frozen=True, kw_only=True):
     """Replace reported values; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
 
     uses_policy: ClassVar[bool] = True
-    checks_subject: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
-    recommendation_id: str
     reason: str
     actual: str | None = None
     took_nothing: bool = False
     took_other: str | None = None
     reward: float | None = None
     retract: tuple[str, ...] = ()
-    subject: str | None = None
 
 
-class Withdraw(Command, frozen=True, kw_only=True):
+class Withdraw(AboutRecommendation, frozen=True, kw_only=True):
     """Mark a recommendation as lost to follow-up."""
 
-    checks_subject: ClassVar[bool] = True
     is_quick: ClassVar[bool] = True
-    private: ClassVar[tuple[str, ...]] = ("subject",)
-    recommendation_id: str
     reason: str
-    subject: str | None = None
 
 
-class MarkInError(Command, frozen=True, kw_only=True):
+class MarkInError(AboutRecommendation, frozen=True, kw_only=True):
     """Mark a recommendation as entered in error: nobody was to be treated by it."""
 
     uses_policy: ClassVar[bool] = True
-    checks_subject: ClassVar[bool] = True
     is_quick: ClassVar[bool] = True
     replaces_imputed: ClassVar[bool] = True
-    private: ClassVar[tuple[str, ...]] = ("subject",)
-    recommendation_id: str
     reason: str
-    subject: str | None = None
 
 
 class ChangeStatus(Command, frozen=True, kw_only=True):

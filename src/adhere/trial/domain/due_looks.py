@@ -128,8 +128,9 @@ def arms_left(state: TrialState) -> list[int] | None:
 
 def stated_probabilities(state: TrialState, stratum: int | None) -> tuple[float, ...]:
     """The probability of each arm at the next recommendation, for which nothing is drawn; raises like the policy."""
-    shares = prescribed(state, stratum)
-    return tuple(shares or state.engine.next_probabilities(state.policy_state, state.n_recommendations))
+    engine, shares = state.engine, prescribed(state, stratum)
+    none_dropped = [False] * engine.n_arms
+    return tuple(shares or engine.stated_shares(state.policy_state, state.n_recommendations, none_dropped))
 
 
 def next_probabilities(state: TrialState) -> tuple[float, ...]:

@@ -80,10 +80,15 @@ class Revealed(Event, frozen=True, kw_only=True, tag="revealed"):
     reason: str
 
 
-class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
-    """An arm was recommended, with everything but the secret that is needed to derive it again."""
+class EventAbout(Event, frozen=True, kw_only=True):
+    """The fields of every record about a recommendation."""
 
     recommendation_index: int  # counted from 0, internal: nobody outside is shown it
+
+
+class Recommended(EventAbout, frozen=True, kw_only=True, tag="recommended"):
+    """An arm was recommended, with everything but the secret that is needed to derive it again."""
+
     recommendation_id: str
     epoch: str = ""  # the commitment of the epoch, unless it is the first one
     subject: str
@@ -101,16 +106,13 @@ class Recommended(Event, frozen=True, kw_only=True, tag="recommended"):
     earlier: int | None = None  # index of the subject's recommendation before it, unless entries are repeated
 
 
-class Repeated(Event, frozen=True, kw_only=True, tag="repeated"):
+class Repeated(EventAbout, frozen=True, kw_only=True, tag="repeated"):
     """A recommendation was requested, or a report made, that existed already."""
 
-    recommendation_index: int
 
-
-class Reported(Event, frozen=True, kw_only=True, tag="reported"):
+class Reported(EventAbout, frozen=True, kw_only=True, tag="reported"):
     """A report of what was taken, the reward, or both; `happened` is when, if the reporter gave it."""
 
-    recommendation_index: int
     actual: int | None = None
     reward: float | None = None
     happened: datetime | None = None
@@ -118,18 +120,16 @@ class Reported(Event, frozen=True, kw_only=True, tag="reported"):
     kit: int | None = None  # the recommendation whose kit was taken, where a kit was named
 
 
-class Imputed(Event, frozen=True, kw_only=True, tag="imputed"):
+class Imputed(EventAbout, frozen=True, kw_only=True, tag="imputed"):
     """The values that the trial's rule for missing reports assumes."""
 
-    recommendation_index: int
     actual: int | None = None
     reward: float | None = None
 
 
-class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
+class Corrected(EventAbout, frozen=True, kw_only=True, tag="corrected"):
     """A report was replaced or retracted, or a withdrawal was."""
 
-    recommendation_index: int
     actual: int | None = None
     reward: float | None = None
     retract: tuple[str, ...] = ()
@@ -138,13 +138,12 @@ class Corrected(Event, frozen=True, kw_only=True, tag="corrected"):
     kit: int | None = None
 
 
-class UpdateRefused(Event, frozen=True, kw_only=True, tag="update-refused"):
+class UpdateRefused(EventAbout, frozen=True, kw_only=True, tag="update-refused"):
     """The policy failed at the update counted from the record at `place`; it is skipped from here on.
 
     A correction that changes the update gives it a new try.
     """
 
-    recommendation_index: int
     place: int
     algorithm_version: str
     reason: str
@@ -169,17 +168,15 @@ class Looked(Event, frozen=True, kw_only=True, tag="looked"):
     software: str
 
 
-class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
+class Withdrawn(EventAbout, frozen=True, kw_only=True, tag="withdrawn"):
     """A recommendation is lost to follow-up; earlier reports stay."""
 
-    recommendation_index: int
     reason: str
 
 
-class EnteredInError(Event, frozen=True, kw_only=True, tag="entered-in-error"):
+class EnteredInError(EventAbout, frozen=True, kw_only=True, tag="entered-in-error"):
     """A recommendation was an entry error: nobody was to be treated by it. What a rule assumed of it is void."""
 
-    recommendation_index: int
     reason: str
 
 
@@ -214,10 +211,9 @@ class Erased(Event, frozen=True, kw_only=True, tag="erased"):
     subject: str
 
 
-class Unblinded(Event, frozen=True, kw_only=True, tag="unblinded"):
+class Unblinded(EventAbout, frozen=True, kw_only=True, tag="unblinded"):
     """The arm in a kit was disclosed."""
 
-    recommendation_index: int
     reason: str
 
 
@@ -243,8 +239,6 @@ AnyEvent: TypeAlias = (
 )
 encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-
-
 decode = _decoder.decode  # the event in a record's body
 
 

@@ -6,13 +6,13 @@ record only a few fields are decoded: a log of 200,000 records takes less than a
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import msgspec
 
 from adhere.site_zones import SiteZones
-from adhere.store import ReadTransaction, Record
+from adhere.store import ReadTransaction
 
 TAKEN, OUTCOME, LOST, IN_ERROR = 1, 2, 4, 8  # what is known of a recommendation, as bits
 _COMPLETE = TAKEN | OUTCOME
@@ -66,15 +66,13 @@ class FollowUp:
         """Take in the records since; all of them if the log is another than before, as after a restore."""
         if view.head(trial).position < self.position:  # a view that was opened before another brought this up to date
             return
-        if self.position and not self._is_of(view.records(trial, self.position - 1, 1)):
+        last = view.records(trial, self.position - 1, 1) if self.position else []
+        if self.position and [(one.position, one.hash) for one in last] != [(self.position, self._hash)]:
             self.__init__(self._zones)  # type: ignore[misc]
         while some := view.records(trial, self.position, _AT_ONCE):
             for record in some:
                 self._follow(_decode(record.body))
             self.position, self._hash = some[-1].position, some[-1].hash
-
-    def _is_of(self, last: Sequence[Record]) -> bool:
-        return bool(last) and (last[0].position, last[0].hash) == (self.position, self._hash)
 
     def _follow(self, said: _Said) -> None:
         number = said.recommendation_index

@@ -5,7 +5,7 @@ imputed one, after the policy had used it, the policy forgot everything and lear
 Of what was taken nothing is noted: only policies that do not learn from it can be redrawn.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class _Steps:
         self._design: Design
         self._version, self._recycles = "", False
         self._keys: Words | None = None
-        self._changes_state: Callable[[int], bool] = lambda index: False  # without any report
+        self._n_changing = 0  # recommendations that change the policy's state without any report
         self._steps: list[tuple[int, int, int]] = []
         self._rewards: list[float] = []  # every value that was ever reported, as the policy learns it
         self._state: TrialState
@@ -134,7 +134,7 @@ class _Steps:
             self._refuse(str(error))
             return
         self._version, self._recycles = engine.algorithm_version, engine.recycles
-        self._changes_state = engine.choice_changes_state
+        self._n_changing = engine.n_changing
 
     def _recommend(self, event: Recommended) -> None:
         if event.imported:
@@ -177,6 +177,6 @@ class _Steps:
         if not self._reason:
             self._steps.append((0, FORGET, 0))
             made = [one.recommendation_index for one in self._histories() if not one.fallback]
-            self._steps += [(number, ALLOCATED, 0) for number in made if self._changes_state(number)]
+            self._steps += [(number, ALLOCATED, 0) for number in made if number < self._n_changing]
             self._steps += [(patient, REWARD, row) for _, (patient, row) in sorted(self._updates.items())]
         self._is_outdated = False

@@ -61,29 +61,24 @@ def import_table(
 def _steps(number: int, row: Mapping[str, Any]) -> list[_Step]:
     start = number_of(row, "RECPOS", number)
     steps = [_Step((start, number, 0), number, "recommended")]
-    heard: dict[float, list[str]] = {}
-    for part, column, place in (("actual", "TRTASTAT", "TRTAPOS"), ("reward", "AVAL", "AVALPOS")):
-        known = text_of(row, column) or (part == "actual" and text_of(row, "TRTA"))
-        if known:
-            heard.setdefault(max(start, number_of(row, place, start)), []).append(part)
-    for at, parts in heard.items():
-        kinds = {_kind(row, part) for part in parts}
-        told = {kind: [part for part in parts if _kind(row, part) == kind] for kind in kinds}
-        # The arm first: a reward that stands at the same place was learned together with it.
-        for turn, (kind, said) in enumerate(sorted(told.items(), key=lambda item: "actual" not in item[1]), 1):
-            steps.append(_Step((at, number, turn), number, f"{kind} {' '.join(said)}"))
+    heard: dict[tuple[float, str], list[str]] = {}
+    for part, column, place, imputed in (
+        ("actual", "TRTASTAT", "TRTAPOS", "TRTADTYP"),
+        ("reward", "AVAL", "AVALPOS", "DTYPE"),
+    ):
+        if text_of(row, column) or (part == "actual" and text_of(row, "TRTA")):
+            kind = "imputed" if text_of(row, imputed).upper() == "IMPUTED" else "reported"
+            heard.setdefault((max(start, number_of(row, place, start)), kind), []).append(part)
+    # The arm first: a reward that stands at the same place was learned together with it.
+    for turn, ((at, kind), parts) in enumerate(heard.items(), 1):
+        steps.append(_Step((at, number, turn), number, f"{kind} {' '.join(parts)}"))
     for flag, what in _ENDS.items():
         if text_of(row, flag).upper() == "Y":
             steps.append(_Step((float("inf"), number, 3), number, what))
     return steps
 
 
-def _kind(row: Mapping[str, Any], part: str) -> str:
-    return "imputed" if text_of(row, _IMPUTED[part]).upper() == "IMPUTED" else "reported"
-
-
 _ENDS = {"WITHDFL": "withdrawn", "INERRFL": "entered-in-error"}
-_IMPUTED = {"actual": "TRTADTYP", "reward": "DTYPE"}
 
 
 def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: Callable[[], datetime]) -> Change:
@@ -102,11 +97,9 @@ def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: 
     reward = state.engine.check_reward(number_of(row, "AVAL", 0.0, reward_in)) if "reward" in parts else None
     if kind == "imputed":
         return Change(Imputed(**stamp, at=at, actual=actual, reward=reward))
-    if other is None:
-        return Change(Reported(**stamp, at=at, actual=actual, reward=reward))
-    salt = new_salt()
-    event = Reported(**stamp, at=at, actual=actual, reward=reward, text=commitment(salt, other))
-    return Change(event, note=(salt, other))
+    note = None if other is None else (new_salt(), other)
+    text = "" if note is None else commitment(*note)
+    return Change(Reported(**stamp, at=at, actual=actual, reward=reward, text=text), note=note)
 
 
 def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: datetime) -> Change:
@@ -118,7 +111,9 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
     site = text_of(row, "SITEID")
     name = text_of(row, "USUBJID").removeprefix(f"{text_of(row, 'STUDYID')}/")
     pseudonym = name if name.startswith(f"{site}/") else f"{site}/{check_text('USUBJID', name)}"
-    subject = transaction.subject(pseudonym) or new_subject(pseudonym)
+    subject, arms = transaction.subject(pseudonym) or new_subject(pseudonym), state.design.arms
+    if row["TRTP"] not in arms:
+        raise InputError("TRTP", row["TRTP"], nearest(str(row["TRTP"]), arms))
     event = Recommended(
         position=state.position + 1,
         at=at,
@@ -128,7 +123,7 @@ def _recommended(transaction: TrialTransaction, row: Mapping[str, Any], at: date
         subject=subject.key,
         site=site,
         learned_up_to=state.position,
-        chosen=_arm(state.design, "TRTP", row["TRTP"]),
+        chosen=arms.index(row["TRTP"]),
         probabilities=_probabilities(state.design, row),
         memo=memo,
         estimated=text_of(row, "ESTFL") == "Y",
@@ -164,13 +159,7 @@ def _taken(design: Design, row: Mapping[str, Any]) -> tuple[int, str | None]:
         hint = "who took none of these has an empty TRTA and TRTASTAT NOTHING or OTHER"
         expected = f"{nearest(str(name), design.arms)}; {hint}; arms that nobody was given are listed with --arms"
         raise InputError("TRTA", name, expected)
-    return _arm(design, "TRTA", name), None
-
-
-def _arm(design: Design, column: str, name: Any) -> int:
-    if name not in design.arms:
-        raise InputError(column, name, nearest(str(name), design.arms))
-    return design.arms.index(name)
+    return design.arms.index(name), None
 
 
 def _probabilities(design: Design, row: Mapping[str, Any]) -> tuple[float, ...]:

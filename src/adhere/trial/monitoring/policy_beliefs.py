@@ -73,12 +73,9 @@ class Inside(NamedTuple):
 
 def beliefs_in(state: TrialState) -> list[Belief]:
     """The beliefs of a trial's policy in a state, once it is loaded."""
-    engine, arms = state.engine, state.design.arms
-
-    def look(rule: Any, named_state: Any, memo: Any, rng: Any) -> list[Belief]:
-        return list(beliefs(engine.policy, Inside(rule, named_state, memo, rng, arms)))
-
-    return engine.inspect(state.policy_state, state.n_recommendations, look)
+    engine = state.engine
+    inside = Inside(*engine.inside(state.policy_state, state.n_recommendations), state.design.arms)
+    return list(beliefs(engine.policy, inside))
 
 
 @singledispatch

@@ -3,13 +3,13 @@
 import math
 import re
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation import classes_of, memo_of, state_of
+from adhere.compilation import Kernel, classes_of, memo_of, state_of
 from adhere.compilation.policy_failures import explain_step
 from adhere.compilation.sources import noted_digest
 from adhere.design.policy_in_trial import PolicyInTrial
@@ -89,8 +89,8 @@ class BuffersOfThread(threading.local):
 
 
 Floats = NDArray[np.float64]
-Result = TypeVar("Result")
 _SUM_TOLERANCE = 1e-6
+_STEPS = (CHOOSE_ARM, LEARN_UPDATES)  # of every trial
 
 
 class Choice(NamedTuple):
@@ -142,9 +142,12 @@ class PolicySteps(PolicyInTrial):
     def _buffers(self) -> Buffers:
         return self._of_thread.own
 
-    def choice_changes_state(self, index: int) -> bool:
-        """Say whether a recommendation changes the policy's state before anything is reported about it."""
-        return index < self.n_changing
+    def _prepared(self, state: Floats) -> Buffers:
+        """Return this thread's buffers, with a state and an empty memo."""
+        buffers = self._buffers
+        buffers.state[:] = state
+        buffers.memo.fill(0.0)
+        return buffers
 
     def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
         """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense.
@@ -177,10 +180,8 @@ class PolicySteps(PolicyInTrial):
         self._choose(self.first_state, 0, self.keys.public)
 
     def _choose(self, state: Floats, index: int, keys: KeyPair) -> Choice:
-        buffers = self._buffers
+        buffers = self._prepared(state)
         after, memo = buffers.state, buffers.memo
-        after[:] = state
-        memo.fill(0.0)
         chosen = self._draw(buffers.rng, keys, CHOOSE_ARM, after, memo, buffers.rng, index)
         if not isinstance(chosen, int) or not 0 <= chosen < self.n_arms:
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
@@ -196,9 +197,7 @@ class PolicySteps(PolicyInTrial):
 
     def allocate(self, state: Floats, index: int, shares: Sequence[float], epoch: str = "") -> Choice:
         """Draw an arm by shares that the design prescribes; to the policy it is as if a guard had decided."""
-        buffers = self._buffers
-        buffers.state[:] = state
-        buffers.memo.fill(0.0)
+        buffers = self._prepared(state)
         buffers.shares[:] = shares
         own = buffers.state, buffers.memo, buffers.rng
         chosen = self._draw(buffers.rng, self.keys.at(epoch, index), ALLOCATE_ARM, *own, index, buffers.shares)
@@ -219,33 +218,23 @@ class PolicySteps(PolicyInTrial):
         """The probability of each arm at a recommendation that is still to come, if some were dropped."""
         if self._lacks_tables:
             self._load_steps()
-        buffers = self._buffers
-        buffers.state[:] = state
-        buffers.memo.fill(0.0)
+        buffers = self._prepared(state)
         own = self._rule, buffers.named_state, buffers.named_memo
         stated_shares(*own, index, dropped, buffers.out, buffers.rng)
         return [float(share) for share in buffers.out[: self.n_arms]]
 
-    def next_probabilities(self, state: Floats, index: int) -> tuple[float, ...]:
-        """The probability of each arm at a recommendation that is still to come; nothing is drawn for it."""
-        return tuple(self.stated_shares(state, index, [False] * self.n_arms))
-
     def beliefs(self, state: Floats, index: int) -> list[float]:
         """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
-        buffers = self._buffers
-        buffers.state[:] = state
-        buffers.memo.fill(0.0)
-        point(buffers.rng, index, ESTIMATE)
-        write_beliefs(self._rule, buffers.named_state, buffers.named_memo, buffers.out, buffers.rng)
-        return [float(p) for p in buffers.out[: self.n_arms]]
+        rule, named_state, memo, rng = self.inside(state, index)
+        out = self._buffers.out
+        write_beliefs(rule, named_state, memo, out, rng)
+        return [float(p) for p in out[: self.n_arms]]
 
-    def inspect(self, state: Floats, index: int, look: Callable[[Any, Any, Any, Any], Result]) -> Result:
-        """Call a function with the rule, state, memo and stream at a recommendation that is still to come."""
-        buffers = self._buffers
-        buffers.state[:] = state
-        buffers.memo.fill(0.0)
+    def inside(self, state: Floats, index: int) -> tuple[Any, Any, Any, Any]:
+        """The rule, state, memo and stream at a recommendation that is still to come, until the next step is run."""
+        buffers = self._prepared(state)
         point(buffers.rng, index, ESTIMATE)
-        return look(self._rule, buffers.named_state, buffers.named_memo, buffers.rng)
+        return self._rule, buffers.named_state, buffers.named_memo, buffers.rng
 
     def probabilities(self, state: Floats, index: int, memo: Sequence[float]) -> list[float]:
         """The probability of each arm at a recommendation, from the state before it and its memo."""
@@ -272,37 +261,34 @@ class PolicySteps(PolicyInTrial):
 
     def load_allocation(self) -> None:
         """Load the step that draws arms by shares."""
-        if self._lacks_tables:
-            self._load_steps()
-        buffers = self._buffers
-        own = (buffers.state, buffers.memo, buffers.rng, 0, buffers.shares)
-        self._kernels[ALLOCATE_ARM] = ALLOCATE_ARM.compiled(self._rule, *own)
+        self._load_steps(ALLOCATE_ARM)
 
     @property
     def loads_at_once(self) -> bool:
         """Whether the steps are compiled, in memory or on disk, and no table has to be computed."""
-        buffers = self._buffers
-        own = (buffers.state, buffers.memo, buffers.rng)
-        one_update = (*buffers.one_update, buffers.done)
-        return (
-            not self._lacks_tables
-            and CHOOSE_ARM.ready(self._rule, *own, 0)
-            and LEARN_UPDATES.ready(self._rule, *own, *one_update)
-        )
+        return not self._lacks_tables and all(step.ready(self._rule, *self._given_to(step)) for step in _STEPS)
 
-    def _load_steps(self) -> None:
+    def _given_to(self, step: Kernel) -> tuple[Any, ...]:
+        """Return arguments of the types that a step takes."""
+        buffers = self._buffers
+        more = {
+            CHOOSE_ARM: (0,),
+            ALLOCATE_ARM: (0, buffers.shares),
+            LEARN_UPDATES: (*buffers.one_update, buffers.done),
+        }
+        return (buffers.state, buffers.memo, buffers.rng, *more[step])
+
+    def _load_steps(self, *steps: Kernel) -> None:
+        """Load some steps, or those that every trial needs, and the policy's tables before them."""
         if self._lacks_tables:
             try:
                 self._rule, self._lacks_tables = self._assemble().rule, False
             except InputError as error:  # there is too little memory now
                 raise UnavailableError(str(error)) from error
-        buffers = self._buffers
-        own = (buffers.state, buffers.memo, buffers.rng)
-        self._kernels[CHOOSE_ARM] = CHOOSE_ARM.compiled(self._rule, *own, 0)
-        one_update = (*buffers.one_update, buffers.done)
-        self._kernels[LEARN_UPDATES] = LEARN_UPDATES.compiled(self._rule, *own, *one_update)
+        for step in steps or _STEPS:
+            self._kernels[step] = step.compiled(self._rule, *self._given_to(step))
 
     def _run(self, kernel: Any, *arguments: Any) -> Any:
         if kernel not in self._kernels:  # looking up a kernel by the types of its arguments takes longer than its run
-            self.load_allocation() if kernel is ALLOCATE_ARM else self._load_steps()
+            self._load_steps(kernel)
         return self._kernels[kernel](self._rule, *arguments)

@@ -76,8 +76,8 @@ class Kits:
         Whether such a recommendation was made in that epoch is for the caller to check.
         """
         self.check_usable()
-        letters = plain_letters(code)
-        if len(letters) != _N_LETTERS or not all(letter in LETTERS for letter in letters):
+        letters = plain_letters(code, _N_LETTERS)
+        if letters is None:
             raise unknown_kit(code)
         number = 0
         for letter in letters:

@@ -112,9 +112,13 @@ def in_groups(letters: str) -> str:
     return "-".join(letters[first : first + 4] for first in range(0, len(letters), 4))
 
 
-def plain_letters(text: str) -> str:
-    """Return the letters of a code as it may be typed: small letters, O for 0, without hyphens or with blanks."""
-    return "".join(text.upper().replace("-", " ").split()).translate(_READ_AS)
+def plain_letters(text: str, n: int) -> str | None:
+    """Return the n letters of a code as it may be typed, or None if the text is not such a code.
+
+    It may have small letters, O for 0, no hyphens, or blanks.
+    """
+    letters = "".join(text.upper().replace("-", " ").split()).translate(_READ_AS)
+    return letters if len(letters) == n and all(letter in LETTERS for letter in letters) else None
 
 
 def parse_id(text: str) -> str | None:
@@ -125,7 +129,5 @@ def parse_id(text: str) -> str | None:
     """
     if _AS_WRITTEN.fullmatch(text):  # as clients send it
         return text
-    letters = plain_letters(text)
-    if len(letters) != _N_LETTERS or not all(letter in LETTERS for letter in letters):
-        return None
-    return in_groups(letters)
+    letters = plain_letters(text, _N_LETTERS)
+    return None if letters is None else in_groups(letters)

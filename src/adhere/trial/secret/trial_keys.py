@@ -70,7 +70,10 @@ class TrialKeys:
     def check(self, commitment: str) -> None:
         """Raise a `SecretUnknownError` if the secret of an epoch is not known here."""
         if commitment not in self._secrets and self.secret(commitment) is None:
-            raise _unknown(commitment)
+            raise SecretUnknownError(
+                f"the secret with the commitment {commitment[:8]}… is not known here: it is neither in the store nor "
+                "in a file of secrets (--secret-file)"
+            )
 
     def knows(self, commitment: str) -> bool:
         """Return whether the arms of an epoch can be drawn here."""
@@ -113,10 +116,3 @@ class SeededKeys(TrialKeys):
     def new_id(self, index: int) -> str:
         """Return the ID of a recommendation."""
         return self.ids.with_bytes(index, id_bytes(self._secrets[""], index))
-
-
-def _unknown(commitment: str) -> SecretUnknownError:
-    return SecretUnknownError(
-        f"the secret with the commitment {commitment[:8]}… is not known here: it is neither in the store nor in a "
-        "file of secrets (--secret-file)"
-    )

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -45,7 +45,6 @@ from adhere.trial.writing.creation import WHY_NO_SEED
 from adhere.trial.writing.transaction import TrialTransaction
 
 _ABOUT_ENTRIES = (Recommend, Correct)  # as a tuple: `isinstance` would make a union type anew at each command
-CommandKind = TypeVar("CommandKind", bound=Command)
 new_salt = partial(random_bytes, 16)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
@@ -67,14 +66,6 @@ def new_subject(pseudonym: str) -> Subject:
     """A person that is not known yet, with a key that reveals nothing once the salt is deleted."""
     salt = new_salt()
     return Subject(pseudonym, commitment(salt, pseudonym), salt)
-
-
-def by_trial(commands: Sequence[CommandKind]) -> dict[str, list[CommandKind]]:
-    """The commands on each trial."""
-    found: dict[str, list[CommandKind]] = {}
-    for command in commands:
-        found.setdefault(command.trial, []).append(command)
-    return found
 
 
 def needed(
@@ -154,10 +145,11 @@ def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) ->
         transaction.look(at)  # those by day whose day is over, before anything of a later day counts
     event = known = transaction.recorded(command.request_id)
     if event is None:
-        if not transaction.is_live:
-            raise _not_live(transaction.state.design.name)
+        name = transaction.state.design.name
+        if not transaction.is_live:  # one that was saved from memory, and brought in to be read
+            sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
+            raise ConflictError("trial", name, "a trial that was created live", sentence)
         if transaction.state.status == "closed" and not command.when_closed:
-            name = transaction.state.design.name
             sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
             raise ConflictError("trial", name, "a trial that is not closed", sentence)
         if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
@@ -220,12 +212,6 @@ def why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailable
     except UnavailableError as error:
         return error
     return None
-
-
-def _not_live(name: str) -> ConflictError:
-    """The refusal of a trial that was saved from memory, and brought in to be read."""
-    sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
-    return ConflictError("trial", name, "a trial that was created live", sentence)
 
 
 def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int | None:

@@ -4,6 +4,7 @@
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from adhere.trial.domain.looker import looker_of
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.writing.creation import begin_epochs_after_restore, check_seed_of, create_trial
 from adhere.trial.writing.derivation import derive_caches
-from adhere.trial.writing.execution import by_trial, execute, needed, why_unavailable
+from adhere.trial.writing.execution import execute, needed, why_unavailable
 from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
 
 
@@ -106,7 +107,9 @@ class CommandProcessor:
         self, writing: WriteTransaction, commands: Sequence[Command]
     ) -> dict[str, TrialTransaction | InputError | UnavailableError]:
         """The trials that commands name, locked and with what the commands will need."""
-        commands_on = by_trial(commands)
+        commands_on: defaultdict[str, list[Command]] = defaultdict(list)
+        for command in commands:
+            commands_on[command.trial].append(command)
         trials: dict[str, TrialTransaction | InputError | UnavailableError] = {}
         known: list[LiveTrial] = []
         for name in commands_on:
@@ -129,10 +132,6 @@ class CommandProcessor:
             return False
         return command.is_quick and not (command.replaces_imputed and live.n_examined)
 
-    def needs_preparation(self, command: AnyCommand) -> bool:
-        """Whether a command's trial has yet to be loaded or derived, which `prepare` does ahead."""
-        return not self.is_ready(command.trial)
-
     def is_ready(self, trial: str) -> bool:
         """Whether a trial's policy is loaded and its caches are derived; until then `prepare` may take seconds."""
         live = self._trials.get(trial)
@@ -143,7 +142,7 @@ class CommandProcessor:
 
         Whatever cannot be done now is left to `execute`, which tells why.
         """
-        for name in by_trial(commands):
+        for name in {command.trial: None for command in commands}:
             with suppress(InputError, UnavailableError):
                 self.make_ready(self.trial(name))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from adhere.store import ReadTransaction, UpdateBlock, WriteTransaction
+from adhere.store import UpdateBlock, WriteTransaction
 from adhere.trial.domain.state import Refusal
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row, arrays, changed, count, join, split
@@ -19,7 +19,7 @@ class UpdateTable:
     `n_updates` counts the updates in it.
     """
 
-    def __init__(self, cache: ReadTransaction, trial: int, memo_size: int, n_updates: int) -> None:
+    def __init__(self, cache: WriteTransaction, trial: int, memo_size: int, n_updates: int) -> None:
         self.n_updates = n_updates
         self._cache, self._trial, self._memo_size = cache, trial, memo_size
         self._kept_back: dict[int, bytes] = {}
@@ -35,7 +35,6 @@ class UpdateTable:
 
     def save(self, end: int, updates: dict[int, bytes]) -> None:
         """Add a block that is complete."""
-        assert isinstance(self._cache, WriteTransaction)
         self._cache.save_updates(self._trial, UpdateBlock(end, len(updates), join(updates)))
         self.n_updates += len(updates)
         self._n_written += len(updates)
@@ -43,7 +42,6 @@ class UpdateTable:
     def flush(self) -> None:
         """Write what was kept back."""
         for end, data in self._kept_back.items():
-            assert isinstance(self._cache, WriteTransaction)
             self._cache.save_updates(self._trial, UpdateBlock(end, count(data, self._memo_size), data))
         self._kept_back, self._n_written = {}, self.n_updates
 
@@ -59,7 +57,6 @@ class UpdateTable:
 
     def clear(self) -> None:
         """Delete all blocks."""
-        assert isinstance(self._cache, WriteTransaction)
         self._cache.drop_updates(self._trial, 0, _END)
         self.n_updates, self._n_written, self._kept_back = 0, 0, {}
 
