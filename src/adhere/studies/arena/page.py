@@ -5,7 +5,6 @@ from typing import Any
 
 import polars
 
-from adhere.report.page import GLOSSARY
 from adhere.studies.arena.cells import MAIN_HORIZON
 from adhere.studies.arena.entrants import REFERENCE
 from adhere.studies.arena.facts import Facts
@@ -14,20 +13,6 @@ from adhere.studies.arena.figures import cells, charts
 from adhere.studies.framework.words import StudyPage, Tables
 
 TITLE = "The arena: every policy on the same patients"
-_OWN_WORDS = {
-    "share of the best possible surplus": "Surplus divided by that of always recommending the best arm: 1 is the "
-    "best, 0 is uniform randomisation, below 0 is worse than that.",
-    "family": "Populations drawn from one law by a published seed.",
-    "mediated": "Given the arm taken, the reward does not depend on the arm recommended: nothing is confounded.",
-    "odds": "What mediated-thompson believes beforehand, mediated to confounded; ∞ never doubts.",
-    "worst 5%": "The mean over the twentieth of a family's populations on which a policy does worst.",
-    "frontier": "The policies that no other beats both where rewards are mediated and where they are not.",
-    "regret against the best treatment": "Reward lost against everybody taking the arm that is best for all.",
-    "compliers": "Patients who take what is recommended; their regret counts what they lose.",
-    "95% interval": "Student's interval of the mean over the populations of a family.",
-}
-_SHARED_WORDS = ("arm", "protocol", "Chosen", "Actual", "Comply", "surplus", "regret", "policy", "population", "run")
-WORDS = {**{word: GLOSSARY[word] for word in _SHARED_WORDS}, **_OWN_WORDS}
 _THRESHOLDS = {
     "TOLERATED": -0.005,  # of the best possible surplus: losses up to this are none
     "SLIGHT": -0.01,  # of the best possible surplus, lost where pooling misleads
@@ -45,7 +30,7 @@ def study_page(facts: Facts) -> StudyPage:
 
 def arena_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
     """The page of the tables `results`, `curves`, `frontier` and `families`; `foot` describes the run."""
-    return study_page(Facts(tables)).html(TITLE, foot, warning, WORDS)
+    return study_page(Facts(tables)).html(TITLE, foot, warning)
 
 
 _N_BEST = 5

@@ -24,20 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLE = "Coverage: do the intervals hold?"
-WORDS = {
-    "confidence sequence": "A set after every patient that holds the truth at all times at once, with the promised "
-    "probability, however arms were allocated and whenever one stops.",
-    "cover": "An interval covers if it holds what is true of the population.",
-    "ever misses": "Does not hold the truth at some time of the trial; the sets are intersected over time, so that "
-    "the last one tells.",
-    "fixed-sample": "Meant for one look at a trial whose allocation did not depend on outcomes.",
-    "mediated": "Given the arm taken, the outcome does not depend on the arm recommended.",
-    "compliers": "Those who take what is recommended, whatever that is.",
-    "weak instrument": "A recommendation that changes what next to nobody takes.",
-    "floor": "Each arm keeps a least probability.",
-    "false alarm": "A test rejects a hypothesis that is true.",
-    "Monte Carlo interval": "Wilson's 95% interval for a share, given that so many trials were drawn and no more.",
-}
 _CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {AGREES: HOLDS, IN_PART: OPEN, DIFFERS: FAILS})
 
 
@@ -174,18 +160,12 @@ class Facts:
 
 def study_page(facts: Facts) -> StudyPage:
     """Lead and sections of the page; what the tables do not hold is left out."""
-    return StudyPage(
-        __package__,
-        facts,
-        charts(facts),
-        cells(facts),
-        _NAMES,
-    )
+    return StudyPage(__package__, facts, charts(facts), cells(facts), _NAMES)
 
 
 def coverage_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
     """The page of the tables; `foot` describes the run."""
-    return study_page(Facts(tables)).html(TITLE, foot, warning, WORDS, _CLAIM_WORDS)
+    return study_page(Facts(tables)).html(TITLE, foot, warning, _CLAIM_WORDS)
 
 
 def charts(facts: Facts) -> Charts:

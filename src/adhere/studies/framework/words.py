@@ -3,8 +3,8 @@
 A line `[question]`, `[result]`, `[uncertainty]` or `[details]` opens a text; `[claim VERDICT]` opens a claim (what is
 stated, the paper's figure and ours, a paragraph each); `[figure NAME]`, `[wide figure NAME]` and `[headline NAME]`
 open a figure's caption and its description for those who do not see it; `[table NAME]` and `[folded table NAME]` open
-a table's caption. A page of several sections parts them by `[section NAME]` and `[title]`. Blank lines part
-paragraphs.
+a table's caption. A page of several sections parts them by `[section NAME]` and `[title]`, and has a glossary: each
+`[word NAME]` opens what it means, or stands alone where the report's glossary says that. Blank lines part paragraphs.
 """
 
 import re
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from adhere.report.numbers import counted, estimate_texts
-from adhere.report.page import ON_THE_PAPER, ClaimWords, page
+from adhere.report.page import GLOSSARY, ON_THE_PAPER, ClaimWords, page
 from adhere.report.section import Claim, Listing, ReportFigure, Section, verdict_on
 from adhere.report.style import figure_files
 from adhere.simulation import Estimate
@@ -30,7 +30,7 @@ Rows = Sequence[Sequence[str]]
 Table = tuple[Sequence[str], Rows]  # its heading and its rows
 Cells = Mapping[str, Table]  # those of the tables, by name
 _TEXTS = ("question", "result", "uncertainty")
-_KINDS = "section|title|lead|question|result|uncertainty|details|claim|(?:wide )?figure|headline|(?:folded )?table"
+_KINDS = "section|title|lead|question|result|uncertainty|details|claim|(?:wide )?figure|headline|(?:folded )?table|word"
 _BLOCK = re.compile(rf"^\[({_KINDS})(?: ([^]\n]+))?\]", re.MULTILINE)
 
 
@@ -127,20 +127,17 @@ class StudyPage:
         context = {**names, "facts": facts, "charts": charts, "cells": cells}
         lead, *blocks = read_blocks(str(package), context)
         self.lead, self.sections = lead.paragraphs[0], write_sections(blocks, charts, cells)
+        words = [one for one in blocks if one.kind == "word"]
+        self.glossary = {one.name: " ".join(one.paragraphs) or GLOSSARY[one.name] for one in words}
 
     def html(
-        self,
-        title: str,
-        foot: Mapping[str, str],
-        warning: str,
-        glossary: Mapping[str, str],
-        claim_words: ClaimWords = ON_THE_PAPER,
+        self, title: str, foot: Mapping[str, str], warning: str, claim_words: ClaimWords = ON_THE_PAPER
     ) -> str:
         """The page as one self-contained file; `foot` describes the run."""
         figures = [figure for section in self.sections for figure in section.all_figures()]
         drawn = {one.name: figure_files(one, [".svg"])[".svg"] for one in figures}
         return page(
-            title, self.sections, drawn, foot, warning, lead=self.lead, glossary=glossary, figure_files=False,
+            title, self.sections, drawn, foot, warning, lead=self.lead, glossary=self.glossary, figure_files=False,
             claim_words=claim_words,
         )  # fmt: skip
 
