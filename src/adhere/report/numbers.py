@@ -50,11 +50,6 @@ def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:
     return Estimate(row[name], None, row[f"{name}_low"], row[f"{name}_high"])
 
 
-def columns_of(one: Estimate, name: str) -> dict[str, float | None]:
-    """An estimate as columns of a table, to be read again by `estimate_in_row`."""
-    return {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
-
-
 def digits_of(estimates: Sequence[Estimate]) -> int:
     """Two figures of the widest interval's half, but no more than four figures in all."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
@@ -73,7 +68,7 @@ def _number(value: float, digits: int, sign: str) -> str:
 class Interval(NamedTuple):
     """A figure and the ends of its 95% interval."""
 
-    value: float
+    mean: float
     low: float
     high: float
 
@@ -88,7 +83,7 @@ class Interval(NamedTuple):
         >>> Interval(0.9103, 0.9044, 0.9158).percent()
         '91.0% [90.4, 91.6]'
         """
-        return f"{self.value:.1%} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return f"{self.mean:.1%} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
     def points(self) -> str:
         """As a difference of shares, in points.
@@ -99,18 +94,19 @@ class Interval(NamedTuple):
         value, low, high = ("0.00" if abs(number) < 5e-5 else f"{100 * number:+.2f}" for number in self)
         return f"{value} [{low}, {high}]"
 
-    def columns(self, name: str) -> dict[str, float]:
-        """As columns of a table, to be read again by `interval_in`."""
-        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
-
 
 def interval_in(row: Mapping[str, Any], name: str) -> Interval:
     """The interval that a row of a table holds in the columns of this name.
 
     >>> interval_in({"share": 0.5, "share_low": 0.4, "share_high": 0.6}, "share")
-    Interval(value=0.5, low=0.4, high=0.6)
+    Interval(mean=0.5, low=0.4, high=0.6)
     """
     return Interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def columns_of(one: Estimate | Interval, name: str) -> dict[str, float | None]:
+    """An estimate as columns of a table, to be read again by `estimate_in_row` or `interval_in`."""
+    return {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
 
 
 def share(count: int, total: int) -> Interval:
@@ -142,9 +138,9 @@ def share_difference(one: Interval, other: Interval) -> Interval:
     Newcombe (1998), Interval estimation for the difference between independent proportions, method 10.
 
     """
-    difference = one.value - other.value
+    difference = one.mean - other.mean
     return Interval(
         difference,
-        difference - math.hypot(one.value - one.low, other.high - other.value),
-        difference + math.hypot(one.high - one.value, other.value - other.low),
+        difference - math.hypot(one.mean - one.low, other.high - other.mean),
+        difference + math.hypot(one.high - one.mean, other.mean - other.low),
     )

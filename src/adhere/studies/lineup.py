@@ -8,12 +8,13 @@ times what its own bound gives for 10,000 patients, likely a slip of a digit; so
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import polars
 
 from adhere.intervals import Z95
+from adhere.policies import as_policy
 from adhere.report.dots import dots
 from adhere.report.lines import Guide, Level, lines
 from adhere.report.numbers import estimate_texts
@@ -43,13 +44,8 @@ class Entry(NamedTuple):
     strategy: str
     variant: str
     gamma: float | None
+    label: str  # what a chart calls it under the heading of its learner
     policy: str
-
-    @property
-    def label(self) -> str:
-        """What a chart calls it under the heading of its learner."""
-        gamma = f"γ = {self.gamma}" if self.gamma == BOUNDS_GAMMA else ""
-        return ", ".join(filter(None, [self.strategy, self.variant, gamma]))
 
 
 def entry(learner: str, strategy: str, variant: str = PLAIN, gamma: float = PAPERS_GAMMA) -> Entry:
@@ -70,7 +66,9 @@ def entry(learner: str, strategy: str, variant: str = PLAIN, gamma: float = PAPE
     else:
         text = base if strategy == CHOSEN else f"{base}/{strategy.lower()}"
     is_simple = learner != EXP3 and strategy in (CHOSEN, ACTUAL, COMPLY)
-    return Entry(learner, strategy, variant, None if is_simple else gamma, text)
+    its_gamma = None if is_simple else gamma
+    label = ", ".join(filter(None, [strategy, variant, f"γ = {gamma}" if its_gamma == BOUNDS_GAMMA else ""]))
+    return Entry(learner, strategy, variant, its_gamma, label, text)
 
 
 MAIN = tuple(entry(learner, strategy) for learner in LEARNERS for strategy in STRATEGIES)
@@ -102,35 +100,42 @@ HEADLINES = (
 SHOWN_ALONG = tuple(sorted((*MAIN, HEADLINES[1]), key=lambda one: LEARNERS.index(one.learner)))
 
 
+class HasPolicy(Protocol):
+    """A named tuple whose fields tell a policy from others in tables, such as an `Entry`."""
+
+    @property
+    def policy(self) -> str: ...
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
 MEASURES = ("surplus", "realised_surplus", "regret")
 
 
-def final_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.DataFrame:
+def final_table(
+    result: SimulationResult, entries: Sequence[HasPolicy], measures: Sequence[str] = MEASURES
+) -> polars.DataFrame:
     """One row for each population, policy and measure; `difference` is surplus minus the reference policy's."""
-    by_policy = {entry.policy: entry for entry in entries}
     rows = []
-    for outcome in result.outcomes:
-        who = _who(outcome, by_policy[outcome.policy], result)
-        rows += [{**who, "measure": name, **vars(getattr(outcome, name))} for name in MEASURES]
+    for outcome, who in _played(result, entries):
+        rows += [{**who, "measure": name, **vars(getattr(outcome, name))} for name in measures]
         rows.append({**who, "measure": "difference", **vars(outcome.difference())})
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
-def along_table(result: SimulationResult, entries: Sequence[Entry]) -> polars.DataFrame:
+def along_table(result: SimulationResult, entries: Sequence[HasPolicy]) -> polars.DataFrame:
     """The surplus after t patients of some of the policies; before the first patient it is 0."""
-    by_policy = {entry.policy: entry for entry in entries}
-    rows: list[dict[str, Any]] = []
-    for outcome in result.outcomes:
-        if outcome.policy in by_policy:
-            who = _who(outcome, by_policy[outcome.policy], result)
-            rows += [{**who, **row} for row in trajectory_rows(outcome)]
+    rows = [{**who, **row} for outcome, who in _played(result, entries) for row in trajectory_rows(outcome)]
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
-def _who(outcome: Outcome, entry: Entry, result: SimulationResult) -> dict[str, Any]:
-    names = ("learner", "strategy", "variant", "gamma", "label", "policy")
+def _played(result: SimulationResult, entries: Sequence[HasPolicy]) -> Iterator[tuple[Outcome, dict[str, Any]]]:
+    """The outcomes of some policies, and how tables name them."""
+    by_policy = {str(as_policy(entry.policy)): entry for entry in entries}
     sizes = {name: getattr(result.config, name) for name in ("n_patients", "n_runs", "seed")}
-    return {"population": outcome.population, **{name: getattr(entry, name) for name in names}, **sizes}
+    for outcome in result.outcomes:
+        if (entry := by_policy.get(outcome.policy)) is not None:
+            yield outcome, {"population": outcome.population, **entry._asdict(), **sizes}
 
 
 def estimate_in(table: polars.DataFrame, **where: Any) -> Estimate:

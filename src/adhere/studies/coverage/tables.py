@@ -12,36 +12,21 @@ from adhere.studies.coverage.people import ADAPTIVE, FIXED
 from adhere.studies.coverage.tally import covers_enough, misses_seldom
 
 FIXED_DESIGN, ADAPTIVE_DESIGN = "fixed", "adaptive"
-_WHERE = {"design": polars.String, "population": polars.String, "policy": polars.String, "n_patients": polars.Int64}
-INTERVALS = _WHERE | {
-    "view": polars.String,
-    "quantity": polars.String,
-    "method": polars.String,
-    "promise": polars.String,
-    "judged": polars.Boolean,
-    "truth": polars.Float64,
-    "n_trials": polars.Int64,
-    "covering": polars.Int64,
-    "coverage": polars.Float64,
-    "coverage_low": polars.Float64,
-    "coverage_high": polars.Float64,
-    "median_width": polars.Float64,
-    "unbounded": polars.Float64,
-    "empty": polars.Float64,
-    "not_given": polars.Float64,
-    "verdict": polars.String,
+_TEXT, _WHOLE, _NUMBER, _FLAG = polars.String, polars.Int64, polars.Float64, polars.Boolean
+_SHARES = ("coverage", "coverage_low", "coverage_high", "median_width", "unbounded", "empty", "not_given")
+_WHERE = {**dict.fromkeys(("design", "population", "policy"), _TEXT), "n_patients": _WHOLE}
+INTERVALS = {
+    **_WHERE,
+    **dict.fromkeys(("view", "quantity", "method", "promise"), _TEXT),
+    **{"judged": _FLAG, "truth": _NUMBER, "n_trials": _WHOLE, "covering": _WHOLE},
+    **dict.fromkeys(_SHARES, _NUMBER),
+    "verdict": _TEXT,
 }
-TESTS = _WHERE | {
-    "test": polars.String,
-    "hypothesis": polars.String,
-    "true": polars.Boolean,
-    "judged": polars.Boolean,
-    "n_trials": polars.Int64,
-    "alarms": polars.Int64,
-    "rate": polars.Float64,
-    "rate_low": polars.Float64,
-    "rate_high": polars.Float64,
-    "verdict": polars.String,
+TESTS = {
+    **_WHERE,
+    **{"test": _TEXT, "hypothesis": _TEXT, "true": _FLAG, "judged": _FLAG, "n_trials": _WHOLE, "alarms": _WHOLE},
+    **dict.fromkeys(("rate", "rate_low", "rate_high"), _NUMBER),
+    "verdict": _TEXT,
 }
 
 

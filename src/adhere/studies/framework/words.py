@@ -30,7 +30,9 @@ Rows = Sequence[Sequence[str]]
 Table = tuple[Sequence[str], Rows]  # its heading and its rows
 Cells = Mapping[str, Table]  # those of the tables, by name
 _TEXTS = ("question", "result", "uncertainty")
-_KINDS = "section|title|lead|question|result|uncertainty|details|claim|(?:wide )?figure|headline|(?:folded )?table|word"
+_KINDS = (
+    "section|title|lead|question|result|uncertainty|details|claim|(?:wide )?figure|headline|(?:folded )?table|word"
+)
 _BLOCK = re.compile(rf"^\[({_KINDS})(?: ([^]\n]+))?\]", re.MULTILINE)
 
 
@@ -130,9 +132,7 @@ class StudyPage:
         words = [one for one in blocks if one.kind == "word"]
         self.glossary = {one.name: " ".join(one.paragraphs) or GLOSSARY[one.name] for one in words}
 
-    def html(
-        self, title: str, foot: Mapping[str, str], warning: str, claim_words: ClaimWords = ON_THE_PAPER
-    ) -> str:
+    def html(self, title: str, foot: Mapping[str, str], warning: str, claim_words: ClaimWords = ON_THE_PAPER) -> str:
         """The page as one self-contained file; `foot` describes the run."""
         figures = [figure for section in self.sections for figure in section.all_figures()]
         drawn = {one.name: figure_files(one, [".svg"])[".svg"] for one in figures}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars
 
@@ -12,12 +12,11 @@ from adhere.policies.numerics.mediated_posterior import ODDS
 from adhere.populations.stroke import SOURCE
 from adhere.report.dots import common_limits, dots
 from adhere.report.numbers import estimate_texts
-from adhere.simulation import Estimate, Outcome, SimulationResult
-from adhere.simulation.results.surplus_plot import trajectory_rows
+from adhere.simulation import Estimate, SimulationResult
 from adhere.simulation.simulate import POOLED
 from adhere.studies.framework.study import Experiment, Study, Tables
 from adhere.studies.framework.words import Cells, Charts, Table, percent, section_of
-from adhere.studies.lineup import HEADLINES, estimate_in, is_above, surplus_lines
+from adhere.studies.lineup import HEADLINES, along_table, estimate_in, final_table, is_above, surplus_lines
 from adhere.studies.small_trials.study import READINGS
 from adhere.studies.small_trials.study import TITLES as READING_TITLES
 from adhere.studies.stroke_trial.study import TITLES as TRIAL_TITLES
@@ -78,36 +77,13 @@ EXPERIMENTS = {
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
     """Final figures of both figures, the stroke trial's along the trial, and fractions of the optimum."""
-    small = _final(results["small"], SMALL)
+    small = final_table(results["small"], SMALL, ["surplus"])
     return {
-        "stroke": _final(results["stroke"], ANY_HORIZON),
-        "along": _along(results["stroke"], ANY_HORIZON),
+        "stroke": final_table(results["stroke"], ANY_HORIZON, ["surplus"]),
+        "along": along_table(results["stroke"], ANY_HORIZON),
         "small": small,
         "fractions": _fractions(small),
     }
-
-
-def _final(result: SimulationResult, entries: Sequence[Entry]) -> polars.DataFrame:
-    """One row for each population, policy and measure; `difference` is surplus minus Thompson's under Chosen."""
-    rows = []
-    for outcome in result.outcomes:
-        who = _who(outcome, entries, result)
-        rows.append({**who, "measure": "surplus", **vars(outcome.surplus)})
-        rows.append({**who, "measure": "difference", **vars(outcome.difference())})
-    return polars.DataFrame(rows, infer_schema_length=None)
-
-
-def _along(result: SimulationResult, entries: Sequence[Entry]) -> polars.DataFrame:
-    rows = [
-        {**_who(outcome, entries, result), **row} for outcome in result.outcomes for row in trajectory_rows(outcome)
-    ]
-    return polars.DataFrame(rows, infer_schema_length=None)
-
-
-def _who(outcome: Outcome, entries: Sequence[Entry], result: SimulationResult) -> dict[str, Any]:
-    place = [one.policy for one in result.outcomes if one.population == outcome.population].index(outcome.policy)
-    sizes = {name: getattr(result.config, name) for name in ("n_patients", "n_runs", "seed")}
-    return {"population": outcome.population, **entries[place]._asdict(), **sizes}
 
 
 def _fractions(small: polars.DataFrame) -> polars.DataFrame:

@@ -144,7 +144,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
         "regret": table,
         "growth": polars.DataFrame([_growth(str(name), str(policy), rows) for (name, policy), rows in groups]),
         "stuck": polars.DataFrame(
-            [{**row, **share(row["ended_wrong"], row["n_runs"]).columns("share")} for row in stuck]
+            [{**row, **columns_of(share(row["ended_wrong"], row["n_runs"]), "share")} for row in stuck]
         ),
         "gaps": polars.DataFrame([_gaps(one) for one in POPULATIONS]),
         "populations": polars.DataFrame([row for one in POPULATIONS for row in _types(one)]),

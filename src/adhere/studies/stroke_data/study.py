@@ -11,7 +11,7 @@ from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.populations.stroke import ARMS, SOURCE, shipped_counts
 from adhere.report.consort_flow import FlowBox, FlowColumn, consort_flow
 from adhere.report.dots import common_limits, dots
-from adhere.report.numbers import Interval, interval_in, share, share_difference
+from adhere.report.numbers import Interval, columns_of, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Study, Tables
 from adhere.studies.framework.words import Cells, Charts, section_of
@@ -59,7 +59,7 @@ def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
     """The share of those allocated to each arm who took it, for counts by trial, allocated, taken."""
     complied = polars.col("patients").filter(polars.col("taken") == polars.col("allocated")).sum()
     arms = counts.group_by("trial", "allocated", maintain_order=True).agg(polars.sum("patients"), complied=complied)
-    rows = [{**row, **share(row["complied"], row["patients"]).columns("share")} for row in arms.to_dicts()]
+    rows = [{**row, **columns_of(share(row["complied"], row["patients"]), "share")} for row in arms.to_dicts()]
     return polars.DataFrame(rows)
 
 
@@ -73,9 +73,11 @@ def survival_by_view(counts: polars.DataFrame, reference: str) -> polars.DataFra
             groups = {arm: patients.filter(**dict.fromkeys(columns, arm)) for arm in arms}
             alive = {arm: share(_sum(group, "survived"), _sum(group, "patients")) for arm, group in groups.items()}
             for arm, group in groups.items():
-                numbers = {name: _sum(group, name) for name in ("patients", "survived")} | alive[arm].columns("share")
+                numbers = {name: _sum(group, name) for name in ("patients", "survived")} | columns_of(
+                    alive[arm], "share"
+                )
                 if arm != reference:
-                    numbers |= share_difference(alive[arm], alive[reference]).columns("difference")
+                    numbers |= columns_of(share_difference(alive[arm], alive[reference]), "difference")
                 rows.append({"trial": trial, "view": view, "arm": arm, **numbers})
     return polars.DataFrame(rows, infer_schema_length=None)
 
@@ -109,7 +111,7 @@ class Facts:
 
     def best_dose(self) -> tuple[str, Interval]:
         """The dose of heparin with the largest difference, and that difference."""
-        return max(self.heparin_doses().items(), key=lambda one: one[1].value)
+        return max(self.heparin_doses().items(), key=lambda one: one[1].mean)
 
     def heparin_doses(self) -> dict[str, Interval]:
         """The difference that each dose makes by intention to treat."""
@@ -120,7 +122,7 @@ class Facts:
 
 def points(one: Interval) -> str:
     """A difference in percentage points, without its interval."""
-    return f"{round(100 * one.value, 2) + 0.0:+.2f}"  # + 0.0 turns -0.0 into 0.0
+    return f"{round(100 * one.mean, 2) + 0.0:+.2f}"  # + 0.0 turns -0.0 into 0.0
 
 
 def charts(facts: Facts) -> Charts:

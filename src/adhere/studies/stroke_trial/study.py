@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import polars
 
@@ -14,7 +14,7 @@ from adhere.intervals import Z95
 from adhere.populations.stroke import SOURCE
 from adhere.report.dots import Reference, common_limits, dots
 from adhere.report.headline_chart import HeadlineRow, headline_dots
-from adhere.report.numbers import estimate_texts
+from adhere.report.numbers import Interval, estimate_texts
 from adhere.report.section import AGREES, DIFFERS, IN_PART
 from adhere.simulation import Estimate, SimulationResult
 from adhere.simulation.simulate import POOLED
@@ -64,12 +64,8 @@ _READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
 _PAPER = "the paper's figure (dashed) and its 95% interval"
 
 
-class Published(NamedTuple):
+class Published(Interval):
     """A mean and its 95% interval, as printed."""
-
-    mean: float
-    low: float
-    high: float
 
     @property
     def se(self) -> float:
