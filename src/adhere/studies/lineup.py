@@ -104,9 +104,11 @@ class HasPolicy(Protocol):
     """A named tuple whose fields tell a policy from others in tables, such as an `Entry`."""
 
     @property
-    def policy(self) -> str: ...
+    def policy(self) -> str:
+        """The text of the policy."""
 
-    def _asdict(self) -> dict[str, Any]: ...
+    def _asdict(self) -> dict[str, Any]:
+        """The fields by name."""
 
 
 MEASURES = ("surplus", "realised_surplus", "regret")
