@@ -13,7 +13,7 @@ from adhere.cli.destinations import check_folder
 from adhere.cli.options import Seed, duration, integer_option, naming_options, output_option
 
 if TYPE_CHECKING:
-    from adhere.studies.coverage.coverage import Coverage
+    from adhere.studies.framework.report_writer import PageRun
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -73,7 +73,7 @@ def _synthetic(out: Path, replications: int, seed: int) -> None:
     typer.echo(f"\nevery set and sentence: {out / 'synthetic.txt'}\ntables: {out / 'data'}\ntook:   {took}")
 
 
-def _summary(done: Coverage) -> str:
+def _summary(done: PageRun) -> str:
     from adhere.studies.coverage.judgements import judge, summary
 
     judged = summary(judge(done.tables), shutil.get_terminal_size().columns)

@@ -9,7 +9,7 @@ from adhere.policies import parse_policy
 from adhere.populations import defiers, stroke_aspirin
 from adhere.simulation import simulate
 from adhere.simulation.execution.progress import Silent
-from adhere.studies.arena.cells import MeanRewards, mean_rewards_of
+from adhere.studies.arena.cells import Cell, MeanRewards, mean_rewards_of
 from adhere.studies.arena.families import family
 from adhere.studies.arena.measures import (
     by_unit,
@@ -25,9 +25,8 @@ N, T, RUNS = 10, 30, 3
 
 @pytest.fixture(scope="module")
 def confounded() -> tuple[MeanRewards, Played]:
-    people = family("confounded", n_populations=N)
-    truth = mean_rewards_of(people)
-    return truth, play(parse_policy("thompson"), people, truth, T, RUNS, 5, Silent(), n_threads=1)
+    cell = Cell("confounded", T, RUNS, N)
+    return cell.truth, play(parse_policy("thompson"), cell, 5, Silent(), n_threads=1)
 
 
 def test_runs_are_folded_by_population(confounded: tuple[MeanRewards, Played]) -> None:

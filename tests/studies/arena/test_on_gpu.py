@@ -12,12 +12,10 @@ warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of words that overfl
 import numpy as np
 from adhere.policies import parse_policy
 from adhere.simulation.execution.progress import Silent
-from adhere.studies.arena.families import family
+from adhere.studies.arena.cells import Cell
 from adhere.studies.arena.play import play
-from adhere.studies.arena.cells import mean_rewards_of
-people = family("confounded-3", n_populations=3)
-truth = mean_rewards_of(people)
-plays = [play(parse_policy("thompson"), people, truth, 12, 2, 0, Silent(), device=one) for one in ("cuda", "cpu")]
+cell = Cell("confounded-3", 12, 2, 3)
+plays = [play(parse_policy("thompson"), cell, 0, Silent(), device=one) for one in ("cuda", "cpu")]
 print(np.array_equal(plays[0].shares, plays[1].shares), plays[0].n_threads)
 """
 

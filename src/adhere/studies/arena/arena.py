@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from adhere.checks import check_integer
 from adhere.compilation.user_code import sentence_of
@@ -21,11 +20,8 @@ from adhere.studies.arena.entrants import Entrant, entrants
 from adhere.studies.arena.families import ARENA_SEED
 from adhere.studies.arena.play import KeptPlays, Played, comes_with_adhere, play
 from adhere.studies.framework.precompile import precompile
-from adhere.studies.framework.progress import StudiesProgress, studies_progress
-from adhere.studies.framework.report_writer import PAGE, check_page_folder, folder_lock, write_page
-
-if TYPE_CHECKING:
-    import polars
+from adhere.studies.framework.progress import studies_progress
+from adhere.studies.framework.report_writer import PageRun, check_page_folder, folder_lock, write_page
 
 MAX_THREADS = 1024
 _NEEDED = {"matplotlib": "report", "jinja2": "report"}
@@ -33,25 +29,17 @@ _QUICK = "This is a quick run, on half of the populations, with fewer runs and w
 
 
 @dataclass(frozen=True)
-class Arena:
-    """What a run of the arena came to: its tables by name, and the folder that they are in.
+class Arena(PageRun):
+    """What a run of the arena came to.
 
     `n_kept` plays of `n_plays` were finished by an earlier run; `seconds` are those of this one, without the
     `compile_seconds`.
     """
 
-    tables: dict[str, polars.DataFrame]
-    out: Path
     own: tuple[str, ...]
     n_plays: int
     n_kept: int
-    seconds: float
     compile_seconds: float
-
-    @property
-    def page(self) -> Path:
-        """The page."""
-        return self.out / PAGE
 
 
 def arena(
@@ -121,7 +109,7 @@ def arena(
                     if title != (title := f"{cell.family}, {cell.n_patients:,} patients"):
                         progress.begin(title)
                     try:
-                        played = _play(cell, one, seed, device, n_threads, progress)
+                        played = play(one.policy, cell, seed, progress, device=device, n_threads=n_threads)
                     except InputError as error:  # what a policy says only when it plays
                         left_out.append(LeftOut(cell, one, str(error)))
                         continue
@@ -138,7 +126,7 @@ def arena(
         tables = make_tables(plays, left_out)
         seconds = time.perf_counter() - began - compile_seconds
         own = tuple(one.text for one in playing if one.is_own)
-        done = Arena(tables, out, own, len(wanted), len(wanted) - len(missing), seconds, compile_seconds)
+        done = Arena(tables, out, seconds, own, len(wanted), len(wanted) - len(missing), compile_seconds)
         write_arena(done, seed, quick, device)
     return done
 
@@ -148,8 +136,7 @@ def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
     from adhere.studies.arena.page import arena_page
 
     write_page(
-        done.out,
-        done.tables,
+        done,
         {"seed": seed, "quick": quick, "device": device},
         {
             "own_policies": done.own,
@@ -178,15 +165,6 @@ def _why_not(entrant: Entrant, cell: Cell) -> str | None:
     except InputError as error:
         return str(error)
     return None
-
-
-def _play(
-    cell: Cell, entrant: Entrant, seed: int, device: str, n_threads: int | None, progress: StudiesProgress
-) -> Played:
-    return play(
-        entrant.policy, cell.population, cell.truth, cell.n_patients, cell.n_runs, seed, progress,
-        device=device, n_threads=n_threads,
-    )  # fmt: skip
 
 
 def _precompile(missing: Sequence[tuple[Cell, Entrant]], announce: Callable[[str], None]) -> float:

@@ -13,7 +13,6 @@ import numpy as np
 from adhere.compilation.sources import fingerprint
 from adhere.files import write_file
 from adhere.policies import Policy
-from adhere.populations import Population
 from adhere.populations.population import Floats
 from adhere.processors import usable_processors
 from adhere.simulation.execution.backend import ThreadBackend, run_plan
@@ -68,23 +67,15 @@ class Played:
 
 
 def play(
-    policy: Policy,
-    population: Population,
-    truth: MeanRewards,
-    n_patients: int,
-    runs_per_unit: int,
-    seed: int,
-    progress: Progress,
-    *,
-    device: str = "cpu",
-    n_threads: int | None = None,
+    policy: Policy, cell: Cell, seed: int, progress: Progress, *, device: str = "cpu", n_threads: int | None = None
 ) -> Played:
-    """Simulate a policy; run r plays unit r mod their number."""
-    grid = grid_points(arena_grid(n_patients), n_patients)
-    n_runs = truth.n_units * runs_per_unit
+    """Simulate a policy in a cell; run r plays unit r mod their number."""
+    grid = grid_points(arena_grid(cell.n_patients), cell.n_patients)
+    n_runs = cell.truth.n_units * cell.n_runs
     threads = n_threads or usable_processors()
+    who = (policy,), (cell.population,)
     runner = SimulationRunner(
-        SimulationPlan((policy,), (population,), 0, n_patients, n_runs, seed, grid, False, device, keep_grid=True)
+        SimulationPlan(*who, 0, cell.n_patients, n_runs, seed, grid, False, device, keep_grid=True)
     )
     began = time.perf_counter()
     backend = ThreadBackend(runner, None, threads)
@@ -92,7 +83,7 @@ def play(
     compiled = time.perf_counter()
     allocations = run_plan(runner, backend, progress)[0, 0].kept[0].T
     took = time.perf_counter() - compiled
-    return fold(allocations, truth, grid, took, compiled - began, 1 if device == "cuda" else threads)
+    return fold(allocations, cell.truth, grid, took, compiled - began, 1 if device == "cuda" else threads)
 
 
 def fold(

@@ -3,11 +3,8 @@
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-
-import polars
 
 from adhere.checks import check_integer
 from adhere.files import write_file
@@ -20,27 +17,13 @@ from adhere.studies.coverage.page import coverage_page
 from adhere.studies.coverage.tables import make_tables
 from adhere.studies.coverage.worker import Worker
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
-from adhere.studies.framework.report_writer import PAGE, check_page_folder, folder_lock, write_page
+from adhere.studies.framework.report_writer import PageRun, check_page_folder, folder_lock, write_page
 
 _FIXED_BATCH, _ADAPTIVE_BATCH = 500, 50  # trials
 _MAX_PROCESSES = 1024
 _SUMMARY = "summary.md"
 _QUICK = "This is a quick run: with so few trials many bars stay open."
 _NEEDED = {"scipy": "analysis", "matplotlib": "report", "jinja2": "report"}
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """What a run of the study came to: its tables by name, and the folder that they are in."""
-
-    tables: dict[str, polars.DataFrame]
-    out: Path
-    seconds: float
-
-    @property
-    def page(self) -> Path:
-        """The page."""
-        return self.out / PAGE
 
 
 def coverage(
@@ -50,7 +33,7 @@ def coverage(
     seed: int = 0,
     n_processes: int | None = None,
     cells: Sequence[Cell] | None = None,
-) -> Coverage:
+) -> PageRun:
     """Run the study and write its page and tables into a folder.
 
     Parameters
@@ -82,17 +65,16 @@ def coverage(
         counted = {batch.cell: Counted() for batch in batches}
         for batch in batches:  # in this order, whichever was done first
             counted[batch.cell].join(found[batch])
-        done = Coverage(make_tables(counted), out, time.perf_counter() - began)
+        done = PageRun(make_tables(counted), out, time.perf_counter() - began)
         write_coverage(done, seed, quick)
     return done
 
 
-def write_coverage(done: Coverage, seed: int, quick: bool) -> None:
+def write_coverage(done: PageRun, seed: int, quick: bool) -> None:
     """Write everything, the page last."""
     write_file(done.out / _SUMMARY, markdown(judge(done.tables)).encode())
     write_page(
-        done.out,
-        done.tables,
+        done,
         {"seed": seed, "quick": quick},
         {"seconds": done.seconds},
         {

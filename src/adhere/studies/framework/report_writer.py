@@ -9,6 +9,7 @@ import os
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -104,9 +105,22 @@ def check_page_folder(out: Path, needed: Mapping[str, str]) -> None:
         raise InputError("out", str(out), expected)
 
 
+@dataclass(frozen=True)
+class PageRun:
+    """What a run that leaves a page came to: its tables by name, the folder that they are in, how long it took."""
+
+    tables: Tables
+    out: Path
+    seconds: float
+
+    @property
+    def page(self) -> Path:
+        """The page."""
+        return self.out / PAGE
+
+
 def write_page(
-    out: Path,
-    tables: Tables,
+    done: PageRun,
     settings: Mapping[str, Any],
     run: Mapping[str, Any],
     foot: Mapping[str, str],
@@ -114,9 +128,9 @@ def write_page(
 ) -> None:
     """Write tables, a description of the run, and last the page, whose foot says what the run was."""
     described = {"settings": {**settings, "version": version("adhere")}, "machine": machine(), **run}
-    write_tables(out / DATA, tables)
-    write_file(out / RUN, json.dumps(described, indent=1).encode())
-    write_file(out / PAGE, page({**foot, "Version": f"adhere {version('adhere')}", "Machine": machine()}).encode())
+    write_tables(done.out / DATA, done.tables)
+    write_file(done.out / RUN, json.dumps(described, indent=1).encode())
+    write_file(done.page, page({**foot, "Version": f"adhere {version('adhere')}", "Machine": machine()}).encode())
 
 
 def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:

@@ -88,8 +88,8 @@ def _everybody(trial: Trial, treatment: int, control: int) -> float:
 
 
 def _compliers(trial: Trial, treatment: int, control: int) -> float | None:
-    means = [trial.complier_mean(treatment, control, arm) for arm in (treatment, control)]
-    return None if means[0] is None or means[1] is None else means[0] - means[1]
+    treated, untreated = (trial.complier_mean(treatment, control, arm) for arm in (treatment, control))
+    return None if treated is None or untreated is None else treated - untreated
 
 
 _CHECKS: dict[str, Check] = {

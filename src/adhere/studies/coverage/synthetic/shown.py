@@ -1,6 +1,6 @@
 """Every set that an analysis shows, how it is marked, and the truth that it should contain."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from adhere.analysis.analysis import Analysis
@@ -64,10 +64,10 @@ def _effect(row: EffectRow, trial: Trial, treatment: int, control: int) -> Shown
     label = row.label
     if not row.method and row.found is not None and view == View.COMPLIERS.value:
         label = f"{label}, {row.found.method}"  # a set without an estimate stands alone, and has no method beside it
-    assumes = {_OF_MISSING[row.assumes]} if row.assumes in _OF_MISSING else set[str]()
+    assumes = {_OF_MISSING[row.assumes]} if row.assumes in _OF_MISSING else set()
     if IF_NO_DEFIERS in row.holds or row.method == ASSUMPTIONS["monotonicity"]:
         assumes.add(NO_DEFIERS)
-    return _shown(quantity, label, mark, row.found, truth, frozenset(assumes))
+    return _shown(quantity, label, row.found, truth, assumes, mark)
 
 
 def _contrast(view: str, treatment: str, control: str) -> str:
@@ -88,12 +88,16 @@ def _means_compared(view: str, trial: Trial, treatment: int, control: int) -> tu
     return None if treated is None or untreated is None else (treated, untreated)
 
 
-def _assumed(view: View, trial: Trial) -> frozenset[str]:
+def _assumed(view: View, trial: Trial) -> set[str]:
     """Assumptions of a mean or a ratio, which the notes name; those on missing outcomes where some are missing."""
     if view in MISLEADING:
-        return frozenset()
-    found = {NO_DEFIERS} if view is View.COMPLIERS else set[str]()
-    return frozenset(found | ({AT_RANDOM} if trial.has_missing else set()))
+        return set()
+    return ({NO_DEFIERS} if view is View.COMPLIERS else set()) | _of_lost(trial)
+
+
+def _of_lost(trial: Trial) -> set[str]:
+    """The assumption on missing outcomes, where some are missing."""
+    return {AT_RANDOM} if trial.has_missing else set()
 
 
 def _ratio(analysis: Analysis, one: Comparison, trial: Trial) -> Shown:
@@ -101,9 +105,8 @@ def _ratio(analysis: Analysis, one: Comparison, trial: Trial) -> Shown:
     means = _means_compared(one.view.value, trial, treatment, control)
     truth = means[0] / means[1] if means else None
     label, quantity = analysis.view_name(one), f"{_contrast(one.view.value, one.treatment, one.control)}: ratio"
-    found = _first(one.ratio)
-    mark = NO_ESTIMAND if one.view in MISLEADING else _mark(analysis, found)
-    return _shown(quantity, label, mark, found, truth, _assumed(one.view, trial))
+    found, assumes = _first(one.ratio), _assumed(one.view, trial)
+    return _shown(quantity, label, found, truth, assumes, _mark(analysis, found, one.view))
 
 
 def _means(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
@@ -116,54 +119,37 @@ def _means(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
             truth = trial.mean_of(COMPLIER, arm)
         else:
             truth = trial.mean_taken(arm)
-        mark = NO_ESTIMAND if one.view in MISLEADING else _mark(analysis, found)
-        yield _shown(f"mean of {one.arm}", one.view.value, mark, found, truth, _assumed(one.view, trial))
+        mark, assumes = _mark(analysis, found, one.view), _assumed(one.view, trial)
+        yield _shown(f"mean of {one.arm}", one.view.value, found, truth, assumes, mark)
 
 
 def _bounds(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
     for one in analysis.bounds.bounds:
         if one.control is None:
             truth = trial.mean_taken(trial.arms.index(one.treatment))
-            assumes = frozenset({NO_DEFIERS} if one.assumption == "monotonicity" else ())
+            assumes = {NO_DEFIERS} if one.assumption == "monotonicity" else set()
             row = f"bounds, {'with' if assumes else 'without'} monotonicity"
-            mark = one.limits.validity.value if one.limits else WITHHELD
-            yield _shown(f"mean if everybody took {one.treatment}", row, mark, one.limits, truth, assumes)
+            yield _shown(f"mean if everybody took {one.treatment}", row, one.limits, truth, assumes)
 
 
 def _strata(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
     takes = {"always-takers": ALWAYS, "never-takers": NEVER, "compliers": COMPLIER}
-    assumes = frozenset({NO_DEFIERS})
-    lost = assumes | frozenset({AT_RANDOM} if trial.has_missing else ())
+    row, assumes = "principal strata", {NO_DEFIERS}
     for name, one in analysis.strata.shares.items():
-        found = _first(one)
-        mark = found.validity.value if found else WITHHELD
-        yield _shown(f"share of {name}", "principal strata", mark, found, trial.share_of(takes[name]), assumes)
+        yield _shown(f"share of {name}", row, _first(one), trial.share_of(takes[name]), assumes)
     for name, one in analysis.strata.means.items():
-        found = _first(one)
-        mark = found.validity.value if found else WITHHELD
-        yield _shown(f"mean of {name}", "principal strata", mark, found, trial.mean_of(*_WHO[name]), lost)
+        yield _shown(f"mean of {name}", row, _first(one), trial.mean_of(*_WHO[name]), assumes | _of_lost(trial))
 
 
 def _taken(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
     for assigned, one in enumerate(analysis.flow.arms):
+        quantity, found = f"share of those assigned {one.arm} who take it", _first(one.compliance)
         truth = trial.share_taking(assigned, assigned)
-        found = _first(one.compliance)
-        yield _shown(
-            f"share of those assigned {one.arm} who take it", "compliance", _mark(analysis, found), found, truth
-        )
+        yield _shown(quantity, "compliance", found, truth, mark=_mark(analysis, found))
     for taken in analysis.mediation.arms:
-        found = _first(taken.largest_difference)
-        mark = found.validity.value if found else WITHHELD
+        quantity = f"largest difference by arm assigned, given {taken.arm} taken"
         truth = trial.spread_given(trial.arms.index(taken.arm))
-        assumes = frozenset({AT_RANDOM} if trial.has_missing else ())
-        yield _shown(
-            f"largest difference by arm assigned, given {taken.arm} taken",
-            "what was taken",
-            mark,
-            found,
-            truth,
-            assumes,
-        )
+        yield _shown(quantity, "what was taken", _first(taken.largest_difference), truth, _of_lost(trial))
 
 
 def _subgroups(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
@@ -173,30 +159,25 @@ def _subgroups(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
             if pair[1] == analysis.control and given is not None:
                 treatment, control = (trial.arms.index(arm) for arm in pair)
                 truth = trial.mean_assigned(treatment, name) - trial.mean_assigned(control, name)
-                mark = given[1].validity.value if given[1] else WITHHELD
-                yield _shown(
-                    f"assigning {pair[0]}, not {pair[1]}, in stratum {name}: difference",
-                    "subgroup",
-                    mark,
-                    given[1],
-                    truth,
-                )
+                quantity = f"assigning {pair[0]}, not {pair[1]}, in stratum {name}: difference"
+                yield _shown(quantity, "subgroup", given[1], truth)
 
 
 def _first(given: Quantity) -> ConfidenceSet | None:
     return given.sets[0] if given.sets else None
 
 
-def _mark(analysis: Analysis, found: ConfidenceSet | None) -> str:
-    """Mark of a set in a table whose caption qualifies it if the allocation is adaptive."""
-    if found is None:
-        return WITHHELD
-    is_fixed = found.validity is Validity.FIXED
-    return NOT_ADAPTIVE if analysis.adaptive and is_fixed else found.validity.value
+def _mark(analysis: Analysis, found: ConfidenceSet | None, view: View | None = None) -> str:
+    """Mark of a set in a table whose caption qualifies it, if it has one other than its validity."""
+    if view in MISLEADING:
+        return NO_ESTIMAND
+    return NOT_ADAPTIVE if analysis.adaptive and found and found.validity is Validity.FIXED else ""
 
 
 def _shown(
-    quantity: str, row: str, mark: str, found: ConfidenceSet | None, truth: float | None,
-    assumes: frozenset[str] = frozenset(),
+    quantity: str, row: str, found: ConfidenceSet | None, truth: float | None, assumes: Set[str] = frozenset(),
+    mark: str = "",
 ) -> Shown:  # fmt: skip
-    return Shown(quantity, row, WITHHELD if found is None else mark, found, truth, assumes)
+    """A set under its mark, which is its validity where none is given; withheld if it is none."""
+    mark = (mark or found.validity.value) if found else WITHHELD
+    return Shown(quantity, row, mark, found, truth, frozenset(assumes))

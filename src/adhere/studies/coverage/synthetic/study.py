@@ -180,8 +180,6 @@ LEGEND = (
     "tables, ✗ in fewer, ≠ names an assumption that the trial breaks. Sets marked · promise less, or are withheld. A "
     "sentence is ✗ where the truth contradicts it in more tables than its level and chance explain."
 )
-_SETS = ("", "estimand", "truth", "set", "marked", "shown", "covers")
-_CLAIMS = ("", "sentence", "printed", "wrong")
 
 
 def summary(counts: Sequence[TrialCount], width: int = 100, *, details: bool = True) -> str:
@@ -228,29 +226,18 @@ def _least(one: TrialCount, kinds: Sequence[SetKind]) -> str:
 
 
 def _details(one: TrialCount, width: int) -> str:
-    lines = [f"{one.trial.title} ({one.n_replications:,} tables)"]
-    rows = [list(_SETS)]
+    rows = [["", "estimand", "truth", "set", "marked", "shown", "covers"]]
     for row in _set_rows(one):
         symbol = "✗" if row["fails"] else "≠" if row["assumption_broken"] else "✓" if row["judged"] else "·"
         mark = f"{row['marked']} ≠ {row['assumption_broken']}" if row["assumption_broken"] else str(row["marked"])
         covers = "–" if row["covers"] is None else f"{row['covers']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
         truth = "–" if row["truth"] is None else f"{row['truth']:.3f}"
         rows.append([symbol, str(row["estimand"]), truth, str(row["set"]), mark, f"{row['shown']:.0%}", covers])
-    lines.append(text_table(rows, width, "llrllr"))
-    said = [list(_CLAIMS)]
+    said = [["", "sentence", "printed", "wrong"]]
     for row in _claim_rows(one):
-        said.append(["✗" if row["fails"] else "✓", str(row["sentence"]), str(row["printed"]), str(row["wrong"])])
-    return "\n".join([*lines, text_table(said, width, "llr")])
-
-
-def set_table(counts: Sequence[TrialCount]) -> polars.DataFrame:
-    """Every set of every trial."""
-    return polars.DataFrame([row for one in counts for row in _set_rows(one)], infer_schema_length=None)
-
-
-def claim_table(counts: Sequence[TrialCount]) -> polars.DataFrame:
-    """Every kind of sentence of every trial."""
-    return polars.DataFrame([row for one in counts for row in _claim_rows(one)], infer_schema_length=None)
+        said.append(["✗" if row["fails"] else "✓", *(str(row[name]) for name in said[0][1:])])
+    title = f"{one.trial.title} ({one.n_replications:,} tables)"
+    return "\n".join([title, text_table(rows, width, "llrllr"), text_table(said, width, "llr")])
 
 
 def _head(one: TrialCount) -> Row:
@@ -329,6 +316,10 @@ def synthetic_trials(
                 counted = count_trial(trial, range(replications, (1 + AGAIN) * replications), seed)
             progress.finish(replications)
             found.append(counted)
-    write_tables(out / "data", {"synthetic-sets": set_table(found), "synthetic-sentences": claim_table(found)})
+    tables = {"synthetic-sets": _set_rows, "synthetic-sentences": _claim_rows}  # everything of every trial
+    rows = {name: [row for one in found for row in of_trial(one)] for name, of_trial in tables.items()}
+    write_tables(
+        out / "data", {name: polars.DataFrame(every, infer_schema_length=None) for name, every in rows.items()}
+    )
     write_file(out / "synthetic.txt", f"{summary(found, _WIDTH)}\n".encode())
     return tuple(found)

@@ -1,7 +1,7 @@
 """The ten trials of the statistician's bar, most in two sizes or with a variant, and everything true of them."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
@@ -91,23 +91,20 @@ class Trial:
 
     def mean_of(self, takes: tuple[int, ...], arm: int) -> float | None:
         """Mean outcome under an arm of the patients who respond in one way; None if there are none."""
-        share = self.share_of(takes)
-        if not share:
-            return None
-        found = sum(kind.share * kind.success[arm] for kind in self.kinds if kind.takes == takes)
-        return self.drift / 2 + found / share
+        return self._mean(arm, [kind for kind in self.kinds if kind.takes == takes])
 
     def complier_mean(self, treatment: int, control: int, arm: int) -> float | None:
         """Mean outcome under an arm of those who take the treatment if and only if assigned to it, not to control."""
         who = [kind for kind in self.kinds if kind.takes[treatment] == treatment and kind.takes[control] == control]
-        share = sum(kind.share for kind in who)
-        return self.drift / 2 + sum(kind.share * kind.success[arm] for kind in who) / share if share else None
+        return self._mean(arm, who)
 
     def mean_given(self, assigned: int, taken: int) -> float | None:
         """Mean outcome of those who take one arm when assigned another; None if nobody does."""
-        who = [kind for kind in self.kinds if kind.takes[assigned] == taken]
+        return self._mean(taken, [kind for kind in self.kinds if kind.takes[assigned] == taken])
+
+    def _mean(self, arm: int, who: Sequence[Kind]) -> float | None:
         share = sum(kind.share for kind in who)
-        return self.drift / 2 + sum(kind.share * kind.success[taken] for kind in who) / share if share else None
+        return self.drift / 2 + sum(kind.share * kind.success[arm] for kind in who) / share if share else None
 
     def spread_given(self, taken: int) -> float:
         """Largest difference by the arm assigned in the mean outcome of those who take an arm."""
