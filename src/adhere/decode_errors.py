@@ -24,42 +24,22 @@ _TYPES: Final = {
     "object": "an object",
     "datetime": "a time such as 2026-03-01T09:30:00Z",
 }
-# Features that do not exist, by names that people may try (one spelling, without separators), and what to use
-# instead.
+# Features that do not exist, by names that people may try (one spelling, no separators), and what to use instead.
 _NOT_SUPPORTED: Final = {
-    name: instead
-    for names, instead in (
-        (
-            "noninferiority noninferioritymargin",
-            "non-inferiority tests; equivalence and futility have a margin, but test something else",
-        ),
-        (
-            "prior priors",
-            "priors of your own; probabilities start from uniform ones, and adhere design calibrate sets thresholds",
-        ),
-        (
-            "ratio ratios allocationratio",
-            "unequal blocks; floor(uniform, share=0.33, control=0.67) draws two of three patients to the first arm",
-        ),
-        (
-            "timetoevent survival",
-            "outcomes that are times; an outcome is a number from 0 to 1, such as alive after 30 days",
-        ),
-        (
-            "minimisation",
-            "minimisation; strata balance the permuted blocks of a burn-in within each group of patients",
-        ),
-        ("cluster clusters clusterrandomisation", "clusters; every patient is randomised alone"),
-        (
-            "reestimation samplesizereestimation",
-            "re-estimation of its size; n_patients is fixed (adhere design size finds it), and looks may stop",
-        ),
-        (
-            "spending alphaspending spendingfunction",
-            'spending functions; boundary = "obrien-fleming" or "pocock" spreads alpha over the planned looks',
-        ),
-    )
-    for name in names.split()
+    "noninferiority noninferioritymargin": "non-inferiority tests; equivalence and futility have a margin, but test "
+    "something else",
+    "prior priors": "priors of your own; probabilities start from uniform ones, and adhere design calibrate sets "
+    "thresholds",
+    "ratio ratios allocationratio": "unequal blocks; floor(uniform, share=0.33, control=0.67) draws two of three "
+    "patients to the first arm",
+    "timetoevent survival": "outcomes that are times; an outcome is a number from 0 to 1, such as alive after "
+    "30 days",
+    "minimisation": "minimisation; strata balance the permuted blocks of a burn-in within each group of patients",
+    "cluster clusters clusterrandomisation": "clusters; every patient is randomised alone",
+    "reestimation samplesizereestimation": "re-estimation of its size; n_patients is fixed (adhere design size finds "
+    "it), and looks may stop",
+    "spending alphaspending spendingfunction": 'spending functions; boundary = "obrien-fleming" or "pocock" spreads '
+    "alpha over the planned looks",
 }
 # Features that exist under another name: the field beside which the message is shown, and the message.
 _CALLED: Final = {
@@ -176,11 +156,9 @@ def not_supported(field: str, name: str) -> str | None:
 do” in docs/design.md)'
     >>> not_supported("stoping", "stoping")
     """
-    plain = _letters(name)
-    if plain not in _NOT_SUPPORTED:
-        return None
+    instead = next((instead for names, instead in _NOT_SUPPORTED.items() if _letters(name) in names.split()), None)
     where = "see “What adhere does not do” in docs/design.md"
-    return f"{field} is not supported: adhere has no {_NOT_SUPPORTED[plain]} ({where})"
+    return None if instead is None else f"{field} is not supported: adhere has no {instead} ({where})"
 
 
 def _letters(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,14 +50,7 @@ class Read(NamedTuple):
     allocation: LoggedAllocation | None
 
 
-def records_of(
-    given: object,
-    trial: str | None = None,
-    *,
-    arms: Sequence[object] | None = None,
-    control: str | float | None = None,
-    **columns: str | None,
-) -> Records:
+def records_of(given: object, trial: str | None = None, **options: Any) -> Records:
     """The records in whatever was given.
 
     Parameters
@@ -68,17 +61,14 @@ def records_of(
         (`stroke-aspirin` and `stroke-heparin` come with adhere).
     trial
         Which trial, where there are several.
-    arms
-        All arms of a table, in order (`adhere.records.arms` has the rule without it).
-    control
-        The arm that the others are compared with.
-    columns
-        Which column of a table is meant: `chosen`, `actual`, `reward`, `propensity`, `stratum`, `time`, `count`,
-        `subject`, as `adhere.analysis.reading.from_table.read_records` takes them. Of a log or a database of trials,
-        `stratum="site"` makes each site a stratum.
+    options
+        `arms`: all arms of a table, in order (`adhere.records.arms` has the rule without it). `control`: the arm that
+        the others are compared with. Which column of a table is meant: `chosen`, `actual`, `reward`, `propensity`,
+        `stratum`, `time`, `count`, `subject`, as `adhere.analysis.reading.from_table.read_records` takes them. Of a
+        log or a database of trials, `stratum="site"` makes each site a stratum.
 
     """
-    return _read(given, trial, columns, arms, control, with_allocation=False).records
+    return records_and_allocation(given, trial, with_allocation=False, **options).records
 
 
 def records_and_allocation(
@@ -87,10 +77,38 @@ def records_and_allocation(
     *,
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
+    with_allocation: bool = True,
     **columns: str | None,
 ) -> Read:
     """Like `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
-    return _read(given, trial, columns, arms, control, with_allocation=True)
+    for role in columns:
+        if role not in _COLUMNS:
+            raise InputError("column", role, nearest(role, _COLUMNS))
+    named = {role: title for role, title in columns.items() if title is not None}
+    is_path = isinstance(given, (str, PathLike))
+    if is_path and _is_population(str(given)):
+        given, is_path = _counts(str(given)), False
+    is_log = is_path and not is_table_file(str(given).strip())
+    if arms is not None and (is_log or not (is_path or is_frame(given))):
+        raise InputError("arms", arms, _A_TABLE)
+    if is_log:
+        return _with_control(_of_a_trial(str(given).strip(), trial, named, with_allocation), control)
+    if trial is not None:
+        raise InputError("trial", trial, "a file of trials or postgresql://…: only there trials have names")
+    if is_path or is_frame(given):
+        from adhere.analysis.reading.from_table import read_records
+
+        return Read(read_records(given, arms=arms, control=control, **named), None)
+    for role, title in named.items():
+        raise InputError(role, title, _A_TABLE)
+    if isinstance(given, Trial):
+        allocation = allocation_of(given.events) if with_allocation else None
+        return _with_control(Read(given.records(), allocation), control)
+    if isinstance(given, Counts):
+        return _with_control(Read(_records_of_counts(given), None), control)
+    if isinstance(given, Records):
+        return _with_control(Read(given, None), control)
+    raise InputError("records", type(given).__name__, _EXPECTED)
 
 
 def analyse(
@@ -156,45 +174,6 @@ def analyse(
         lower_is_better=lower_is_better,
         fixed_allocation=fixed_allocation,
     )
-
-
-def _read(
-    given: object,
-    trial: str | None,
-    columns: Mapping[str, str | None],
-    arms: Sequence[object] | None,
-    control: str | float | None,
-    *,
-    with_allocation: bool,
-) -> Read:
-    for role in columns:
-        if role not in _COLUMNS:
-            raise InputError("column", role, nearest(role, _COLUMNS))
-    named = {role: title for role, title in columns.items() if title is not None}
-    is_path = isinstance(given, (str, PathLike))
-    if is_path and _is_population(str(given)):
-        given, is_path = _counts(str(given)), False
-    is_log = is_path and not is_table_file(str(given).strip())
-    if arms is not None and (is_log or not (is_path or is_frame(given))):
-        raise InputError("arms", arms, _A_TABLE)
-    if is_log:
-        return _with_control(_of_a_trial(str(given).strip(), trial, named, with_allocation), control)
-    if trial is not None:
-        raise InputError("trial", trial, "a file of trials or postgresql://…: only there trials have names")
-    if is_path or is_frame(given):
-        from adhere.analysis.reading.from_table import read_records
-
-        return Read(read_records(given, arms=arms, control=control, **named), None)
-    for role, title in named.items():
-        raise InputError(role, title, _A_TABLE)
-    if isinstance(given, Trial):
-        allocation = allocation_of(given.events) if with_allocation else None
-        return _with_control(Read(given.records(), allocation), control)
-    if isinstance(given, Counts):
-        return _with_control(Read(_records_of_counts(given), None), control)
-    if isinstance(given, Records):
-        return _with_control(Read(given, None), control)
-    raise InputError("records", type(given).__name__, _EXPECTED)
 
 
 def _is_population(text: str) -> bool:

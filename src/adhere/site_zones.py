@@ -1,7 +1,7 @@
 """Time zones of sites, in which their days are counted."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 DEFAULT = "UTC"
@@ -20,7 +20,7 @@ class SiteZones:
     def __init__(self, texts: Sequence[str] = ()) -> None:
         pairs = [text.rpartition("=") for text in texts]
         self._names = {site.strip(): name.strip() for site, _, name in pairs}
-        self._zones = {name: _zone(name) for name in {DEFAULT, *self._names.values()}}
+        self._zones = {name: UTC if name == DEFAULT else ZoneInfo(name) for name in {DEFAULT, *self._names.values()}}
 
     def name(self, site: str) -> str:
         """The name of a site's time zone."""
@@ -43,7 +43,3 @@ def are_time_zones(texts: Sequence[str]) -> bool:
     except (ValueError, OSError, LookupError):  # no such zone, or no data of zones
         return False
     return len(set(sites)) == len(sites)
-
-
-def _zone(name: str) -> tzinfo:
-    return UTC if name == DEFAULT else ZoneInfo(name)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adhere.errors import InputError
-from adhere.populations import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER, ComplianceType, ComplianceTypes
+from adhere.populations import ComplianceType, ComplianceTypes
+from adhere.populations.compliance_types import ALWAYS_TAKER, COMPLIER, DEFIER, NEVER_TAKER
 
 from .strategies import UNIT
 

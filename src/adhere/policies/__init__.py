@@ -28,7 +28,6 @@ from adhere.policies.base.registry import registry as registry
 from adhere.policies.base.text import PolicyLike as PolicyLike
 from adhere.policies.base.text import as_policy as as_policy
 from adhere.policies.base.text import parse_policy as parse_policy
-from adhere.policies.guards.dropped_arms import probabilities_left as probabilities_left
 from adhere.policies.numerics.hedge import hedge as hedge
 from adhere.policies.numerics.hedge import hierarchical_hedge as hierarchical_hedge
 from adhere.policies.numerics.selection import draw_from as draw_from

@@ -4,16 +4,11 @@ from adhere.populations.catalogue import PopulationLike as PopulationLike
 from adhere.populations.catalogue import as_population as as_population
 from adhere.populations.catalogue import built_in_populations as built_in_populations
 from adhere.populations.catalogue import records_of as records_of
-from adhere.populations.compliance_types import ALWAYS_TAKER as ALWAYS_TAKER
-from adhere.populations.compliance_types import COMPLIER as COMPLIER
-from adhere.populations.compliance_types import DEFIER as DEFIER
-from adhere.populations.compliance_types import NEVER_TAKER as NEVER_TAKER
 from adhere.populations.compliance_types import ComplianceType as ComplianceType
 from adhere.populations.compliance_types import ComplianceTypes as ComplianceTypes
 from adhere.populations.counts import Count as Count
 from adhere.populations.counts import Counts as Counts
 from adhere.populations.describe import describe as describe
-from adhere.populations.describe import describe_records as describe_records
 from adhere.populations.examples import corrective as corrective
 from adhere.populations.examples import defiers as defiers
 from adhere.populations.examples import homogeneous as homogeneous

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from adhere.errors import InputError, nearest
 from adhere.frames import FrameLike
@@ -87,14 +87,15 @@ def as_population(
     'defiers'
 
     """
-    said = {"name": name, "chosen": chosen, "actual": actual, "reward": reward, "count": count}
-    records = records_of(given, arms=arms, control=control, lower_is_better=lower_is_better, **said)
+    columns = {"chosen": chosen, "actual": actual, "reward": reward, "count": count}
+    options = {"name": name, **columns, "arms": arms, "control": control, "lower_is_better": lower_is_better}
+    records = records_of(given, **options)
     if records is not None:
         population = records.population()
         if note := records.note():
             warnings.warn(note, stacklevel=2)
         return population
-    for argument, value in {**said, "arms": arms, "control": control, "lower_is_better": lower_is_better}.items():
+    for argument, value in options.items():
         if value is not None:
             raise InputError(argument, value, "a table to go with it: a frame, or a file of records")
     if isinstance(given, Population):
@@ -112,20 +113,10 @@ def as_population(
     raise InputError("population", text, expected)
 
 
-def records_of(
-    given: object,
-    name: str | None = None,
-    *,
-    arms: Sequence[object] | None = None,
-    control: str | float | None = None,
-    lower_is_better: bool | None = None,
-    **columns: str | None,
-) -> Records | None:
-    """The records of a frame or a file of records; None if what is given is neither."""
+def records_of(given: object, **options: Any) -> Records | None:
+    """The records of a frame or a file of records, as `read_records` takes them; None if what is given is neither."""
     is_published = isinstance(given, (str, PathLike)) and _published(str(fspath(given)))
-    if is_published or not is_table(given):
-        return None
-    return read_records(given, name, arms=arms, control=control, lower_is_better=lower_is_better, **columns)
+    return None if is_published or not is_table(given) else read_records(given, **options)
 
 
 def _published(text: str) -> tuple[Callable[[str], Population], str] | None:

@@ -25,7 +25,7 @@ compliance type's name.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import fsum, prod
@@ -254,7 +254,7 @@ class ComplianceTypes(Population):
         """How patients are drawn, the same in every run."""
         weights = self._cell_weights()
         means = weights[:, :, 1].sum(axis=1)[None, :]
-        if self._n_patient_types() <= MAX_PATIENT_TYPES:
+        if sum(prod(map(len, one.outcomes().values())) for one in self._present()) <= MAX_PATIENT_TYPES:
             probability, takes, rewards = zip(*self._patient_types(), strict=True)
             return PatientTables.from_weights(
                 np.array(probability)[None, None, :], np.array(takes).T, np.array(rewards).T, means
@@ -308,9 +308,6 @@ class ComplianceTypes(Population):
     def _present(self) -> list[ComplianceType]:
         return [one for one in self.types if one.probability > 0]
 
-    def _n_patient_types(self) -> int:
-        return sum(prod(len(outcomes) for outcomes in one.outcomes().values()) for one in self._present())
-
     def _patient_types(self) -> Iterator[tuple[float, tuple[int, ...], tuple[float, ...]]]:
         """Each type's probability, what it takes and what it gains for each chosen arm."""
         for one in self._present():
@@ -358,16 +355,13 @@ def _compliance_type(number: int, given: object, arms: tuple[str, ...]) -> Compl
     where = f"compliance type {number}"
     table = _of_type(where, given, dict, "a [[compliance_type]] table")
     always = ("name", "probability", "reward")
-    if len(arms) == 2:
-        _check_keys(where, table, required=always, optional=("takes",))
-    else:  # the four behaviours have names only when there are two arms
-        _check_keys(where, table, required=(*always, "takes"))
+    # The four behaviours have names only when there are two arms.
+    required, optional = (always, ("takes",)) if len(arms) == 2 else ((*always, "takes"), ())
+    _check_keys(where, table, required, optional)
     return ComplianceType(table["name"], table["probability"], table.get("takes", ()), table["reward"])
 
 
-def _check_keys(
-    where: str, table: Mapping[str, Any], required: Collection[str] = (), optional: Collection[str] = ()
-) -> None:
+def _check_keys(where: str, table: Mapping[str, Any], required: Sequence[str], optional: Sequence[str]) -> None:
     for key in table:
         if key not in {*required, *optional}:
             raise InputError(where, key, nearest(key, [*required, *optional]))

@@ -162,12 +162,14 @@ class Cells:
         if isinstance(value, date):
             raise InputError(where, str(value), _A_DATE)
         if not isinstance(value, str):
-            return _checked(where, value, lambda: check_reward(where, _plain(value)))
+            plain = float(value) if isinstance(value, Decimal) else value
+            return _checked(where, value, lambda: check_reward(where, plain))
         if is_missing(value):
             return np.nan
-        if _is_date(value):
+        if re.match(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}", value):
             raise InputError(where, value, _A_DATE)
-        text = self._decimal(value.strip())
+        # Where columns are separated by semicolons, a comma in a number can only be a decimal point.
+        text = value.strip().replace(",", ".") if self.table.separator == ";" else value.strip()
         try:
             number = reward_in(text)
         except ValueError:
@@ -188,10 +190,6 @@ class Cells:
         if any(title.endswith(tuple(numbers)) for title in self.table.titles):
             return column
         return column.str.replace(r"^(-?[0-9]+)\.0$", "$1")
-
-    def _decimal(self, text: str) -> str:
-        # Where columns are separated by semicolons, a comma in a number can only be a decimal point.
-        return text.replace(",", ".") if self.table.separator == ";" else text
 
     def _numbers(
         self,
@@ -259,11 +257,3 @@ def _checked(where: str, value: object, check: Callable[[], T]) -> T:
         number = value if not isinstance(value, str) else float(value.replace(",", "."))
         is_outside = isinstance(number, (int, float)) and abs(number) < np.inf and error.expected.endswith("0 to 1")
         raise InputError(where, value, error.expected + _RESCALED * is_outside) from None
-
-
-def _plain(value: object) -> object:
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _is_date(text: str) -> bool:
-    return re.match(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}", text) is not None

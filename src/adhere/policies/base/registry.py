@@ -47,7 +47,8 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
     allowed = [*fields, "protocol"] if issubclass(cls, Learner) else fields
     for key, value in options.items():
         if key not in allowed:
-            raise InputError(f"policy {name}", f"{key}=…", *_no_option(name, key, fields))
+            sentence = f"{name} has no option {key!r} (it has {', '.join(fields) or 'none'})"
+            raise InputError(f"policy {name}", f"{key}=…", nearest(key, fields), sentence)
         if key in values:
             raise InputError(f"policy {name}", key, "each option once", f"policy {name}: {key} is given twice")
         values[key] = value
@@ -71,11 +72,6 @@ def kind_of(name: str, option: str | int) -> str:
     if "options" in metadata:
         return WORD
     return POLICY if metadata.get("is_policy") else OTHER
-
-
-def _no_option(name: str, key: str, fields: list[str]) -> tuple[str, str]:
-    """What was expected instead of an option that a policy does not have, and that in a sentence."""
-    return nearest(key, fields), f"{name} has no option {key!r} (it has {', '.join(fields) or 'none'})"
 
 
 def from_json(data: object, depth: int = 1) -> Policy:

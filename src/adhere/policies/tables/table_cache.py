@@ -166,9 +166,7 @@ def _save(file: Path, array: Array) -> None:
 def _prune(folder: Path, keep: Path) -> None:
     """Remove the tables longest unused, where all together take too much of the disk."""
     with suppress(OSError):
-        others = sorted(
-            (path for path in folder.glob("*.npy") if path != keep), key=lambda path: path.stat().st_mtime
-        )
+        others = [path for path in folder.glob("*.npy") if path != keep]
         total = keep.stat().st_size + sum(path.stat().st_size for path in others)
         for path in sorted(others, key=lambda path: path.stat().st_mtime):
             if total <= _MAX_KEPT_BYTES:
