@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 _MOST_LISTED = 10
 
@@ -24,8 +25,9 @@ class InputError(ValueError):
         self.sentence = sentence or f"{field}: got {short(value)}, expected {expected}"
         super().__init__(self.sentence)
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
-        return type(self), (self.field, self.value, self.expected, self.sentence)
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickled without its constructor, whose arguments those of a subclass may not be.
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
     def within(self, where: str) -> InputError:
         """The same error, with the name of the thing it is about in front."""
@@ -90,10 +92,6 @@ class ConflictError(InputError):
         super().__init__(field, value, expected, sentence)
         self.recommendation_id = recommendation_id
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
-        kind, values = super().__reduce__()
-        return kind, (*values, self.recommendation_id)
-
 
 class SourceError(InputError):
     """A mistake in a user's Python file: where, and what is wrong there.
@@ -104,9 +102,6 @@ class SourceError(InputError):
 
     def __init__(self, place: str, reason: str) -> None:
         super().__init__(place, None, reason, f"{place}: {reason}")
-
-    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
-        return type(self), (self.field, self.expected)
 
 
 class CompileError(SourceError):
@@ -125,9 +120,6 @@ class PolicyError(SourceError):
         self.policy, self.kind = policy, kind
         self.sentence = f"{policy} failed{f' at {place}' if place else ''}: {reason}"
         self.args = (self.sentence,)
-
-    def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
-        return type(self), (self.policy, self.field, self.expected, self.kind)
 
 
 class UnavailableError(Exception):

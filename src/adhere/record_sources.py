@@ -155,7 +155,9 @@ def analyse(
 
     """
     check_integer("redraws", redraws, 0, MAX_REDRAWS)
-    records, allocation = records_and_allocation(given, trial, arms=arms, control=control, **columns)
+    records, allocation = records_and_allocation(
+        given, trial, arms=arms, control=control, with_allocation=True, **columns
+    )
 
     def redrawn() -> tuple[RandomisationTest, ...]:
         if not redraws or not records.has_all_probabilities:

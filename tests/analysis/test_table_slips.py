@@ -85,7 +85,7 @@ def test_the_control_may_be_a_number() -> None:
     assert analyse(frame, control=1).control == analyse(frame, control=1.0).control == "1"
     assert records_of(frame, control=0).control == 0
     with pytest.raises(InputError, match=r"^control: got \['1'\], expected the name of an arm$"):
-        records_of(frame, control=["1"])  # type: ignore[arg-type]
+        records_of(frame, control=["1"])
 
 
 @pytest.mark.parametrize("title", ["chosen", "actual", "reward", "x"])

@@ -48,7 +48,11 @@ def open_table(given: object, caller: str) -> Table:
     if is_frame(given):
         frame = Frame(given)
         hint = f"; {caller}(frame, chosen=…, actual=…, reward=…) says which columns are meant"
-        return Table("table", "table", frame.titles, _of_a_frame(frame), _row, hint, categories=frame.categories)
+
+        def columns(wanted: Sequence[str]) -> Mapping[str, pl.Series]:
+            return {title: frame.column(title) for title in wanted}
+
+        return Table("table", "table", frame.titles, columns, _row, hint, categories=frame.categories)
     path = Path(str(given).strip())
     return _parquet_table(path) if path.suffix.lower() == ".parquet" else _csv_table(path)
 
@@ -103,10 +107,6 @@ def _parquet_errors(path: Path) -> Iterator[None]:
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise InputError("file", str(path), f"a table in Parquet that can be read ({reason})") from None
-
-
-def _of_a_frame(frame: Frame) -> Callable[[Sequence[str]], Mapping[str, pl.Series]]:
-    return lambda wanted: {title: frame.column(title) for title in wanted}
 
 
 def _row(number: int) -> str:

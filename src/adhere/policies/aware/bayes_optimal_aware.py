@@ -6,9 +6,10 @@ from adhere.compilation import Memo, PerArm, State, implements
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import ComplianceAwareLearner
+from adhere.policies.base.parameters import horizon_parameter
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.numerics.beta import draw_success
-from adhere.policies.tables.bayes_optimal import UNIFORM_OTHER, check_two_arms, decisions_for, horizon_parameter
+from adhere.policies.tables.bayes_optimal import MAX_HORIZON, UNIFORM_OTHER, check_two_arms, decisions_for
 from adhere.policies.tables.dynamic_programming import FIRST, draw_decision, probabilities_of_decision
 from adhere.policies.tables.optimum_by_compliance import all_starts, best_recommendation
 from adhere.randomness import Stream
@@ -59,7 +60,7 @@ class BayesOptimalAware(ComplianceAwareLearner):
     """
 
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "decisions", "starts")
-    horizon: int = horizon_parameter(UNIFORM_OTHER)
+    horizon: int = horizon_parameter("bayes-optimal-aware", MAX_HORIZON[UNIFORM_OTHER], "larger")
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
         check_two_arms(self.name, shape)

@@ -56,6 +56,25 @@ def parameter(
     return field(default=default, metadata={"check": check, "from_horizon": from_horizon, "symbol": symbol})
 
 
+def horizon_parameter(policy: str, at_most: int, afterwards: str) -> Any:
+    """The number of patients that a policy with precomputed tables plans for: unset, that of the trial.
+
+    The policy is computed for at most so many patients, and may go on afterwards without its tables.
+    """
+
+    def from_horizon(n_arms: int, horizon: int) -> int:
+        if horizon > at_most:
+            sentence = (
+                f"{policy} is computed for at most {at_most:,} patients (got {horizon:,}); "
+                f"{policy}(horizon={at_most}) goes on with the {afterwards} mean after them"
+            )
+            raise InputError("horizon", horizon, f"at most {at_most} patients", sentence)
+        return horizon
+
+    symbol = f"the patients that {policy} plans for"
+    return parameter(default=None, at_least=1, at_most=at_most, whole=True, from_horizon=from_horizon, symbol=symbol)
+
+
 def flag(*, default: bool) -> Any:
     """An option of a policy that is on or off."""
 

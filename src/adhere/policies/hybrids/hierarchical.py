@@ -89,27 +89,22 @@ class HierarchicalRule(NamedTuple):
     cache: AnyCacheRule
 
 
-def _shown(value: object) -> object:
-    return str(value) if isinstance(value, Policy) else value
-
-
 def _base(name: str, value: object) -> Learner | None:
-    if isinstance(value, ComplianceAwareLearner):
-        expected = "a learner under protocols, of which it has none; give it in experts=[…]"
-        raise InputError(name, _shown(value), expected)
-    if value is not None and not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(name, _shown(value), "a learner without a protocol: the hierarchy runs it under all three")
-    return value
+    of_aware = "a learner under protocols, of which it has none; give it in experts=[…]"
+    return None if value is None else _told_one_arm(name, value, of_aware, "the hierarchy runs it under all three")
 
 
 def _top(name: str, value: object) -> Learner:
-    if isinstance(value, ComplianceAwareLearner):
-        expected = "a learner that is told one arm: nobody disobeys the top, which has no actual arm to learn of"
-        raise InputError(name, _shown(value), expected)
-    if not (isinstance(value, Learner) and value.protocol == CHOSEN):
-        raise InputError(
-            name, _shown(value), "a learner without a protocol: the top's choice of an expert is always followed"
-        )
+    of_aware = "a learner that is told one arm: nobody disobeys the top, which has no actual arm to learn of"
+    return _told_one_arm(name, value, of_aware, "the top's choice of an expert is always followed")
+
+
+def _told_one_arm(name: str, value: object, of_aware: str, why: str) -> Learner:
+    """A learner without a protocol; `of_aware` is what is expected instead of one that is told both arms."""
+    if not isinstance(value, Learner) or value.protocol != CHOSEN:
+        is_aware = isinstance(value, ComplianceAwareLearner)
+        shown = str(value) if isinstance(value, Policy) else value
+        raise InputError(name, shown, of_aware if is_aware else f"a learner without a protocol: {why}")
     return value
 
 
@@ -118,9 +113,8 @@ def _experts(name: str, value: object) -> tuple[AnyLearner, ...] | None:
         return None
     experts = tuple(value) if isinstance(value, (list, tuple)) else ()
     if len(experts) < 2:
-        raise InputError(
-            name, text_of(experts or value), "a list of at least two learners, e.g. [thompson, ucb1/actual]"
-        )
+        expected = "a list of at least two learners, e.g. [thompson, ucb1/actual]"
+        raise InputError(name, text_of(experts or value), expected)
     if len(experts) > MAX_EXPERTS:
         raise InputError(name, f"{len(experts)} learners", f"at most {MAX_EXPERTS}")
     for expert in experts:

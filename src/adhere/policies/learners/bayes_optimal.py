@@ -6,9 +6,10 @@ from adhere.compilation import Memo, PerArm, State, implements
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
+from adhere.policies.base.parameters import horizon_parameter
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.numerics.beta import draw_success
-from adhere.policies.tables.bayes_optimal import UNIFORM, check_two_arms, decisions_for, horizon_parameter
+from adhere.policies.tables.bayes_optimal import MAX_HORIZON, UNIFORM, check_two_arms, decisions_for
 from adhere.policies.tables.dynamic_programming import draw_decision, probabilities_of_decision
 from adhere.policies.tables.optimum_by_outcome import best_arm
 from adhere.randomness import Stream
@@ -62,7 +63,7 @@ class BayesOptimal(Learner):
     """
 
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "credit", "decisions")
-    horizon: int = horizon_parameter(UNIFORM)
+    horizon: int = horizon_parameter("bayes-optimal", MAX_HORIZON[UNIFORM], "larger")
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
         check_two_arms(self.name, shape)

@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adhere.compilation import Memo, PerArm, State, implements, inline
-from adhere.errors import InputError
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
-from adhere.policies.base.parameters import parameter
+from adhere.policies.base.parameters import horizon_parameter
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.numerics.beta import draw_success
 from adhere.policies.numerics.selection import choose_largest_index, index_of, probabilities_of_largest_index
@@ -22,17 +21,6 @@ class GittinsState(State):
 
     rewards = PerArm()  # how many each arm was credited with
     successes = PerArm()  # and how many of them were successes
-
-
-def horizon_of(n_arms: int, horizon: int) -> int:
-    """That of the trial, if the indices can be computed for it."""
-    if horizon > MAX_HORIZON:
-        sentence = (
-            f"gittins is computed for at most {MAX_HORIZON:,} patients (got {horizon:,}); gittins(horizon="
-            f"{MAX_HORIZON}) goes on with the largest mean after them"
-        )
-        raise InputError("horizon", horizon, f"at most {MAX_HORIZON} patients", sentence)
-    return horizon
 
 
 @policy("gittins", state=GittinsState)
@@ -82,14 +70,7 @@ class Gittins(Learner):
     """
 
     rule_fields: ClassVar[tuple[str, ...]] = ("n_arms", "credit", "indices")
-    horizon: int | None = parameter(
-        default=None,
-        at_least=1,
-        at_most=MAX_HORIZON,
-        whole=True,
-        from_horizon=horizon_of,
-        symbol="the patients that gittins plans for",
-    )
+    horizon: int | None = horizon_parameter("gittins", MAX_HORIZON, "largest")
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
         assert self.horizon is not None  # resolved

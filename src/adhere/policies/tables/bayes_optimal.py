@@ -1,13 +1,11 @@
 """The tables of `bayes-optimal` and `bayes-optimal-aware` by prior and horizon, and the surplus they promise."""
 
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from adhere.checks import check_integer
 from adhere.errors import InputError, nearest
-from adhere.policies.base.parameters import parameter
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.tables import optimum_by_compliance as compliance_counts
 from adhere.policies.tables import optimum_by_outcome as two_arm_counts
@@ -15,27 +13,8 @@ from adhere.policies.tables.dynamic_programming import Bytes, solve, table_size,
 from adhere.policies.tables.table_cache import KeptTable
 
 UNIFORM, UNIFORM_OTHER = "uniform", "uniform-other"
-_NAMES: Final = {UNIFORM: "bayes-optimal", UNIFORM_OTHER: "bayes-optimal-aware"}
 MAX_HORIZON: Final = {UNIFORM: 500, UNIFORM_OTHER: 80}
 _COUNTS: Final[dict[str, Any]] = {UNIFORM: two_arm_counts, UNIFORM_OTHER: compliance_counts}
-
-
-def _horizon_for(prior: str, n_arms: int, horizon: int) -> int:
-    name, most = _NAMES[prior], MAX_HORIZON[prior]
-    if horizon > most:
-        sentence = (
-            f"{name} is computed for at most {most} patients (got {horizon:,}); {name}(horizon={most}) goes on with"
-            f" the larger mean after them"
-        )
-        raise InputError("horizon", horizon, f"at most {most} patients", sentence)
-    return horizon
-
-
-def horizon_parameter(prior: str) -> Any:
-    """Return the parameter of both policies."""
-    most, symbol = MAX_HORIZON[prior], f"the patients that {_NAMES[prior]} plans for"
-    from_horizon = partial(_horizon_for, prior)
-    return parameter(default=None, at_least=1, at_most=most, whole=True, from_horizon=from_horizon, symbol=symbol)
 
 
 def check_two_arms(name: str, shape: TrialShape) -> None:
