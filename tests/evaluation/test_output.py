@@ -15,7 +15,6 @@ from adhere.evaluation.evaluation import Evaluation
 from adhere.evaluation.output.figures import size_figure
 from adhere.evaluation.output.grid_figures import power_figure
 from adhere.evaluation.output.page import design_sections
-from adhere.evaluation.output.rows import rows_of
 from adhere.intervals import Estimate
 from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.report.section import Section
@@ -182,9 +181,9 @@ def test_looks_and_sizes_have_labels_of_one_kind(one: Evaluation) -> None:
     assert list(sections["conclusions"].listings[1].header) == ["scenario", "80", "160", "240", "320", "end"]
     sizes = np.zeros(401, dtype=np.int64)
     sizes[[276, 288, *range(300, 401)]] = 4
-    row = rows_of(one)[0]
-    many = replace(row.found, distributions=replace(row.found.distributions, sizes=sizes))
-    figure = size_figure([row._replace(found=many)])
+    first = one.results[0]
+    many = replace(first, distributions=replace(first.distributions, sizes=sizes))
+    figure = size_figure([many])
     assert figure is not None
     labels = [label.get_text() for label in figure.draw().axes[0].get_xticklabels()]
     assert labels
@@ -220,7 +219,7 @@ def test_design_that_stops_for_nothing_and_estimates_nothing_is_said_so() -> Non
 
 def test_notebooks_show_a_table(several: Evaluation) -> None:
     html = several._repr_html_()
-    assert html.count("<tr>") == 1 + len(rows_of(several))
+    assert html.count("<tr>") == 1 + len(several)
     assert "4 designs side by side" in html
 
 

@@ -80,11 +80,11 @@ class Characteristics:
         """Scenario, design, and what matters most with its Monte Carlo standard error, in a line."""
         said = []
         for name, words in (("type_one", "type I error"), ("power", "power")):
-            if (found := self.find(name).estimate) is not None:
+            if (found := self.number(name)) is not None:
                 error = "" if found.se is None else f" ({100 * found.se:.1f})"
                 said.append(f"{words} {100 * found.mean:.1f}%{error}")
-        size = self.find("sample_size").estimate
-        said += [] if size is None else [f"{size.mean:,.0f} patients"]
+        if (size := self.number("sample_size")) is not None:
+            said.append(f"{size.mean:,.0f} patients")
         return f"{self.scenario.name}; {self.design.name}: {', '.join(said)}"
 
     @cached_property
@@ -118,6 +118,17 @@ class Characteristics:
         estimate = None if one.reason else self._estimate(one)
         reason = one.reason or ("" if estimate is not None else "no trial has one")
         return Characteristic(name, arm, estimand, method, estimate, reason)
+
+    def number(
+        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
+    ) -> Estimate | None:
+        """The estimate of one of the table; None where it has no meaning in the scenario."""
+        return self.find(name, arm, estimand, method).estimate
+
+    @property
+    def others(self) -> list[str]:
+        """The arms that are compared with the control, or with the first arm."""
+        return [arm for place, arm in enumerate(self.design.arms) if place != self.truth.compared_with]
 
     def difference(self, name: str, arm: str | None = None) -> Characteristic:
         """A characteristic minus the reference design's, trial by trial with the same patients (paired).

@@ -1,22 +1,24 @@
 """The figures of one design: power, how trials end, sizes, allocation, estimates, and how sure the simulation is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from adhere.design.planned_looks import look_counts, look_days
 from adhere.design.stopping_checks import may_drop_arms
 from adhere.design.words import randomises
+from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.outcomes import METHODS, VIEWS
 from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
-from adhere.evaluation.output.rows import STATUSES, Row, is_known, percent, some_of
+from adhere.evaluation.output.rows import STATUSES, is_known, percent, some_of
 from adhere.intervals import wilson
+from adhere.report.dots import Reference, dots
+from adhere.report.lines import Level, lines
 from adhere.report.section import ReportFigure
-
-if TYPE_CHECKING:
-    from adhere.report.stacked_bars import Bar
+from adhere.report.stacked_bars import Bar, stacked_bars
 
 MAX_PANELS = 6
 _MAX_SERIES = 7
@@ -25,18 +27,16 @@ _RUNNING = "still running, or no conclusion"
 _SIZE = "trials"
 
 
-def shown_of(rows: Sequence[Row], most: int = MAX_PANELS) -> tuple[list[Row], str]:
+def shown_of(rows: Sequence[Characteristics], most: int = MAX_PANELS) -> tuple[list[Characteristics], str]:
     """The scenarios a figure has room for, and what to say of the others."""
     shown = some_of(rows, most)
     left_out = f" {len(shown)} of {len(rows)} scenarios; the tables have all." if len(shown) < len(rows) else ""
     return shown, left_out
 
 
-def status_figure(rows: Sequence[Row]) -> ReportFigure | None:
+def status_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
     """What trials have stopped for by each look."""
-    from adhere.report.stacked_bars import stacked_bars
-
-    if not rows or rows[0].design.stopping is None or len(look_labels(rows[0])) < 2:
+    if rows[0].design.stopping is None or len(look_labels(rows[0])) < 2:
         return None
     shown, left_out = shown_of(rows)
     panels = {row.scenario.name: list(_status_bars(row)) for row in shown}
@@ -58,22 +58,20 @@ def status_figure(rows: Sequence[Row]) -> ReportFigure | None:
     )
 
 
-def look_labels(row: Row) -> list[str]:
+def look_labels(row: Characteristics) -> list[str]:
     """The looks on an axis: days, or numbers of outcomes; the last is the end, however many outcomes are missing."""
     days = look_days(row.design)
     before = [f"{day:g}" for day in days] if days else [f"{n:,}" for n in look_counts(row.design)[:-1]]
     return [*before, "end"]
 
 
-def _status_bars(row: Row) -> Iterator[Bar]:
-    from adhere.report.stacked_bars import Bar
-
-    by_look = row.found.by_look()
+def _status_bars(row: Characteristics) -> Iterator[Bar]:
+    by_look = row.by_look()
     running = by_look["running"]
     for look, label in enumerate(look_labels(row)):
         parts = {status: float(by_look[status].mean[look]) for status in STATUSES}
-        n_stopped = round((1.0 - float(running.mean[look])) * row.found.n_trials)
-        low, high = wilson(n_stopped, row.found.n_trials)
+        n_stopped = round((1.0 - float(running.mean[look])) * row.n_trials)
+        low, high = wilson(n_stopped, row.n_trials)
         yield Bar(label, {**parts, _RUNNING: float(running.mean[look])}, low, high)
 
 
@@ -81,16 +79,14 @@ def _ending(bar: Bar) -> str:
     return ", ".join(f"{kind} {share:.1%}" for kind, share in bar.parts.items() if share > 0)
 
 
-def size_figure(rows: Sequence[Row]) -> ReportFigure | None:
+def size_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
     """How many patients trials take: a histogram for each scenario."""
-    from adhere.report.stacked_bars import stacked_bars
-
     shown, left_out = shown_of(rows)
     edges, is_each = _size_edges(shown)
     if len(edges) < 3:
         return None
     panels = {row.scenario.name: list(_size_bars(row, edges, is_each)) for row in shown}
-    said = [f"{row.scenario.name}: mean {_mean(row, 'sample_size')}" for row in shown]
+    said = [f"{row.scenario.name}: mean {row.moments.mean[row.columns.where('n_patients', 0)]:,.1f}" for row in shown]
     return ReportFigure(
         "sizes",
         f"Sample size: how many patients trials recommend an arm to.{left_out} Lines: 95% intervals.",
@@ -100,11 +96,9 @@ def size_figure(rows: Sequence[Row]) -> ReportFigure | None:
     )
 
 
-def _size_edges(rows: Sequence[Row]) -> tuple[list[int], bool]:
+def _size_edges(rows: Sequence[Characteristics]) -> tuple[list[int], bool]:
     """Where the bars of sizes begin, and whether there is one for each size that occurs; many are put together."""
-    import numpy as np
-
-    occurring = sorted({int(n) for row in rows for n in np.flatnonzero(row.found.distributions.sizes)})
+    occurring = sorted({int(n) for row in rows for n in np.flatnonzero(row.distributions.sizes)})
     if len(occurring) <= _MAX_BARS:
         return [*occurring, occurring[-1] + 1], True
     low, high = occurring[0], occurring[-1] + 1
@@ -112,41 +106,32 @@ def _size_edges(rows: Sequence[Row]) -> tuple[list[int], bool]:
     return [*range(low, high, width), high], False
 
 
-def _size_bars(row: Row, edges: Sequence[int], is_each: bool) -> Iterator[Bar]:
-    from adhere.report.stacked_bars import Bar
-
-    sizes = row.found.distributions.sizes
+def _size_bars(row: Characteristics, edges: Sequence[int], is_each: bool) -> Iterator[Bar]:
+    sizes = row.distributions.sizes
     for low, high in pairwise(edges):
         count = int(sizes[low:high].sum())
         label = f"{low:,}" if is_each or high == low + 1 else f"{low:,}–{high - 1:,}"
-        yield Bar(label, {_SIZE: count / row.found.n_trials}, *wilson(count, row.found.n_trials))
+        yield Bar(label, {_SIZE: count / row.n_trials}, *wilson(count, row.n_trials))
 
 
-def _mean(row: Row, name: str) -> str:
-    one = row.number(name)
-    return "–" if one is None else f"{one.mean:,.1f}"
-
-
-def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
+def allocation_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
     """Each arm's share of the recommendations as patients come; none where all are equal by design."""
-    import polars as pl
-
-    from adhere.report.lines import Level, lines
-
     if randomises(rows[0].design) and not may_drop_arms(rows[0].design):
         return None
     shown, left_out = shown_of(rows)
     arms = rows[0].design.arms
     drawn_arms = arms[:_MAX_SERIES]
-    parts = []
+    parts: list[dict[str, Any]] = []
     for row in shown:
         for arm in drawn_arms:
-            one = row.found.over_time(arm)
-            parts += _points(row.scenario.name, arm, one.t, one.mean, one.low, one.high)
-    if not parts:
-        return None
+            one, place = row.over_time(arm), {"panel": row.scenario.name, "series": arm}
+            points = np.column_stack([one.t, one.mean, one.low, one.high]).tolist()
+            parts += [place | dict(zip(("x", "mean", "low", "high"), point, strict=True)) for point in points]
     more = f" The first {len(drawn_arms)} of {len(arms)} arms." if len(drawn_arms) < len(arms) else ""
-    ends = [f"{row.scenario.name}: " + ", ".join(_share(row, arm) for arm in drawn_arms) for row in shown]
+    ends = [
+        f"{row.scenario.name}: " + ", ".join(f"{arm} {percent(row.number('allocation', arm))}" for arm in drawn_arms)
+        for row in shown
+    ]
     return ReportFigure(
         "allocation",
         f"Allocation over time: mean share of each arm among a trial's recommendations so far; a trial that has "
@@ -166,27 +151,13 @@ def allocation_figure(rows: Sequence[Row]) -> ReportFigure | None:
     )
 
 
-def _share(row: Row, arm: str) -> str:
-    return f"{arm} {percent(row.number('allocation', arm))}"
-
-
-def _points(panel: str, series: str, x: Any, mean: Any, low: Any, high: Any) -> list[dict[str, Any]]:
-    names = ("x", "mean", "low", "high")
-    numbers = zip(*(map(float, one) for one in (x, mean, low, high)), strict=True)
-    return [{"panel": panel, "series": series, **dict(zip(names, point, strict=True))} for point in numbers]
-
-
-def convergence_figure(rows: Sequence[Row]) -> ReportFigure | None:
+def convergence_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
     """The probability of a claim as trials are added."""
-    import polars as pl
-
-    from adhere.report.lines import lines
-
     shown, left_out = shown_of(rows)
     parts: list[dict[str, Any]] = []
     for row in shown:
         name = claim_of(row)
-        for n_trials, one in row.found.convergence(name) if name else ():
+        for n_trials, one in row.convergence(name) if name else ():
             place = {"panel": f"{row.scenario.name}: {CLAIMS[name or '']}", "series": "", "x": float(n_trials)}
             parts.append({**place, "mean": one.mean, "low": one.low, "high": one.high})
     if len({part["x"] for part in parts}) < 2:
@@ -212,11 +183,9 @@ _MAX_ROWS = 14  # scenarios, times arms
 _MAX_COMPARED = 3  # arms
 
 
-def estimates_figures(rows: Sequence[Row]) -> list[ReportFigure]:
+def estimates_figures(rows: Sequence[Characteristics]) -> list[ReportFigure]:
     """Bias, and coverage, of every estimand by every method."""
-    from adhere.report.dots import Reference
-
-    n_arms = min(_MAX_COMPARED, len(rows[0].others)) if rows else 1
+    n_arms = min(_MAX_COMPARED, len(rows[0].others))
     shown, left_out = shown_of(rows, max(2, _MAX_ROWS // n_arms))
     bias, coverage = (_estimate_points(shown, name) for name in ("bias", "coverage"))
     panels = {point["panel"] for point in coverage}
@@ -235,7 +204,7 @@ def estimates_figures(rows: Sequence[Row]) -> list[ReportFigure]:
     return [one for one in found if one is not None]
 
 
-def _estimate_points(rows: Sequence[Row], name: str) -> list[dict[str, Any]]:
+def _estimate_points(rows: Sequence[Characteristics], name: str) -> list[dict[str, Any]]:
     points = []
     for row in rows:
         for arm in row.others[:_MAX_COMPARED]:
@@ -253,10 +222,6 @@ def _dots_figure(
     name: str, caption: str, points: Sequence[dict[str, Any]], how: str, options: dict[str, Any]
 ) -> ReportFigure | None:
     """Draw a characteristic of all estimates as dots with their intervals; return None if there are none."""
-    import polars as pl
-
-    from adhere.report.dots import dots
-
     if not points:
         return None
     said = (f"{one['row']}, {one['panel']}, {one['style']}: {how.format(one['mean'])}" for one in points)

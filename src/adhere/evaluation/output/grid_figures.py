@@ -1,30 +1,30 @@
 """The figures of a grid of scenarios: power as effects grow, type I error as confounding grows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adhere.evaluation.output.rows import Row, is_known, rows_of, short_percent, some_of
+import polars as pl
+
+from adhere.design.design import Design
+from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.evaluation_data import EvaluationData
+from adhere.evaluation.output.rows import is_known, short_percent, some_of
+from adhere.report.lines import Level, lines
 from adhere.report.section import ReportFigure
-
-if TYPE_CHECKING:
-    from adhere.design.design import Design
-    from adhere.evaluation.evaluation_data import EvaluationData
 
 LEVEL = 0.05  # that figures of errors show: what most trials promise
 _MAX_PANELS = 6
 CLAIMS = {"type_one": "type I error", "power": "power"}
 
 
-def claim_of(row: Row) -> str | None:
+def claim_of(row: Characteristics) -> str | None:
     """Power where an arm is better than another, and else type I error; None where claims are not made."""
     return next((name for name in ("power", "type_one") if is_known(row.number(name))), None)
 
 
 def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
     """The probability of a claim over the effect: by compliance for one design, by design for several."""
-    rows = [row for row in rows_of(evaluation) if row.scenario.null != "average"]
+    rows = [row for row in evaluation.results if row.scenario.null != "average"]
     rows = [row for row in rows if row.scenario.effect is not None]
     if len({row.scenario.effect for row in rows}) < 2:
         return None
@@ -33,7 +33,7 @@ def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
         rows,
         lambda row: row.scenario.effect,
         panels=lambda row: [_cell(row, rows)] if several else _levels(row, rows),
-        series=lambda row: row.label if several else _compliance(row),
+        series=lambda row: row.design.name if several else _compliance(row),
     )
     return _figure(
         "power",
@@ -46,7 +46,7 @@ def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
 
 def errors_figure(evaluation: EvaluationData) -> ReportFigure | None:
     """The type I error as confounding grows, where nothing has an effect."""
-    rows = [row for row in rows_of(evaluation) if row.scenario.null == "sharp"]
+    rows = [row for row in evaluation.results if row.scenario.null == "sharp"]
     rows = [row for row in rows if row.scenario.confounding is not None and row.scenario.compliance != 1.0]
     if len({row.scenario.confounding for row in rows}) < 2:
         return None
@@ -73,20 +73,20 @@ def errors_figure(evaluation: EvaluationData) -> ReportFigure | None:
     )
 
 
-def _crossed(designs: Sequence[Design]) -> tuple[Callable[[Row], str], Callable[[Row], str]]:
+def _crossed(designs: Sequence[Design]) -> tuple[Callable[[Characteristics], str], Callable[[Characteristics], str]]:
     """How designs are distinguished: a curve each; where they are policies × ways to decide, a panel for each way."""
     ways = {(one.policy, one.stopping.by if one.stopping else "") for one in designs}
     policies, rules = {policy for policy, _ in ways}, {rule for _, rule in ways}
     if len(ways) == len(designs) == len(policies) * len(rules) and len(rules) > 1 and len(policies) > 1:
         return (lambda row: row.design.policy), (lambda row: f"decided by {_by(row.design)}")
-    return (lambda row: row.label), (lambda row: "")
+    return (lambda row: row.design.name), (lambda row: "")
 
 
 def _by(design: Design) -> str:
     return design.stopping.by if design.stopping else "nothing"
 
 
-def _compliance(row: Row) -> str:
+def _compliance(row: Characteristics) -> str:
     share = row.scenario.compliance
     return "" if share is None else f"{short_percent(share)} comply"
 
@@ -95,33 +95,33 @@ def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _cell(row: Row, rows: Sequence[Row]) -> str:
+def _cell(row: Characteristics, rows: Sequence[Characteristics]) -> str:
     """Compliance, confounding unless everybody complies, and the baseline if there are several."""
     confounding = "" if row.scenario.compliance == 1.0 else _confounding(row)
     return _joined(_compliance(row), confounding, _baseline(row, rows))
 
 
-def _baseline(row: Row, rows: Sequence[Row]) -> str:
+def _baseline(row: Characteristics, rows: Sequence[Characteristics]) -> str:
     several = len({one.scenario.baseline for one in rows}) > 1
     return "" if row.scenario.baseline is None or not several else f"baseline {row.scenario.baseline:g}"
 
 
-def _confounding(row: Row) -> str:
+def _confounding(row: Characteristics) -> str:
     return "" if row.scenario.confounding is None else f"confounding {row.scenario.confounding:g}"
 
 
-def _levels(row: Row, rows: Sequence[Row]) -> list[str]:
+def _levels(row: Characteristics, rows: Sequence[Characteristics]) -> list[str]:
     """The panels of a scenario: its confounding, or every one where everybody complies; and its baseline."""
     every = [_confounding(one) for one in rows] if row.scenario.compliance == 1.0 else [_confounding(row)]
     return [_joined(one, _baseline(row, rows)) for one in dict.fromkeys(every)]
 
 
 def _parts(
-    rows: Sequence[Row],
-    x: Callable[[Row], float | None],
+    rows: Sequence[Characteristics],
+    x: Callable[[Characteristics], float | None],
     *,
-    panels: Callable[[Row], Sequence[str]],
-    series: Callable[[Row], str],
+    panels: Callable[[Characteristics], Sequence[str]],
+    series: Callable[[Characteristics], str],
 ) -> list[dict[str, Any]]:
     parts: dict[tuple[str, str, float], dict[str, Any]] = {}
     for row in rows:
@@ -141,10 +141,6 @@ def _figure(
     """Curves; none of a design without a stopping rule, whose trials claim nothing."""
     if not parts:
         return None
-    import polars as pl
-
-    from adhere.report.lines import Level, lines
-
     titles = list(dict.fromkeys(part["panel"] for part in parts))
     shown = some_of(titles, _MAX_PANELS)
     kept = [part for part in parts if part["panel"] in shown]

@@ -1,13 +1,13 @@
 """An evaluation as one HTML file to attach to a protocol: the design in words, scenarios, characteristics."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import matplotlib
 
 from adhere.analysis.formatting import sentence
 from adhere.design.words import in_words
+from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.evaluation.output import sentences, tables
 from adhere.evaluation.output.figures import (
     allocation_figure,
@@ -17,22 +17,15 @@ from adhere.evaluation.output.figures import (
     status_figure,
 )
 from adhere.evaluation.output.grid_figures import errors_figure, power_figure
-from adhere.evaluation.output.rows import rows_of_design
 from adhere.evaluation.output.side_by_side import designs_table, differences_figure, differences_table
-from adhere.evaluation.output.tables import people_table, scenarios_table
 from adhere.evaluation.output.words import WORDS, design_fields, methods
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
 
-if TYPE_CHECKING:
-    from adhere.evaluation.evaluation_data import EvaluationData
-
 
 def design_page(evaluation: EvaluationData, command: str = "") -> str:
     """The page; the same evaluation gives the same bytes. `command` is what repeats it, where that is known."""
-    import matplotlib
-
     sections = design_sections(evaluation)
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
@@ -70,7 +63,7 @@ def _foot(evaluation: EvaluationData, command: str) -> dict[str, str]:
 
 def _sections(evaluation: EvaluationData) -> Iterator[Section]:
     several, defined = len(evaluation.designs) > 1, methods(evaluation)
-    first = rows_of_design(evaluation, 0)
+    first = evaluation.results[:: len(evaluation.designs)]
     yield _designs(evaluation)
     yield Section(
         "scenarios",
@@ -79,7 +72,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         result="Each scenario says who takes what, and how they fare; a trial sees neither.",
         uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
         details=[*defined["scenarios"], *sentences.outcomes_said(evaluation)],
-        listings=_filled(scenarios_table(evaluation), people_table(evaluation)),
+        listings=_filled(tables.scenarios_table(evaluation), tables.people_table(evaluation)),
     )
     if several:
         yield _differences(evaluation)
@@ -114,9 +107,7 @@ def _sections(evaluation: EvaluationData) -> Iterator[Section]:
         uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
         details=defined["conclusions"] if any(design.stopping for design in evaluation.designs) else [],
         figures=[] if several else _drawn(status_figure(first)),
-        listings=_filled(
-            tables.conclusions_table(evaluation), *([] if several else [tables.stops_table(evaluation)])
-        ),
+        listings=_filled(tables.conclusions_table(evaluation), tables.stops_table(evaluation)),
     )
     yield Section(
         "size",

@@ -1,18 +1,11 @@
-"""Rows of an evaluation in the order in which it is shown, and their numbers as text."""
-
-from __future__ import annotations
+"""Numbers of an evaluation as text, and the columns and scenarios that are shown."""
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TypeVar
 
+from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.intervals import Estimate
-
-if TYPE_CHECKING:
-    from adhere.design.design import Design
-    from adhere.evaluation.characteristics.characteristics import Characteristics
-    from adhere.evaluation.evaluation_data import EvaluationData
-    from adhere.evaluation.scenarios.scenario import Scenario
 
 UNKNOWN = "–"  # where there is no number
 ERRORS = "in brackets: Monte Carlo standard error"
@@ -106,47 +99,7 @@ INCONCLUSIVE = "inconclusive"
 One = TypeVar("One")
 
 
-class Row(NamedTuple):
-    """A design in a scenario, and how its trials behave there."""
-
-    scenario: Scenario
-    design: Design
-    found: Characteristics
-
-    @property
-    def label(self) -> str:
-        """What the design is called."""
-        return self.design.name
-
-    def number(
-        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
-    ) -> Estimate | None:
-        """A characteristic; None where it has no meaning here."""
-        return self.found.find(name, arm, estimand, method).estimate
-
-    @property
-    def is_null(self) -> bool:
-        """Whether no arm is better than another to recommend."""
-        return self.scenario.null is not None
-
-    @property
-    def others(self) -> list[str]:
-        """The arms that are compared with the control, or with the first arm."""
-        control = self.design.control or self.design.arms[0]
-        return [arm for arm in self.design.arms if arm != control]
-
-
-def rows_of(evaluation: EvaluationData) -> list[Row]:
-    """All of it."""
-    return [Row(found.scenario, found.design, found) for found in evaluation.results]
-
-
-def rows_of_design(evaluation: EvaluationData, number: int) -> list[Row]:
-    """Those of one design."""
-    return rows_of(evaluation)[number :: len(evaluation.designs)]
-
-
-def conclusion_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+def conclusion_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
     """Shares of trials by what they end with; statuses that never occur are left out."""
     columns = {}
     for status in (*STATUSES, INCONCLUSIVE):
@@ -167,7 +120,7 @@ def some_of(scenarios: Sequence[One], most: int) -> list[One]:
     return [scenarios[round(place * (len(scenarios) - 1) / (most - 1))] for place in range(most)]
 
 
-def scenario_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+def scenario_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
     """What tells scenarios apart, in columns: their names, or their places where all are of a grid."""
     scenarios = [row.scenario for row in rows]
     kinds = [f"{one.null} null" if one.null else one.name.partition(", compliance ")[0] for one in scenarios]

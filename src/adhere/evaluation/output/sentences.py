@@ -1,20 +1,17 @@
 """Sentences of a report on designs: errors and power, sizes, patients' benefit, estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from adhere.design.design import Design
 from adhere.design.planned_looks import planned_looks
 from adhere.design.words import as_assigned, randomises
+from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.evaluation_data import EvaluationData
+from adhere.evaluation.outcomes import METHODS, VIEWS
 from adhere.evaluation.output.grid_figures import CLAIMS
-from adhere.evaluation.output.rows import Row, is_known, percent, rows_of
+from adhere.evaluation.output.rows import is_known, percent
 from adhere.intervals import Estimate
 from adhere.report.numbers import counted
-
-if TYPE_CHECKING:
-    from adhere.design.design import Design
-    from adhere.evaluation.evaluation_data import EvaluationData
 
 _EVIDENCE = {
     "posterior": "posterior probabilities of the arms recommended",
@@ -110,7 +107,7 @@ def fairness_result(evaluation: EvaluationData) -> str:
 def power_result(evaluation: EvaluationData) -> str:
     """The range of power over scenarios."""
 
-    def ends(rows: Sequence[Row]) -> str:
+    def ends(rows: Sequence[Characteristics]) -> str:
         known = _known(rows, "power")
         if len(known) < 2:
             return _where(known[0]) if known else ""
@@ -124,7 +121,7 @@ def power_result(evaluation: EvaluationData) -> str:
 def size_result(evaluation: EvaluationData) -> str:
     """The range of mean sizes over scenarios."""
 
-    def ends(rows: Sequence[Row]) -> str:
+    def ends(rows: Sequence[Characteristics]) -> str:
         sizes = [one.mean for row in rows if (one := row.number("sample_size")) is not None]
         low, high = f"{min(sizes):,.0f}", f"{max(sizes):,.0f}"
         return f"{low} patients" if low == high else f"{low} to {high} patients"
@@ -137,8 +134,12 @@ def size_result(evaluation: EvaluationData) -> str:
 def benefit_result(evaluation: EvaluationData) -> str:
     """How many patients are recommended a worse arm, against 1:1."""
 
-    def ends(rows: Sequence[Row]) -> str:
-        known = [one for row in rows if not row.is_null and (one := row.number("recommended_inferior")) is not None]
+    def ends(rows: Sequence[Characteristics]) -> str:
+        known = [
+            one
+            for row in rows
+            if row.scenario.null is None and (one := row.number("recommended_inferior")) is not None
+        ]
         shares = [f"{end(one.mean for one in known):.1%}" for end in (min, max)] if known else []
         return " to ".join(dict.fromkeys(shares))
 
@@ -150,13 +151,11 @@ def benefit_result(evaluation: EvaluationData) -> str:
 
 def estimates_result(evaluation: EvaluationData) -> str:
     """The lowest coverage of each method."""
-    from adhere.evaluation.outcomes import METHODS, VIEWS
-
     said = []
     for method in METHODS:
         found = [
             (one, row, estimand)
-            for row in rows_of(evaluation)
+            for row in evaluation.results
             for estimand in VIEWS
             if estimand in row.design.estimands
             for arm in row.others
@@ -164,7 +163,7 @@ def estimates_result(evaluation: EvaluationData) -> str:
         ]
         if found:
             one, row, estimand = min(found, key=lambda each: each[0].mean)
-            whose = f"{row.label}, " if len(evaluation.designs) > 1 else ""
+            whose = f"{row.design.name}, " if len(evaluation.designs) > 1 else ""
             said.append(f"of {method} ones {percent(one)} ({whose}{estimand}, {row.scenario.name})")
     return f"The lowest coverage of 95% intervals: {'; '.join(said)}." if said else "No effects were estimated."
 
@@ -191,7 +190,7 @@ def outcomes_said(evaluation: EvaluationData) -> list[str]:
 
 def precision(evaluation: EvaluationData) -> str:
     """How precisely probabilities are known."""
-    found = [row.number(name) for row in rows_of(evaluation) for name in CLAIMS]
+    found = [row.number(name) for row in evaluation.results for name in CLAIMS]
     largest = max((one.se for one in found if one is not None and one.se is not None), default=None)
     n = counted(evaluation.n_trials, "trial")
     if largest is None:
@@ -203,12 +202,12 @@ def _claims_nothing(evaluation: EvaluationData) -> bool:
     return all(design.stopping is None for design in evaluation.designs)
 
 
-def _by_design(evaluation: EvaluationData) -> dict[str, Sequence[Row]]:
-    rows, n_designs = rows_of(evaluation), len(evaluation.designs)
-    return {rows[number].label: rows[number::n_designs] for number in range(n_designs)}
+def _by_design(evaluation: EvaluationData) -> dict[str, Sequence[Characteristics]]:
+    rows, n_designs = evaluation.results, len(evaluation.designs)
+    return {rows[number].design.name: rows[number::n_designs] for number in range(n_designs)}
 
 
-def _each_design(evaluation: EvaluationData, say: Callable[[Sequence[Row]], str]) -> str:
+def _each_design(evaluation: EvaluationData, say: Callable[[Sequence[Characteristics]], str]) -> str:
     """What there is to say of each design, after its name if there are several."""
     said = {label: text for label, rows in _by_design(evaluation).items() if (text := say(rows))}
     return "; ".join(said.values() if len(evaluation.designs) == 1 else (f"{one}: {said[one]}" for one in said))
@@ -217,20 +216,20 @@ def _each_design(evaluation: EvaluationData, say: Callable[[Sequence[Row]], str]
 def _largest(evaluation: EvaluationData, name: str) -> str:
     """The largest value of a characteristic of each design, and the scenario it is in."""
 
-    def largest(rows: Sequence[Row]) -> str:
+    def largest(rows: Sequence[Characteristics]) -> str:
         known = _known(rows, name)
         return _where(max(known, key=_mean)) if known else ""
 
     return _each_design(evaluation, largest)
 
 
-def _known(rows: Sequence[Row], name: str) -> list[tuple[Estimate, Row]]:
+def _known(rows: Sequence[Characteristics], name: str) -> list[tuple[Estimate, Characteristics]]:
     return [(one, row) for row in rows if (one := row.number(name)) is not None and is_known(one)]
 
 
-def _mean(known: tuple[Estimate, Row]) -> float:
+def _mean(known: tuple[Estimate, Characteristics]) -> float:
     return known[0].mean
 
 
-def _where(known: tuple[Estimate, Row]) -> str:
+def _where(known: tuple[Estimate, Characteristics]) -> str:
     return f"{percent(known[0])} ({known[1].scenario.name})"

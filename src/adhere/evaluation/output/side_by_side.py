@@ -1,17 +1,16 @@
 """Designs side by side: every design minus the first, with the same patients."""
 
-from __future__ import annotations
+from typing import Any, NamedTuple
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import polars as pl
 
 from adhere.design.planned_looks import planned_looks
+from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
-from adhere.evaluation.output.rows import ERRORS, UNKNOWN, column, is_known, rows_of, some_of
+from adhere.evaluation.output.rows import ERRORS, UNKNOWN, column, is_known, some_of
 from adhere.evaluation.output.sentences import decided_by
+from adhere.report.dots import dots
 from adhere.report.section import Listing, ReportFigure
-
-if TYPE_CHECKING:
-    from adhere.evaluation.evaluation_data import EvaluationData
 
 _MAX_OPEN = 24  # rows of a table that is not folded
 _MAX_DOTS = 20  # rows of the figure
@@ -52,11 +51,11 @@ def designs_table(evaluation: EvaluationData) -> Listing:
 
 def differences_table(evaluation: EvaluationData) -> Listing:
     """A line for each scenario and each design but the first."""
-    rows = [row for place, row in enumerate(rows_of(evaluation)) if place % len(evaluation.designs)]
-    reference = rows_of(evaluation)[0].label
-    columns = {"scenario": [row.scenario.name for row in rows], "design": [row.label for row in rows]}
+    rows = [row for place, row in enumerate(evaluation.results) if place % len(evaluation.designs)]
+    reference = evaluation.results[0].design.name
+    columns = {"scenario": [row.scenario.name for row in rows], "design": [row.design.name for row in rows]}
     for name, what in COMPARED.items():
-        cells = column([row.found.difference(name).estimate for row in rows], percent=what.is_share, sign=True)
+        cells = column([row.difference(name).estimate for row in rows], percent=what.is_share, sign=True)
         if any(cell != UNKNOWN for cell in cells):
             columns[what.heading] = cells
     lines = [list(cells) for cells in zip(*columns.values(), strict=True)]
@@ -66,23 +65,19 @@ def differences_table(evaluation: EvaluationData) -> Listing:
 
 def differences_figure(evaluation: EvaluationData) -> ReportFigure | None:
     """Every design minus the first, with the same patients: a panel for each characteristic."""
-    import polars as pl
-
-    from adhere.report.dots import dots
-
-    reference, n_designs = rows_of(evaluation)[0].label, len(evaluation.designs)
+    reference, n_designs = evaluation.results[0].design.name, len(evaluation.designs)
     if n_designs < 2:
         return None
     places = some_of(range(len(evaluation.scenarios)), max(2, _MAX_DOTS // (n_designs - 1)))
     parts: list[dict[str, Any]] = []
     for place in places:
-        for row in rows_of(evaluation)[place * n_designs + 1 : (place + 1) * n_designs]:
+        for row in evaluation.results[place * n_designs + 1 : (place + 1) * n_designs]:
             for name, what in COMPARED.items():
                 is_shown = what.panel and (name not in CLAIMS or name == claim_of(row))
-                one = row.found.difference(name).estimate if is_shown else None
+                one = row.difference(name).estimate if is_shown else None
                 if one is not None and is_known(one):
                     factor = 100.0 if what.is_share else 1.0
-                    at = {"row": row.scenario.name, "panel": what.panel, "style": row.label}
+                    at = {"row": row.scenario.name, "panel": what.panel, "style": row.design.name}
                     ends = {"low": _times(one.low, factor), "high": _times(one.high, factor)}
                     parts.append({**at, "mean": factor * one.mean, **ends})
     moved = {part["panel"] for part in parts if part["mean"]}

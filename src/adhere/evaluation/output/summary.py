@@ -1,32 +1,19 @@
 """An evaluation for a terminal, within 100 columns, and for a notebook."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.evaluation.output import sentences
 from adhere.evaluation.output.grid_figures import claim_of
-from adhere.evaluation.output.rows import (
-    UNKNOWN,
-    Row,
-    column,
-    conclusion_columns,
-    rows_of,
-    rows_of_design,
-    scenario_columns,
-)
-from adhere.evaluation.output.sentences import in_its_words
+from adhere.evaluation.output.rows import UNKNOWN, column, conclusion_columns, scenario_columns
 from adhere.evaluation.output.side_by_side import COMPARED
+from adhere.intervals import Estimate
 from adhere.report.numbers import counted
 from adhere.report.text_table import paragraph, text_table
-
-if TYPE_CHECKING:
-    from adhere.evaluation.evaluation_data import EvaluationData
-    from adhere.intervals import Estimate
 
 _INTERVAL = re.compile(r"\[[^]]*]")
 _GLUE = "\N{NO-BREAK SPACE}"
@@ -57,7 +44,7 @@ def summary(evaluation: EvaluationData, width: int = WIDEST) -> str:
     said = [one for one in dict.fromkeys(said) if one]
     parts.append("In words\n" + "\n".join(_item(one, width) for one in said))
     has_both = len(evaluation.designs) == 1 and any(
-        row.number("type_one") and row.number("power") for row in rows_of(evaluation)
+        row.number("type_one") and row.number("power") for row in evaluation.results
     )
     parts.append(paragraph(f"{_FOOT} {_FALSE_CLAIMS if has_both else ''}", width))
     return sentences.in_its_words(evaluation, "\n\n".join(part for part in parts if part) + "\n")
@@ -80,12 +67,12 @@ def _short(digest: str) -> str:
 
 
 def _one(evaluation: EvaluationData, width: int) -> Iterator[str]:
-    rows = rows_of_design(evaluation, 0)
+    rows = evaluation.results
     yield _listed("Claims, sizes and patients", rows, claims_columns(rows), width)
     yield _listed("What trials end with", rows, conclusion_columns(rows), width)
 
 
-def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+def claims_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
     """What matters most, by its headings."""
     in_part = [row.number("type_one") if claim_of(row) == "power" else None for row in rows]
     return {
@@ -99,46 +86,33 @@ def claims_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
 
 
-def _claim(row: Row) -> Estimate | None:
+def _claim(row: Characteristics) -> Estimate | None:
     name = claim_of(row)
     return row.number(name) if name else None
 
 
-def _claim_difference(row: Row) -> Estimate | None:
-    name = claim_of(row)
-    return row.found.difference(name).estimate if name else None
-
-
 def _several(evaluation: EvaluationData, width: int) -> Iterator[str]:
-    rows, n_designs = rows_of(evaluation), len(evaluation.designs)
+    rows, n_designs = evaluation.results, len(evaluation.designs)
     names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(n_designs)]
     yield "\n".join(
         _item(f"{name}  {design.name}: {sentences.headline(design)} Design {_short(design.digest)}", width)
         for name, design in zip(names, evaluation.designs, strict=True)
     )
-    measured: dict[str, tuple[list[Estimate | None], list[Estimate | None], bool]] = {
-        "Claims": ([_claim(row) for row in rows], [_claim_difference(row) for row in rows], True),
-    }
-    for name, caption in (
-        ("sample_size", "Patients of a trial"),
-        ("recommended_inferior", "Patients recommended a worse arm"),
+    for caption, name in (
+        ("Claims", None),
+        ("Patients of a trial", "sample_size"),
+        ("Patients recommended a worse arm", "recommended_inferior"),
     ):
-        numbers = [row.number(name) for row in rows]
-        measured[caption] = (numbers, [row.found.difference(name).estimate for row in rows], COMPARED[name].is_share)
-    for caption, (numbers, differences, is_share) in measured.items():
-        yield from _compared(caption, numbers, differences, names, rows, width, is_share)
+        yield from _compared(caption, name, names, rows, width)
 
 
 def _compared(
-    caption: str,
-    numbers: Sequence[Estimate | None],
-    differences: Sequence[Estimate | None],
-    names: Sequence[str],
-    rows: Sequence[Row],
-    width: int,
-    percent: bool,
+    caption: str, name: str | None, names: Sequence[str], rows: Sequence[Characteristics], width: int
 ) -> Iterator[str]:
-    """A characteristic of every design, then its differences from the first; nothing where all are the same."""
+    """A characteristic (or claims) of every design, then its differences from the first, unless all are the same."""
+    percent = name is None or COMPARED[name].is_share
+    measured = [(row, name or claim_of(row)) for row in rows]
+    numbers = [row.number(one) if one else None for row, one in measured]
     if len({one.mean for one in numbers if one is not None}) < 2:
         return
     own, n_designs = rows[:: len(names)], len(names)
@@ -149,13 +123,14 @@ def _compared(
         {name: cells[place::n_designs] for place, name in enumerate(names)},
         width,
     )
+    differences = [row.difference(one).estimate if one else None for row, one in measured]
     changed = column(differences, percent=percent, sign=True)
     columns = {f"{name} - {names[0]}": changed[place::n_designs] for place, name in enumerate(names) if place}
     points = ", in percentage points" if percent else ""
     yield _listed(f"{caption}: differences, with the same patients{points}", own, columns, width)
 
 
-def _listed(caption: str, rows: Sequence[Row], columns: Mapping[str, Sequence[str]], width: int) -> str:
+def _listed(caption: str, rows: Sequence[Characteristics], columns: Mapping[str, Sequence[str]], width: int) -> str:
     """A table with a line for each scenario; columns and lines without a number are left out."""
     place = scenario_columns(rows)
     kept = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
@@ -182,17 +157,17 @@ _LONGER = {"false": "false claims", "wrong": "wrong direction"}  # headings, whe
 
 def notebook_table(evaluation: EvaluationData) -> str:
     """The headline, and a row for each scenario and design."""
-    rows = rows_of(evaluation)
+    rows = evaluation.results
     columns = {
         "scenario": [row.scenario.name for row in rows],
-        "design": [row.label for row in rows],
+        "design": [row.design.name for row in rows],
         **{_LONGER.get(heading, heading): cells for heading, cells in claims_columns(rows).items()},
     }
     lines = list(zip(*columns.values(), strict=True))
     body = "".join(_row("td", line) for line in lines[:_MAX_ROWS])
     more = f"<p>and {len(lines) - _MAX_ROWS} more: .to_polars()</p>" if len(lines) > _MAX_ROWS else ""
     table = f"<table><thead>{_row('th', tuple(columns))}</thead><tbody>{body}</tbody></table>"
-    return in_its_words(evaluation, f"<div><p>{escape(headline(evaluation))}</p>{table}{more}</div>")
+    return sentences.in_its_words(evaluation, f"<div><p>{escape(headline(evaluation))}</p>{table}{more}</div>")
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:

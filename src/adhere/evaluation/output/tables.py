@@ -1,21 +1,18 @@
 """Tables of an evaluation and of its scenarios: a line for each scenario, or for each design in it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adhere.analysis.formatting import signed
+from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.evaluation_data import EvaluationData
+from adhere.evaluation.outcomes import METHODS, VIEWS
 from adhere.evaluation.output.figures import look_labels
 from adhere.evaluation.output.rows import (
     ERRORS,
     UNKNOWN,
-    Row,
     column,
     conclusion_columns,
     is_known,
-    rows_of,
-    rows_of_design,
     short_percent,
 )
 from adhere.evaluation.scenarios.scenario import Scenario
@@ -23,40 +20,36 @@ from adhere.intervals import Estimate
 from adhere.populations import ComplianceTypes
 from adhere.report.section import Listing
 
-if TYPE_CHECKING:
-    from adhere.evaluation.evaluation_data import EvaluationData
-
 MAX_ARMS = 6  # with a column of their own
 MAX_OPEN = 24  # rows of a table that is not folded
 _MAX_LOOKS = 8  # columns of a table that is not folded
 _QUANTILES = (5, 25, 50, 75, 95)  # %
-Numbers = Sequence[Estimate | None]
 
 
 def _listing(
-    evaluation: EvaluationData, rows: Sequence[Row], caption: str, columns: Mapping[str, Sequence[str]]
+    evaluation: EvaluationData, rows: Sequence[Characteristics], caption: str, columns: Mapping[str, Sequence[str]]
 ) -> Listing:
     """A table with the scenario, and the design if there are several, before the columns; empty ones are left out."""
     said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
     first: dict[str, list[str]] = {"scenario": [row.scenario.name for row in rows]}
     if len(evaluation.designs) > 1:
-        first["design"] = [row.label for row in rows]
+        first["design"] = [row.design.name for row in rows]
     every = {**first, **said}
     lines = [list(cells) for cells in zip(*every.values(), strict=True)] if rows and said else []
     return Listing(caption, list(every), lines, folded=len(lines) > MAX_OPEN)
 
 
-def _percent(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
+def _percent(rows: Sequence[Characteristics], name: str, arm: str | None = None) -> list[str]:
     return column([row.number(name, arm) for row in rows], percent=True)
 
 
-def _plain(rows: Sequence[Row], name: str, arm: str | None = None) -> list[str]:
+def _plain(rows: Sequence[Characteristics], name: str, arm: str | None = None) -> list[str]:
     return column([row.number(name, arm) for row in rows])
 
 
 def errors_table(evaluation: EvaluationData) -> Listing:
     """Type I error under the nulls: of any claim, and of each arm where several are compared."""
-    rows = [row for row in rows_of(evaluation) if is_known(row.number("type_one"))]
+    rows = [row for row in evaluation.results if is_known(row.number("type_one"))]
     columns: dict[str, list[str]] = {
         "null": [str(row.scenario.null or "in part") for row in rows],
         "type I error": _percent(rows, "type_one"),
@@ -68,7 +61,7 @@ def errors_table(evaluation: EvaluationData) -> Listing:
 
 def power_table(evaluation: EvaluationData) -> Listing:
     """Power where there is an effect: of any right claim, and of each arm; and of claims in the wrong direction."""
-    rows = [row for row in rows_of(evaluation) if is_known(row.number("power"))]
+    rows = [row for row in evaluation.results if is_known(row.number("power"))]
     columns = {
         "power": _percent(rows, "power"),
         **_by_arm(rows, "power"),
@@ -80,7 +73,7 @@ def power_table(evaluation: EvaluationData) -> Listing:
     return _listing(evaluation, rows, caption, columns)
 
 
-def _by_arm(rows: Sequence[Row], name: str) -> dict[str, list[str]]:
+def _by_arm(rows: Sequence[Characteristics], name: str) -> dict[str, list[str]]:
     """A column for each arm that is compared, where there are more than one and not too many."""
     arms = list(dict.fromkeys(arm for row in rows for arm in _compared(row)))
     if not 2 < len(arms) + 1 <= MAX_ARMS + 1:
@@ -91,7 +84,7 @@ def _by_arm(rows: Sequence[Row], name: str) -> dict[str, list[str]]:
     }
 
 
-def _compared(row: Row) -> Sequence[str]:
+def _compared(row: Characteristics) -> Sequence[str]:
     """The arms about which a trial can make claims."""
     return row.others if row.design.control else row.design.arms
 
@@ -104,14 +97,14 @@ def _interval(one: Estimate | None) -> str:
 
 def conclusions_table(evaluation: EvaluationData) -> Listing:
     """What trials end with; statuses that never occur are left out."""
-    rows = rows_of(evaluation)
+    rows = evaluation.results
     caption = f"What trials end with: share of trials ({ERRORS})"
     return _listing(evaluation, rows, caption, conclusion_columns(rows))
 
 
 def size_table(evaluation: EvaluationData) -> Listing:
     """Patients: mean, standard deviation and quantiles; days; looks."""
-    rows = rows_of(evaluation)
+    rows = evaluation.results
     columns = {
         "patients": _plain(rows, "sample_size"),
         "SD": _plain(rows, "sample_size_sd"),
@@ -124,13 +117,13 @@ def size_table(evaluation: EvaluationData) -> Listing:
     return _listing(evaluation, rows, caption, columns)
 
 
-def _whole(rows: Sequence[Row], name: str) -> list[str]:
+def _whole(rows: Sequence[Characteristics], name: str) -> list[str]:
     return [UNKNOWN if (one := row.number(name)) is None else f"{one.mean:,.0f}" for row in rows]
 
 
 def allocation_table(evaluation: EvaluationData) -> Listing:
     """Who was recommended, and took, what."""
-    rows = rows_of(evaluation)
+    rows = evaluation.results
     arms = rows[0].design.arms
     columns: dict[str, list[str]] = {}
     shown = arms[1:] if len(arms) == 2 else arms  # of two, the other is the rest
@@ -147,7 +140,7 @@ def allocation_table(evaluation: EvaluationData) -> Listing:
 
 def benefit_table(evaluation: EvaluationData) -> Listing:
     """What patients gain, in the trial and after it."""
-    rows = rows_of(evaluation)
+    rows = evaluation.results
     columns = {
         "mean of 1 − y" if rows[0].design.lower_is_better else "mean outcome": _plain(rows, "outcome"),
         "surplus over 1:1": _plain(rows, "surplus"),
@@ -161,11 +154,9 @@ def benefit_table(evaluation: EvaluationData) -> Listing:
 
 def estimates_table(evaluation: EvaluationData) -> Listing:
     """Bias, root mean squared error and coverage of every estimand by every method."""
-    from adhere.evaluation.outcomes import METHODS, VIEWS
-
-    lines: list[tuple[Row, str, str, str]] = [
+    lines: list[tuple[Characteristics, str, str, str]] = [
         (row, arm, estimand, method)
-        for row in rows_of(evaluation)
+        for row in evaluation.results
         for estimand in VIEWS
         if estimand in row.design.estimands
         for arm in row.others
@@ -197,19 +188,17 @@ def estimates_table(evaluation: EvaluationData) -> Listing:
     return _listing(evaluation, [line[0] for line in lines], caption, columns)
 
 
-def _true_effect(row: Row, arm: str, estimand: str) -> float:
-    from adhere.evaluation.outcomes import VIEWS
-
-    return float(row.found.truth.effects[row.design.arms.index(arm), VIEWS.index(estimand)])
+def _true_effect(row: Characteristics, arm: str, estimand: str) -> float:
+    return float(row.truth.effects[row.design.arms.index(arm), VIEWS.index(estimand)])
 
 
 def stops_table(evaluation: EvaluationData) -> Listing:
-    """The share of trials that have stopped by each look."""
-    rows = rows_of(evaluation)
+    """The share of trials of a single design that have stopped by each look."""
+    rows = evaluation.results
     labels = look_labels(rows[0])
-    if rows[0].design.stopping is None or len(labels) < 2:
+    if len(evaluation.designs) > 1 or rows[0].design.stopping is None or len(labels) < 2:
         return Listing("", [], [])
-    running = [row.found.by_look()["running"] for row in rows]
+    running = [row.by_look()["running"] for row in rows]
     columns = {
         label: [f"{100 * (1.0 - float(along.mean[look])):.1f}%" for along in running]
         for look, label in enumerate(labels)
@@ -220,23 +209,24 @@ def stops_table(evaluation: EvaluationData) -> Listing:
 
 def scenarios_table(evaluation: EvaluationData) -> Listing:
     """What is true in each scenario."""
-    rows = rows_of_design(evaluation, 0)
+    rows = evaluation.results[:: len(evaluation.designs)]
+    scenarios = evaluation.scenarios
     arms, lower = rows[0].design.arms, rows[0].design.lower_is_better
     columns = {
-        "null": [row.scenario.null or UNKNOWN for row in rows],
-        "baseline": _given(rows, lambda row: row.scenario.baseline, "{:g}".format),
-        "effect": [_effect(row.scenario) for row in rows],
-        "compliance": _given(rows, lambda row: row.scenario.compliance, short_percent),
-        "confounding": _given(rows, lambda row: row.scenario.confounding, "{:g}".format),
-        "average null": _given(rows, lambda row: row.scenario.average_null, "±{:g}".format),
+        "null": [one.null or UNKNOWN for one in scenarios],
+        "baseline": _given((one.baseline for one in scenarios), "{:g}".format),
+        "effect": [_effect(one) for one in scenarios],
+        "compliance": _given((one.compliance for one in scenarios), short_percent),
+        "confounding": _given((one.confounding for one in scenarios), "{:g}".format),
+        "average null": _given((one.average_null for one in scenarios), "±{:g}".format),
     }
     if len(arms) <= MAX_ARMS:
         for number, arm in enumerate(arms):
-            means = [row.found.truth.means[number] for row in rows]
+            means = [row.truth.means[number] for row in rows]
             columns[f"if recommended {arm}"] = [f"{1.0 - mean if lower else mean:.3f}" for mean in means]
     columns["best to recommend"] = [_best(row) for row in rows]
     said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
-    lines = [list(cells) for cells in zip([row.scenario.name for row in rows], *said.values(), strict=True)]
+    lines = [list(cells) for cells in zip([one.name for one in scenarios], *said.values(), strict=True)]
     caption = f"Scenarios, and the mean outcome{' y' * lower} of those who are recommended each arm"
     return Listing(caption, ["scenario", *said], lines, folded=len(lines) > MAX_OPEN)
 
@@ -260,8 +250,7 @@ def people_table(evaluation: EvaluationData) -> Listing:
     return Listing(caption, header, lines, folded=len(lines) > MAX_OPEN)
 
 
-def _given(rows: Sequence[Row], value: Callable[[Row], float | None], write: Callable[[float], str]) -> list[str]:
-    numbers = [value(row) for row in rows]
+def _given(numbers: Iterable[float | None], write: Callable[[float], str]) -> list[str]:
     return [UNKNOWN if number is None else write(number) for number in numbers]
 
 
@@ -272,6 +261,6 @@ def _effect(scenario: Scenario) -> str:
     return scenario.name.partition(", compliance ")[0].removeprefix("effect ")
 
 
-def _best(row: Row) -> str:
-    best = [arm for arm, is_best in zip(row.design.arms, row.found.truth.is_best, strict=True) if is_best]
+def _best(row: Characteristics) -> str:
+    best = [arm for arm, is_best in zip(row.design.arms, row.truth.is_best, strict=True) if is_best]
     return "all alike" if len(best) == len(row.design.arms) else ", ".join(best)

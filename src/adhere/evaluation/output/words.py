@@ -1,17 +1,12 @@
 """Explanations of a report on designs: definitions, methods, fields and words."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adhere.design.design import plain
+from adhere.design.design import Design, plain
+from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.report.numbers import counted
 from adhere.report.page import GLOSSARY
-
-if TYPE_CHECKING:
-    from adhere.design.design import Design
-    from adhere.evaluation.evaluation_data import EvaluationData
 
 
 def methods(evaluation: EvaluationData) -> dict[str, list[str]]:
@@ -37,9 +32,8 @@ def methods(evaluation: EvaluationData) -> dict[str, list[str]]:
     }
 
 
-_SHARED = ("arm", "policy", "population", "floor")
 WORDS = {
-    **{word: GLOSSARY[word] for word in _SHARED},
+    **{word: GLOSSARY[word] for word in ("arm", "policy", "population", "floor")},
     "burn-in": "The first patients, randomised in permuted blocks.",
     "look": "A moment at which the outcomes so far are judged, and the trial may stop or drop an arm.",
     "scenario": "Who takes what, and how they fare: a truth that simulated trials meet.",
