@@ -18,7 +18,7 @@ from adhere.evaluation.output.figures import (
 )
 from adhere.evaluation.output.grid_figures import errors_figure, power_figure
 from adhere.evaluation.output.side_by_side import designs_table, differences_figure, differences_table
-from adhere.evaluation.output.words import WORDS, design_fields, methods
+from adhere.evaluation.output.words import WORDS, design_fields, section_prose
 from adhere.report.page import page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
@@ -62,93 +62,62 @@ def _foot(evaluation: EvaluationData, command: str) -> dict[str, str]:
 
 
 def _sections(evaluation: EvaluationData) -> Iterator[Section]:
-    several, defined = len(evaluation.designs) > 1, methods(evaluation)
+    several, prose = len(evaluation.designs) > 1, section_prose(evaluation)
     first = evaluation.results[:: len(evaluation.designs)]
     yield _designs(evaluation)
     yield Section(
         "scenarios",
-        "Scenarios",
-        question="What may the trial meet, and what is true there?",
-        result="Each scenario says who takes what, and how they fare; a trial sees neither.",
-        uncertainty="That the trial will meet one of these is an assumption: choose them so that none is a surprise.",
-        details=[*defined["scenarios"], *sentences.outcomes_said(evaluation)],
         listings=_filled(tables.scenarios_table(evaluation), tables.people_table(evaluation)),
+        **prose["scenarios"],
     )
     if several:
         yield _differences(evaluation)
     yield Section(
         "errors",
-        "Type I error",
-        question="How often would a difference be claimed where there is none?",
         result=sentences.errors_result(evaluation),
-        uncertainty=sentences.precision(evaluation),
-        details=defined["errors"],
         figures=[] if several else _drawn(errors_figure(evaluation)),
         headline=errors_figure(evaluation) if several else None,
         listings=_filled(tables.errors_table(evaluation)),
+        **prose["errors"],
     )
+    claims = [sentences.power_result(evaluation), sentences.wrong_claims_result(evaluation)]
     yield Section(
         "power",
-        "Power",
-        question="How often would a difference that is there be found?",
-        result=" ".join(
-            filter(None, [sentences.power_result(evaluation), sentences.wrong_claims_result(evaluation)])
-        ),
-        uncertainty=sentences.precision(evaluation),
-        details=defined["power"],
+        result=" ".join(filter(None, claims)),
         figures=_drawn(power_figure(evaluation)),
         listings=_filled(tables.power_table(evaluation)),
+        **prose["power"],
     )
     yield Section(
         "conclusions",
-        "What trials end with, and when",
-        question="With which conclusion do trials end, and at which look?",
-        result="A trial stops at the first look that decides it, and otherwise runs to its last patient.",
-        uncertainty="A trial that stops early may have stopped for a difference that is not there: see the errors.",
-        details=defined["conclusions"] if any(design.stopping for design in evaluation.designs) else [],
         figures=[] if several else _drawn(status_figure(first)),
         listings=_filled(tables.conclusions_table(evaluation), tables.stops_table(evaluation)),
+        **prose["conclusions"],
     )
     yield Section(
         "size",
-        "Sample size and duration",
-        question="How many patients and days would it take?",
         result=sentences.size_result(evaluation),
-        uncertainty="Days count from the first patient to the last look, by the enrolment and delay of the design.",
         figures=[] if several else _drawn(size_figure(first)),
         listings=[tables.size_table(evaluation)],
+        **prose["size"],
     )
     yield Section(
         "allocation",
-        "Patients in the trial",
-        question="Who would be recommended, and take, what; and what would they gain?",
         result=sentences.benefit_result(evaluation),
-        uncertainty="A worse arm to recommend need not be a worse arm to take: see who takes what.",
-        details=defined["allocation"],
         figures=[] if several else _drawn(allocation_figure(first)),
         listings=_filled(tables.allocation_table(evaluation), tables.benefit_table(evaluation)),
+        **prose["allocation"],
     )
     estimates = tables.estimates_table(evaluation)
     if estimates.rows:
         yield Section(
             "estimates",
-            "Estimates of effects",
-            question="Would the estimates be right, and would their intervals hold?",
             result=sentences.estimates_result(evaluation),
-            uncertainty="Compliers cannot be seen one by one; where few comply, their effect is hard to estimate.",
-            details=defined["estimates"],
             figures=[] if several else estimates_figures(first),
             listings=[estimates],
+            **prose["estimates"],
         )
-    yield Section(
-        "simulation",
-        "The simulation",
-        question="How was this computed, and how sure are these numbers?",
-        result=sentences.precision(evaluation),
-        uncertainty="Monte Carlo errors say how well these numbers are known, not whether a scenario is true.",
-        details=defined["simulation"],
-        figures=[] if several else _drawn(convergence_figure(first)),
-    )
+    yield Section("simulation", figures=[] if several else _drawn(convergence_figure(first)), **prose["simulation"])
 
 
 def _designs(evaluation: EvaluationData) -> Section:

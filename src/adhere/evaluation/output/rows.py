@@ -1,13 +1,16 @@
 """Numbers of an evaluation as text, and the columns and scenarios that are shown."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from adhere.evaluation.characteristics.characteristics import Characteristics
+from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.intervals import Estimate
+from adhere.report.section import Listing
 
 UNKNOWN = "–"  # where there is no number
+MAX_OPEN = 24  # rows of a table that is not folded
 ERRORS = "in brackets: Monte Carlo standard error"
 _MOST_DIGITS = 4
 _MOST_OF_PERCENT = 2
@@ -118,6 +121,19 @@ def some_of(scenarios: Sequence[One], most: int) -> list[One]:
     if len(scenarios) <= most:
         return list(scenarios)
     return [scenarios[round(place * (len(scenarios) - 1) / (most - 1))] for place in range(most)]
+
+
+def listing(
+    evaluation: EvaluationData, rows: Sequence[Characteristics], caption: str, columns: Mapping[str, Sequence[str]]
+) -> Listing:
+    """A table with the scenario, and the design if there are several, before the columns; empty ones are left out."""
+    said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
+    first: dict[str, list[str]] = {"scenario": [row.scenario.name for row in rows]}
+    if len(evaluation.designs) > 1:
+        first["design"] = [row.design.name for row in rows]
+    every = {**first, **said}
+    lines = [list(cells) for cells in zip(*every.values(), strict=True)] if rows and said else []
+    return Listing(caption, list(every), lines, folded=len(lines) > MAX_OPEN)
 
 
 def scenario_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:

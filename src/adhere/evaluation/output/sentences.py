@@ -168,26 +168,6 @@ def estimates_result(evaluation: EvaluationData) -> str:
     return f"The lowest coverage of 95% intervals: {'; '.join(said)}." if said else "No effects were estimated."
 
 
-_ALL_IN_Y = (
-    "Every number of this section, and in the names of scenarios, is of y itself, so that an effect below 0 is good. "
-    "Means and effects that trials estimate are of 1 − y."
-)
-
-
-def outcomes_said(evaluation: EvaluationData) -> list[str]:
-    """What an outcome may be in the scenarios: simulated trials have these values, with the means given."""
-    lower = evaluation.designs[0].lower_is_better
-    outcome = "outcome y" if lower else "outcome"
-    values = sorted({value for one in evaluation.scenarios for value in one.population.reward_values})
-    if set(values) <= {0.0, 1.0}:
-        better = "0 the better" if lower else "1 the better"
-        said = f"An {outcome} is 0 or 1 ({better}), so that a mean {outcome} is the share of patients with a 1."
-    else:
-        better = "lower is better" if lower else "higher is better"
-        said = f"An {outcome} is one of {', '.join(f'{value:g}' for value in values)}; {better}."
-    return [said, *([_ALL_IN_Y] if lower else [])]
-
-
 def precision(evaluation: EvaluationData) -> str:
     """How precisely probabilities are known."""
     found = [row.number(name) for row in evaluation.results for name in CLAIMS]

@@ -7,12 +7,11 @@ import polars as pl
 from adhere.design.planned_looks import planned_looks
 from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.evaluation.output.grid_figures import CLAIMS, claim_of
-from adhere.evaluation.output.rows import ERRORS, UNKNOWN, column, is_known, some_of
+from adhere.evaluation.output.rows import ERRORS, UNKNOWN, column, is_known, listing, some_of
 from adhere.evaluation.output.sentences import decided_by
 from adhere.report.dots import dots
 from adhere.report.section import Listing, ReportFigure
 
-_MAX_OPEN = 24  # rows of a table that is not folded
 _MAX_DOTS = 20  # rows of the figure
 
 
@@ -53,14 +52,12 @@ def differences_table(evaluation: EvaluationData) -> Listing:
     """A line for each scenario and each design but the first."""
     rows = [row for place, row in enumerate(evaluation.results) if place % len(evaluation.designs)]
     reference = evaluation.results[0].design.name
-    columns = {"scenario": [row.scenario.name for row in rows], "design": [row.design.name for row in rows]}
-    for name, what in COMPARED.items():
-        cells = column([row.difference(name).estimate for row in rows], percent=what.is_share, sign=True)
-        if any(cell != UNKNOWN for cell in cells):
-            columns[what.heading] = cells
-    lines = [list(cells) for cells in zip(*columns.values(), strict=True)]
+    columns = {
+        what.heading: column([row.difference(name).estimate for row in rows], percent=what.is_share, sign=True)
+        for name, what in COMPARED.items()
+    }
     caption = f"Differences from {reference}, paired by patients; of shares in percentage points ({ERRORS})"
-    return Listing(caption, list(columns), lines, folded=len(lines) > _MAX_OPEN)
+    return listing(evaluation, rows, caption, columns)
 
 
 def differences_figure(evaluation: EvaluationData) -> ReportFigure | None:

@@ -1,6 +1,6 @@
 """Tables of an evaluation and of its scenarios: a line for each scenario, or for each design in it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from adhere.analysis.formatting import signed
 from adhere.evaluation.characteristics.characteristics import Characteristics
@@ -9,10 +9,12 @@ from adhere.evaluation.outcomes import METHODS, VIEWS
 from adhere.evaluation.output.figures import look_labels
 from adhere.evaluation.output.rows import (
     ERRORS,
+    MAX_OPEN,
     UNKNOWN,
     column,
     conclusion_columns,
     is_known,
+    listing,
     short_percent,
 )
 from adhere.evaluation.scenarios.scenario import Scenario
@@ -21,22 +23,8 @@ from adhere.populations import ComplianceTypes
 from adhere.report.section import Listing
 
 MAX_ARMS = 6  # with a column of their own
-MAX_OPEN = 24  # rows of a table that is not folded
 _MAX_LOOKS = 8  # columns of a table that is not folded
 _QUANTILES = (5, 25, 50, 75, 95)  # %
-
-
-def _listing(
-    evaluation: EvaluationData, rows: Sequence[Characteristics], caption: str, columns: Mapping[str, Sequence[str]]
-) -> Listing:
-    """A table with the scenario, and the design if there are several, before the columns; empty ones are left out."""
-    said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
-    first: dict[str, list[str]] = {"scenario": [row.scenario.name for row in rows]}
-    if len(evaluation.designs) > 1:
-        first["design"] = [row.design.name for row in rows]
-    every = {**first, **said}
-    lines = [list(cells) for cells in zip(*every.values(), strict=True)] if rows and said else []
-    return Listing(caption, list(every), lines, folded=len(lines) > MAX_OPEN)
 
 
 def _percent(rows: Sequence[Characteristics], name: str, arm: str | None = None) -> list[str]:
@@ -56,7 +44,7 @@ def errors_table(evaluation: EvaluationData) -> Listing:
         **_by_arm(rows, "type_one"),
         "95% interval": [_interval(row.number("type_one")) for row in rows],
     }
-    return _listing(evaluation, rows, f"Type I error: the probability of any false claim ({ERRORS})", columns)
+    return listing(evaluation, rows, f"Type I error: the probability of any false claim ({ERRORS})", columns)
 
 
 def power_table(evaluation: EvaluationData) -> Listing:
@@ -70,7 +58,7 @@ def power_table(evaluation: EvaluationData) -> Listing:
         "selects the best": _percent(rows, "select_best"),
     }
     caption = f"Power: the probability of a claim in the right direction ({ERRORS})"
-    return _listing(evaluation, rows, caption, columns)
+    return listing(evaluation, rows, caption, columns)
 
 
 def _by_arm(rows: Sequence[Characteristics], name: str) -> dict[str, list[str]]:
@@ -99,7 +87,7 @@ def conclusions_table(evaluation: EvaluationData) -> Listing:
     """What trials end with; statuses that never occur are left out."""
     rows = evaluation.results
     caption = f"What trials end with: share of trials ({ERRORS})"
-    return _listing(evaluation, rows, caption, conclusion_columns(rows))
+    return listing(evaluation, rows, caption, conclusion_columns(rows))
 
 
 def size_table(evaluation: EvaluationData) -> Listing:
@@ -114,7 +102,7 @@ def size_table(evaluation: EvaluationData) -> Listing:
         "looks": _plain(rows, "n_looks"),
     }
     caption = f"Sample size, with its quantiles over trials, and duration ({ERRORS})"
-    return _listing(evaluation, rows, caption, columns)
+    return listing(evaluation, rows, caption, columns)
 
 
 def _whole(rows: Sequence[Characteristics], name: str) -> list[str]:
@@ -135,7 +123,7 @@ def allocation_table(evaluation: EvaluationData) -> Listing:
             columns[f"patients, {arm}"] = column([row.number("n_recommended", arm) for row in rows], errors=False)
     columns["recommended a worse arm"] = _percent(rows, "recommended_inferior")
     columns["took a worse arm"] = _percent(rows, "took_inferior")
-    return _listing(evaluation, rows, f"Allocation: mean share and number of a trial's patients ({ERRORS})", columns)
+    return listing(evaluation, rows, f"Allocation: mean share and number of a trial's patients ({ERRORS})", columns)
 
 
 def benefit_table(evaluation: EvaluationData) -> Listing:
@@ -149,7 +137,7 @@ def benefit_table(evaluation: EvaluationData) -> Listing:
         "ideal, treating": _plain(rows, "ideal_treating"),
     }
     caption = f"Benefit: in the trial, and of the arm it leaves behind, in % of the ideal ({ERRORS})"
-    return _listing(evaluation, rows, caption, columns)
+    return listing(evaluation, rows, caption, columns)
 
 
 def estimates_table(evaluation: EvaluationData) -> Listing:
@@ -185,7 +173,7 @@ def estimates_table(evaluation: EvaluationData) -> Listing:
     caption = f"Estimates of effects: bias, root mean squared error, coverage of 95% intervals ({ERRORS})"
     if evaluation.designs[0].lower_is_better:
         caption = caption.replace("Estimates of effects:", "Estimates of effects on 1 − y:")
-    return _listing(evaluation, [line[0] for line in lines], caption, columns)
+    return listing(evaluation, [line[0] for line in lines], caption, columns)
 
 
 def _true_effect(row: Characteristics, arm: str, estimand: str) -> float:
@@ -203,8 +191,8 @@ def stops_table(evaluation: EvaluationData) -> Listing:
         label: [f"{100 * (1.0 - float(along.mean[look])):.1f}%" for along in running]
         for look, label in enumerate(labels)
     }
-    listing = _listing(evaluation, rows, "Share of trials that have stopped with a conclusion by each look", columns)
-    return Listing(listing.caption, listing.header, listing.rows, listing.folded or len(labels) > _MAX_LOOKS)
+    table = listing(evaluation, rows, "Share of trials that have stopped with a conclusion by each look", columns)
+    return Listing(table.caption, table.header, table.rows, table.folded or len(labels) > _MAX_LOOKS)
 
 
 def scenarios_table(evaluation: EvaluationData) -> Listing:

@@ -1,16 +1,22 @@
-"""Explanations of a report on designs: definitions, methods, fields and words."""
+"""Explanations of a report on designs: prose of its sections, fields and words."""
 
 import re
 from typing import Any
 
 from adhere.design.design import Design, plain
 from adhere.evaluation.evaluation_data import EvaluationData
+from adhere.evaluation.output.sentences import precision
 from adhere.report.numbers import counted
 from adhere.report.page import GLOSSARY
 
+_FIELD = re.compile(r"(title|question|result|uncertainty): (.*)")
 
-def methods(evaluation: EvaluationData) -> dict[str, list[str]]:
-    """Return how each section's quantities are defined, on the scale that it shows: an outcome y, or 1 − y."""
+
+def section_prose(evaluation: EvaluationData) -> dict[str, dict[str, Any]]:
+    """Return the fields of each section that are prose: what it asks, and how its quantities are defined.
+
+    Definitions are on the scale that the section shows: an outcome y, or 1 − y.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -20,16 +26,27 @@ def methods(evaluation: EvaluationData) -> dict[str, list[str]]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    text = environment.get_template("methods.txt").render(
+    outcomes = sorted({value for one in evaluation.scenarios for value in one.population.reward_values})
+    text = environment.get_template("section_prose.txt").render(
         lower=evaluation.designs[0].lower_is_better,
+        outcomes=[f"{value:g}" for value in outcomes],
+        is_binary=set(outcomes) <= {0.0, 1.0},
+        has_stopping=any(design.stopping for design in evaluation.designs),
         n_trials=counted(evaluation.n_trials, "simulated trial"),
+        precision=precision(evaluation),
         seed=evaluation.seed,
     )
+    found: dict[str, dict[str, Any]] = {}
     _, *parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
-    return {
-        section: [" ".join(paragraph.split()) for paragraph in words.strip().split("\n\n")]
-        for section, words in zip(parts[::2], parts[1::2], strict=True)
-    }
+    for section, words in zip(parts[::2], parts[1::2], strict=True):
+        found[section] = {"details": []}
+        for paragraph in re.split(r"\n\n+", words.strip()):
+            line = " ".join(paragraph.split())
+            if (field := _FIELD.fullmatch(line)) is not None:
+                found[section][field[1]] = field[2]
+            else:
+                found[section]["details"].append(line)
+    return found
 
 
 WORDS = {
