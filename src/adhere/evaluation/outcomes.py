@@ -101,7 +101,7 @@ class Columns:
     def _shapes(self) -> Mapping[str, tuple[int, ...]]:
         arms, statuses = self.n_arms, len(NAMES)
         claims = (arms + 1,)  # of each arm, and of any
-        shared: dict[str, tuple[int, ...]] = {
+        return {
             "decision": (statuses,),
             "status": (arms, statuses),
             "false_claim": claims,
@@ -124,13 +124,11 @@ class Columns:
             "ideal_recommending": (),
             "ideal_treating": (),
             "estimate": (len(METHODS), len(VIEWS), arms, COVERS + 1),
-        }
-        own = {
+            # From here on rows of two designs may differ in length.
             "over_time": (len(self.grid), arms),
             "running": (len(self.grid),),
             "stopped": (self.n_looks, statuses),
         }
-        return shared | own
 
     @cached_property
     def _starts(self) -> Mapping[str, int]:

@@ -1,6 +1,7 @@
 """An evaluation as a data frame and as plain data."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from adhere.simulation.results.outcome import Trajectory
 
 _TEXTS = ("scenario", "design", "name", "arm", "estimand", "method", "reason")
 _NUMBERS = ("mean", "se", "low", "high")
+_DIFFERENCES = ("difference", "difference_se", "difference_low", "difference_high")
 _OF_SCENARIOS = ("name", "null", "baseline", "effect", "compliance", "confounding", "average_null")
 
 
@@ -26,7 +28,7 @@ def as_polars(results: Sequence[Characteristics]) -> polars.DataFrame:
         for found in results
         for row in _rows(found)
     ]
-    order = (*_TEXTS[:-1], *_NUMBERS, "reason", *_names("difference_"))
+    order = (*_TEXTS[:-1], *_NUMBERS, "reason", *_DIFFERENCES)
     kinds = {name: polars.String if name in _TEXTS else polars.Float64 for name in order}
     return polars.DataFrame(rows, kinds)
 
@@ -44,23 +46,18 @@ def as_json(
     }
 
 
-def _names(prefix: str) -> list[str]:
-    return [prefix.rstrip("_") if name == "mean" and prefix else prefix + name for name in _NUMBERS]
-
-
 def _rows(found: Characteristics) -> Iterator[dict[str, Any]]:
     for one in found.table:
         difference = None
         if found.differences and one.method is None:
             difference = found.difference(one.name, one.arm).estimate
         texts = {name: getattr(one, name) for name in ("name", "arm", "estimand", "method")}
-        numbers = {**_numbers(one.estimate, ""), **_numbers(difference, "difference_")}
+        numbers = {**_numbers(one.estimate, _NUMBERS), **_numbers(difference, _DIFFERENCES)}
         yield {**texts, **numbers, "reason": one.reason or None}
 
 
-def _numbers(one: Estimate | None, prefix: str) -> dict[str, float | None]:
-    names = _names(prefix)
-    return {name: None if one is None else getattr(one, field) for name, field in zip(names, _NUMBERS, strict=True)}
+def _numbers(one: Estimate | None, names: Sequence[str]) -> dict[str, float | None]:
+    return dict.fromkeys(names) if one is None else dict(zip(names, astuple(one), strict=True))
 
 
 def _scenario(scenario: Scenario, found: Characteristics) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from adhere.evaluation.scenarios.scenario import SAME, Bools, Truth, best_arms
 from adhere.looks.judge import ACTIVE, EQUIVALENT, GO_ON, INFERIOR, NAMES, SUPERIOR
 from adhere.simulation.measures.moments import EqualArrays
 from adhere.simulation.measures.quantiles import Spread
+
+Numbers: TypeAlias = Floats | Ints | Bools
 
 
 class Claims(NamedTuple):
@@ -98,7 +100,7 @@ def measure_rows(
     return rows
 
 
-def _conclusions(outcomes: TrialOutcomes, n_looks: int) -> Mapping[str, Floats]:
+def _conclusions(outcomes: TrialOutcomes, n_looks: int) -> Mapping[str, Numbers]:
     """What trials and arms came to, and how many trials have stopped for what by each look."""
     every = np.arange(len(NAMES))
     decision = outcomes.decision[:, None] == every
@@ -108,28 +110,28 @@ def _conclusions(outcomes: TrialOutcomes, n_looks: int) -> Mapping[str, Floats]:
     stopped = decision[:, None, :] & has_stopped[:, :, None]
     stopped[:, :, GO_ON] = ~stopped[:, :, GO_ON + 1 :].any(axis=2)
     return {
-        "decision": _floats(decision),
-        "status": _floats(outcomes.status[:, :, None] == every),
-        "stopped": _floats(stopped),
-        "n_looks": _floats(outcomes.n_looks),
+        "decision": decision,
+        "status": outcomes.status[:, :, None] == every,
+        "stopped": stopped,
+        "n_looks": outcomes.n_looks,
     }
 
 
-def _claims(outcomes: TrialOutcomes, means: Floats, control: int | None) -> Mapping[str, Floats]:
+def _claims(outcomes: TrialOutcomes, means: Floats, control: int | None) -> Mapping[str, Numbers]:
     made = claims(outcomes.status, means, control)
-    return {f"{name}_claim": _floats(np.column_stack([one, one.any(axis=1)])) for name, one in made._asdict().items()}
+    return {f"{name}_claim": np.column_stack([one, one.any(axis=1)]) for name, one in made._asdict().items()}
 
 
-def _size(outcomes: TrialOutcomes) -> Mapping[str, Floats]:
+def _size(outcomes: TrialOutcomes) -> Mapping[str, Numbers]:
     """Patients and days, with the powers that the error of a standard deviation needs."""
-    powers = np.arange(1, 4)
+    powers = np.arange(1.0, 4.0)
     return {
-        "n_patients": _floats(outcomes.n_patients)[:, None] ** powers,
+        "n_patients": outcomes.n_patients[:, None] ** powers,
         "days": outcomes.days[:, None] ** powers,
     }
 
 
-def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: Columns) -> Mapping[str, Floats]:
+def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: Columns) -> Mapping[str, Numbers]:
     """Shares of a trial's own patients, and of those up to each point; a trial that has stopped keeps its last."""
     size = outcomes.n_patients[:, None]
     grid = np.array(columns.grid, dtype=np.int64)
@@ -137,13 +139,13 @@ def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: C
     is_worse = ~best_arms(means)
     is_worse_taken = ~best_arms(truth.if_taken)[None, :]
     return {
-        "chosen": _floats(outcomes.chosen),
+        "chosen": outcomes.chosen,
         "allocation": outcomes.chosen / size,
         "taken": outcomes.taken / size,
         "recommended_inferior": (outcomes.chosen * is_worse).sum(axis=1) / size[:, 0],
         "took_inferior": (outcomes.taken * is_worse_taken).sum(axis=1) / size[:, 0],
         "over_time": outcomes.over_time / so_far[:, :, None],
-        "running": _floats(size >= grid),
+        "running": size >= grid,
     }
 
 
@@ -159,7 +161,7 @@ def most_cut(design: Design) -> float:
     return max(1, len(design.strata)) * longest / len(design.arms)
 
 
-def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float) -> Mapping[str, Floats]:
+def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float) -> Mapping[str, Numbers]:
     """What patients gained in the trial, and what those after it would by the arm that it leaves behind."""
     selected = selected_arms(outcomes, truth.control)
     n_runs, n_arms = outcomes.chosen.shape
@@ -171,12 +173,12 @@ def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float)
     means = np.broadcast_to(means, (n_runs, n_arms))
     is_best = best_arms(means)[np.arange(n_runs), selected]
     return {
-        "selected": _floats(selected[:, None] == np.arange(n_arms)),
-        "selects_best": _floats(is_best),
+        "selected": selected[:, None] == np.arange(n_arms),
+        "selects_best": is_best,
         "outcome": outcomes.reward / outcomes.n_patients,
         "surplus": surplus,
         "realised_surplus": outcomes.reward - outcomes.baseline,
-        "worse_than_randomisation": _floats(surplus + lost_by_cut < -rounding),
+        "worse_than_randomisation": surplus + lost_by_cut < -rounding,
         "ideal_recommending": _ideal(means, selected),
         "ideal_treating": _ideal(np.broadcast_to(truth.if_taken, means.shape), selected),
     }
@@ -221,10 +223,6 @@ def _errors(found: Estimates, effects: Floats, other: int) -> Floats:
     has_estimate, has_interval = is_known & ~np.isnan(error), is_known & found.has_interval
     error = np.where(has_estimate, error, 0.0)
     return np.stack([has_estimate, error, error**2, has_interval, has_interval & found.covers], axis=2).astype(float)
-
-
-def _floats(values: Bools | Ints) -> Floats:
-    return values.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,8 +147,11 @@ def find_number(
 
     def confirm(number: float, alpha: float, fresh: int) -> ConfirmedNumber:
         rates = try_out(number, n_trials, (seed + fresh) % 2**64)
-        found = tuple(_limited(rate, n_trials, 1.0 - alpha / n_scenarios) for rate in rates)
-        return ConfirmedNumber(number, found, tuple(tried), target, conservative)
+        found = []
+        for rate in rates:
+            limits = clopper_pearson(round(rate * n_trials), n_trials, 1.0 - alpha / n_scenarios)
+            found.append(Estimate(rate, math.sqrt(rate * (1.0 - rate) / n_trials), *limits))
+        return ConfirmedNumber(number, tuple(found), tuple(tried), target, conservative)
 
     # A conservative number's limits are one-sided.
     alphas = (
@@ -228,15 +231,14 @@ def _information(rate: float) -> float:
 
 def _check_enough(n_trials: int, target: float, n_scenarios: int, conservative: bool) -> None:
     """Refuse too few trials: without an error in n of them the upper limit is 1 - alpha^(1/n)."""
-    if not conservative:
+    if conservative:
+        fewest = math.ceil(math.log((1.0 - LEVEL) / n_scenarios) / math.log1p(-target))
+        why = f" to show a rate of {target:.6g}: fewer cannot, even if none of them errs"
+    else:
         fewest = math.ceil(round(_MIN_ERRORS / target, 6))
-        if n_trials < fewest:
-            raise InputError("n_trials", n_trials, f"at least {fewest:,}, so that about {_MIN_ERRORS} of them err")
-        return
-    fewest = math.ceil(math.log((1.0 - LEVEL) / n_scenarios) / math.log1p(-target))
+        why = f", so that about {_MIN_ERRORS} of them err"
     if n_trials < fewest:
-        expected = f"at least {fewest:,} to show a rate of {target:.6g}: fewer cannot, even if none of them errs"
-        raise InputError("n_trials", n_trials, expected)
+        raise InputError("n_trials", n_trials, f"at least {fewest:,}{why}")
 
 
 def confirmed_with(seed: int, last: int, conservative: bool) -> str:
@@ -255,8 +257,3 @@ def confirmed_with(seed: int, last: int, conservative: bool) -> str:
     )
     first_seed = (seed + 1) % 2**64
     return f"fresh trials with seed {first_seed} did not confirm a first one, those with seed {last} are of {other}"
-
-
-def _limited(rate: float, n: int, level: float) -> Estimate:
-    low, high = clopper_pearson(round(rate * n), n, level)
-    return Estimate(rate, math.sqrt(rate * (1.0 - rate) / n), low, high)

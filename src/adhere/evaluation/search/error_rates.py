@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 AT_MOST, AT_LEAST, INTERVAL = "at most", "at least", "95% interval"
+_SHOWN = {AT_MOST: "{0.high:.4f}", AT_LEAST: "{0.low:.4f}", INTERVAL: "[{0.low:.4f}, {0.high:.4f}]"}
 # A claim of a difference where there is none; or no claim in the right direction where there is one.
 ErrorOf: TypeAlias = Literal["type I", "type II"]
 
@@ -62,13 +63,8 @@ class ErrorRates:
 
 def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
     """Each scenario's rate with its upper limit, its lower limit or its interval, as the bound's heading says."""
-    shown_by: dict[str, Callable[[Estimate], str]] = {
-        AT_MOST: lambda rate: f"{rate.high:.4f}",
-        AT_LEAST: lambda rate: f"{rate.low:.4f}",
-        INTERVAL: lambda rate: f"[{rate.low:.4f}, {rate.high:.4f}]",
-    }
-    shown = shown_by[bound]
-    rows = [(one.name, f"{rate.mean:.4f}", shown(rate)) for one, rate in zip(scenarios, rates, strict=True)]
+    shown = _SHOWN[bound]
+    rows = [(one.name, f"{rate.mean:.4f}", shown.format(rate)) for one, rate in zip(scenarios, rates, strict=True)]
     return text_table([("scenario", heading, bound), *rows], width, "lr")
 
 

@@ -100,7 +100,6 @@ def _replaced(policy: Policy, holder: Policy, field: str, value: float) -> Polic
     return dataclasses.replace(policy, inner=_replaced(policy.inner, holder, field, value))
 
 
-_CRITICAL_VALUE = Range(0.5, 8.0, PLAIN, 4, strict="high")
 _RANGES = {
     "stopping.superiority": Range(0.51, 0.99999, PROBIT, 5, strict="high"),
     "stopping.inferiority": Range(0.00001, 0.49, PROBIT, 5, strict="low"),
@@ -109,7 +108,6 @@ _RANGES = {
     "stopping.alpha": Range(0.00001, 0.5, PROBIT, 5, strict="low"),
     "stopping.margin": Range(0.001, 0.5, PLAIN, 4),
 }
-_CRITICAL = ("stopping.superiority", "stopping.inferiority")
 
 
 def usual_number(design: Design) -> str:
@@ -124,8 +122,9 @@ def usual_number(design: Design) -> str:
 def range_to_search(design: Design, number: str, between: tuple[float, float] | None) -> Range:
     """Where to search for a number of a design; `between` narrows it, and is needed for numbers of no known range."""
     number_of(design, number)  # which refuses names of no number
-    is_critical = design.stopping is not None and design.stopping.by == "z-test" and number in _CRITICAL
-    usual = _CRITICAL_VALUE if is_critical else _RANGES.get(number)
+    by_z_test = design.stopping is not None and design.stopping.by == "z-test"
+    is_critical_value = by_z_test and number in ("stopping.superiority", "stopping.inferiority")
+    usual = Range(0.5, 8.0, PLAIN, 4, strict="high") if is_critical_value else _RANGES.get(number)
     if between is None:
         if usual is None:
             sentence = f"{number}: between which two numbers to search? Give between (--between LOW HIGH)"
