@@ -181,29 +181,30 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
         return error
     if isinstance(error, InputError):
         return input_problem(error)
-    if isinstance(error, (StoreError, ShutdownError, UnavailableError)) or is_shortage(error):
-        asked = route.path if route else "a request"
-        if isinstance(error, StoreError):  # its first line: others may tell whose data it was about
-            log.warning("%s was answered 503: %s", asked, str(error).partition("\n")[0])
-        elif not isinstance(error, (ShutdownError, UnknownPolicyError, SecretUnknownError)):
-            _log_shortage(error, asked)
-        detail = "nothing was written; send the same request again"
-        if isinstance(error, UnknownPolicyError):
-            detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"
-        if isinstance(error, SecretUnknownError):
-            log.error("%s was answered 503: %s", asked, error)
-            detail = f"the secret that draws the trial's arms is missing; the service's log says which; {detail}"
+    asked = route.path if route else "a request"
+    detail = "nothing was written; send the same request again"
+    if isinstance(error, StoreError):
+        # Its first line: others may tell whose data it was about.
+        log.warning("%s was answered 503: %s", asked, str(error).partition("\n")[0])
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
-        return ProblemError("unavailable", detail, retry_after=1)
-    if isinstance(error, JobProcessError):
+    elif isinstance(error, UnknownPolicyError):
+        detail = f"the trial's policy cannot be used here; the service's log says why; {detail}"
+    elif isinstance(error, SecretUnknownError):
+        log.error("%s was answered 503: %s", asked, error)
+        detail = f"the secret that draws the trial's arms is missing; the service's log says which; {detail}"
+    elif isinstance(error, UnavailableError) or is_shortage(error):
+        _log_shortage(error, asked)
+    elif isinstance(error, JobProcessError):
         log.warning("a job was not finished: %s", error)
-        return ProblemError("unavailable", "the work was not finished; send the same request again", retry_after=1)
-    if isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
+        detail = "the work was not finished; send the same request again"
+    elif isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
         log.error("out of resources", exc_info=error)
-        return ProblemError("unavailable", _NO_RESOURCES, retry_after=1)
-    log.error("unhandled exception", exc_info=error)
-    return ProblemError("internal", "an error in the service; it was logged there")
+        detail = _NO_RESOURCES
+    elif not isinstance(error, ShutdownError):
+        log.error("unhandled exception", exc_info=error)
+        return ProblemError("internal", "an error in the service; it was logged there")
+    return ProblemError("unavailable", detail, retry_after=1)
 
 
 def _log_shortage(error: Exception, asked: str) -> None:

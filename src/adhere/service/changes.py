@@ -9,15 +9,14 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 
 from adhere.errors import StoreError, UnavailableError
 
 EVERY = 2.0  # seconds between two looks, and so at least between two changes that are told
-_BETWEEN_LISTENERS = (
-    0.04  # seconds, less if there are many: each then asks for a page, and other requests come between
-)
+# Seconds, less if there are many: each then asks for a page, and other requests come between.
+_BETWEEN_LISTENERS = 0.04
 _MAX_NOTICED = 8  # heads of which it is known when they were seen
 _QUIET = 10.0  # seconds after which a listener is told that nothing has changed, or proxies would hang up
 
@@ -34,9 +33,19 @@ class Changes:
 
     async def heads(self, trial: str) -> AsyncGenerator[str | None]:
         """The head of a trial's log now, and whenever it has changed; None now and then, if it has not."""
-        async with self._watching(trial) as watched, aclosing(watched.heads()) as found:
-            async for head in found:
-                yield head
+        if trial not in self._watched:
+            self._watched[trial] = _Watched(trial, self._head_of, EVERY if self._every is None else self._every)
+        watched = self._watched[trial]
+        if self._ended:
+            watched.end()
+        try:
+            async with aclosing(watched.heads()) as found:
+                async for head in found:
+                    yield head
+        finally:
+            if not watched.news:
+                watched.task.cancel()
+                self._watched.pop(trial, None)
 
     def noticed_at(self, trial: str, head: str) -> float | None:
         """When a head that listeners were told of was seen first (`time.monotonic`); None if it is not known here."""
@@ -49,39 +58,22 @@ class Changes:
         for watched in self._watched.values():
             watched.end()
 
-    @asynccontextmanager
-    async def _watching(self, trial: str) -> AsyncIterator[_Watched]:
-        if trial not in self._watched:
-            self._watched[trial] = _Watched(trial, self._head_of, EVERY if self._every is None else self._every)
-        watched = self._watched[trial]
-        if self._ended:
-            watched.end()
-        watched.n_listeners += 1
-        try:
-            yield watched
-        finally:
-            watched.n_listeners -= 1
-            if not watched.n_listeners:
-                watched.stop()
-                self._watched.pop(trial, None)
-
 
 class _Watched:
     """A trial with listeners; it is looked at for as long as there are some."""
 
     def __init__(self, trial: str, head_of: Callable[[str], Awaitable[str]], every: float) -> None:
         self._trial, self._head_of, self._every = trial, head_of, every
-        self.n_listeners = 0
         self._head: str | None = None
         self.noticed: OrderedDict[str, float] = OrderedDict()  # the last few heads
         self._ended = False
-        self._news: list[asyncio.Event] = []  # of each listener, set once it may look at the head
-        self._task = asyncio.create_task(self._look())
+        self.news: list[asyncio.Event] = []  # of each listener, set once it may look at the head
+        self.task = asyncio.create_task(self._look())
 
     async def heads(self) -> AsyncGenerator[str | None]:
         """Yield heads like `Changes.heads`."""
         told, news = None, asyncio.Event()
-        self._news.append(news)
+        self.news.append(news)
         try:
             while not self._ended:
                 news.clear()
@@ -94,17 +86,13 @@ class _Watched:
                 except TimeoutError:
                     yield None
         finally:
-            self._news.remove(news)
+            self.news.remove(news)
 
     def end(self) -> None:
         """Let all listeners go."""
         self._ended = True
-        for news in self._news:
+        for news in self.news:
             news.set()
-
-    def stop(self) -> None:
-        """Look no longer."""
-        self._task.cancel()
 
     async def _look(self) -> None:
         while True:
@@ -123,6 +111,6 @@ class _Watched:
 
     def _tell(self) -> None:
         """Tell the listeners one after the other, all of them before the next look."""
-        between = min(_BETWEEN_LISTENERS, self._every / max(1, len(self._news)))
-        for place, news in enumerate(self._news):
+        between = min(_BETWEEN_LISTENERS, self._every / max(1, len(self.news)))
+        for place, news in enumerate(self.news):
             asyncio.get_running_loop().call_later(place * between, news.set)

@@ -18,7 +18,6 @@ from adhere.files import may_pass
 from adhere.service.context import RequestContext
 
 _SECONDS_BETWEEN_COMPLAINTS = 60.0
-_FIELDS = ("method", "route", "status", "milliseconds", "token")
 
 log = logging.getLogger("adhere.access")
 
@@ -34,7 +33,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
+        line |= getattr(record, "request", {})
         if record.exc_info:
             kind, _, trace = record.exc_info
             # The message of the error is left out: it may quote what a client sent.
@@ -110,11 +109,11 @@ def log_request(method: str, route: str, status: int, seconds: float, context: R
     level = logging.INFO if status >= 400 or slow else logging.DEBUG
     if log.isEnabledFor(level):
         holder = getattr(context, "holder", None)
-        fields = {
+        request = {
             "method": method,
             "route": route,
             "status": status,
             "milliseconds": round(1000 * seconds, 3),
             "token": holder.id if holder is not None else None,
         }
-        log.log(level, "request", extra=fields)
+        log.log(level, "request", extra={"request": request})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adhere.service.pages.new_trial.simulations import claims_by_effect, lines_of
+from adhere.service.pages.new_trial.simulations import claims_by_effect, found_values
+from adhere.service.pages.rendering import render
 from adhere_client.responses.simulations import Characteristic, SimulatedScenario, Simulation
 
 
@@ -13,12 +14,14 @@ def scenario(effect: float, confounding: float, baseline: float = 0.5, **found: 
 
 
 def simulation(*scenarios: SimulatedScenario) -> Simulation:
-    return Simulation(1, "done", 100, "0", scenarios=list(scenarios))
+    return Simulation(1, "done", 100, "0", scenarios=list(scenarios), report="not available")
 
 
 def test_claims_of_the_opposite_are_shown() -> None:
-    (line,) = lines_of(simulation(scenario(-0.1, 0.3, power=0.0, wrong_claim=0.778)))
-    assert (line.claim, line.wrong) == ("0.0% (1.0)", "77.8% (1.0)")
+    done = simulation(scenario(-0.1, 0.3, power=0.0, wrong_claim=0.778))
+    page = render("new-trial/found.html", simulation=done, **found_values(done))
+    assert '<td class="number">0.0% (1.0) <small class="quiet-text">power</small></td>' in page
+    assert '<td class="number">77.8% (1.0)</td>' in page
 
 
 def test_lines_join_scenarios_of_the_same_compliance_and_confounding() -> None:

@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeAlias
 
@@ -81,12 +82,10 @@ class _Worker:
         """Whether it has begun to serve since the last call."""
         if self.serves or not self._reader.poll():
             return False
-        try:
+        with suppress(EOFError):
             self._reader.recv_bytes()
-        except EOFError:
-            return False
-        self.serves = True
-        return True
+            self.serves = True
+        return self.serves
 
 
 def _run(work: Work, writer: Connection[Any, Any]) -> None:

@@ -1,5 +1,6 @@
 """Access: who may do what here. Tokens, made and revoked, and one-time links to sign in, for admins."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, get_args
@@ -116,8 +117,6 @@ def _problems(form: Mapping[str, str]) -> dict[str, str]:
 
 def _in_days(text: str) -> str:
     digits = text.lstrip("0")
-    if not (
-        digits.isascii() and digits.isdigit() and len(digits) <= len(str(_MAX_DAYS)) and int(digits) <= _MAX_DAYS
-    ):
+    if not re.fullmatch("[0-9]{1,4}", digits) or int(digits) > _MAX_DAYS:
         raise InputError("expires_at", text, f"a whole number of days from 1 to {_MAX_DAYS}")
     return (datetime.now(UTC) + timedelta(days=int(digits))).isoformat(timespec="seconds")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from starlette.responses import Response
 
@@ -29,7 +29,6 @@ async def enrolment_page(page: PageRequest) -> Response:
         is_first=not after,
         values=values,
         per=per,
-        columns=_COLUMNS,
         age=lambda at, site: _age(zones.day(site, now), zones.day(site, at)),
         days=_zones_in_words(found.sites),
     )
@@ -56,7 +55,6 @@ def _age(today: date, day: date) -> str:
 
 
 _MIN_DAYS, _MAX_DAYS = 14, 120  # beyond it, weeks are drawn
-_COLUMNS: Final = {"day": "From", "recommendations": "Recommendations", "total": "In all"}
 
 
 def enrolment_values(days: Iterable[DayEnrolment], until: date) -> tuple[str, list[dict[str, Any]]]:

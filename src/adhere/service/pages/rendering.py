@@ -35,11 +35,12 @@ _MAX_ROWS = 60  # of the table of a chart's numbers
 
 def render(template: str, **values: Any) -> str:
     """A template with its values."""
-    return _environment().get_template(template).render(**values)
+    return environment().get_template(template).render(**values)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates, and what they can use."""
     loader = PackageLoader("adhere.service.pages")
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -11,18 +11,12 @@ from adhere.exploration import policies, presets
 from adhere.exploration.presets import MAX_PATIENTS, MAX_RUNS, Settings, fields_of
 from adhere.exploration.results import Exploration
 from adhere.service.api.simulations import EXPLORATION_QUERY, settings_of
-from adhere.service.pages.explore.charts import ARMS, ExploreChart, beliefs, curves, population
+from adhere.service.pages.explore.charts import ExploreChart, beliefs, curves, population
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import script_json
 
 _PATIENCE: Final = 1.0  # seconds; a policy that is compiled first takes longer, and the page then asks again
 _DECIMALS: Final = 4
-_TAKES: Final[dict[tuple[int, ...], str]] = {
-    (0, 0): "take the control, whatever they are told",
-    (1, 1): "take the treatment, whatever they are told",
-    (0, 1): "take what they are told",
-    (1, 0): "take the opposite of what they are told",
-}
 
 
 async def explore_page(page: PageRequest) -> Response:
@@ -32,14 +26,14 @@ async def explore_page(page: PageRequest) -> Response:
         return page.render("parts/explored.html", **_shown(await page.call("explore", query=query)))
     settings = settings_of(urlencode(query).encode())
     call = asyncio.ensure_future(page.call("explore", query=query))
-    call.add_done_callback(
-        lambda call: call.cancelled() or call.exception()
-    )  # looked at, if it comes too late to be shown
+    # Looked at, if it comes too late to be shown.
+    call.add_done_callback(lambda call: call.cancelled() or call.exception())
     done, _ = await asyncio.wait({call}, timeout=_PATIENCE)
     return page.render(
         "explore.html",
-        types=_types(settings),
         settings=settings,
+        numbers=_numbers(settings),
+        fields_of=fields_of,
         presets=presets.PRESETS,
         preset=_preset(settings),
         choices=policies.CHOICES,
@@ -84,20 +78,3 @@ def _numbers(settings: Settings) -> dict[str, str]:
         values = (share, *(round(mean, _DECIMALS) for mean in group.rewards))
         found |= {field: f"{value:g}" for field, value in zip(fields_of(group.name), values, strict=True)}
     return found
-
-
-def _types(settings: Settings) -> list[dict[str, Any]]:
-    """A row of sliders for each compliance type: what it does, and which of its rewards nobody ever sees."""
-    numbers = _numbers(settings)
-    rows = []
-    for group in settings.groups:
-        share, *rewards = fields_of(group.name)
-        arms = [
-            {"name": field, "arm": arm, "value": numbers[field], "unseen": number not in group.takes}
-            for number, (field, arm) in enumerate(zip(rewards, ARMS, strict=True))
-        ]
-        rows.append(
-            {"name": group.name, "takes": _TAKES[group.takes], "share": share, "rewards": arms}
-            | {"value": numbers[share]}
-        )
-    return rows

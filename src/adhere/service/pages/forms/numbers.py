@@ -149,10 +149,8 @@ def _refused(text: str, kind: Kind, lowest: float = 0.0) -> InputError:
 
 
 def _ambiguous(text: str, one: str, other: str, write: str) -> InputError:
-    said = f"“{_short(text)}” can be read as {one} or as {other}. Write {one}" + (
-        f" or {write}" if write != one else ""
-    )
-    return _error(text, f"{one} or {write}", said)
+    said = f"“{_short(text)}” can be read as {one} or as {other}. Write {one}"
+    return _error(text, f"{one} or {write}", said if write == one else f"{said} or {write}")
 
 
 def _error(text: str, expected: str, sentence: str) -> InputError:

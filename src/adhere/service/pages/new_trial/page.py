@@ -10,7 +10,7 @@ from adhere.design.design_file import design_document
 from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.new_trial.checked_design import check_typed
-from adhere.service.pages.new_trial.design_form import DEFAULTS, form_field, in_plain_words
+from adhere.service.pages.new_trial.design_form import DEFAULTS, form_field
 from adhere.service.pages.page_request import PageRequest
 from adhere_client.responses.trials import CheckedDesign
 
@@ -91,7 +91,6 @@ async def _shown(page: PageRequest, status: int = 200, *, form: dict[str, str], 
         others=[one for one in policies if one.name not in _COMMON],
         labels={},
         simulations=(await page.call("list_simulations")).simulations,
-        in_plain_words=in_plain_words,
         **{"problems": {}, "checked": None, "refused": None, "file_scenarios": None, "is_taken": False, **values},
         are_typed=in_file is not None,
     )

@@ -1,8 +1,7 @@
 """A simulation of a design: how far it is, what it found, its report."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec.structs import replace
 from starlette.responses import Response
 
 from adhere.errors import UnknownError
@@ -41,36 +40,13 @@ def _shown(page: PageRequest, found: Simulation | None) -> Response:
     template = "new-trial/progress.html" if page.is_fragment else "new-trial/simulation.html"
     if found is None or found.state != "done":
         return page.render(template, simulation=found, problem=None)
-    lines, claims = lines_of(found), claims_by_effect(found)
-    return page.render(template, simulation=found, problem=None, lines=lines, claims=claims)
+    return page.render(template, simulation=found, problem=None, **found_values(found))
 
 
-class Line(NamedTuple):
-    """A scenario: how often an effect is claimed, and one in the wrong direction; patients, days, who gets what."""
-
-    scenario: str
-    is_null: bool
-    claim: str
-    wrong: str
-    patients: str
-    days: str
-    better: str
-
-
-def lines_of(simulation: Simulation) -> list[Line]:
-    """A line for each scenario."""
-    return [
-        Line(
-            one.name,
-            one.null is not None,
-            _percent(_claim(one)),
-            _percent(_find(one, "wrong_claim")),
-            _number(_find(one, "sample_size")),
-            _number(_find(one, "duration")),
-            _percent(_rest(_find(one, "recommended_inferior"))),
-        )
-        for one in simulation.scenarios or []
-    ]
+def found_values(simulation: Simulation) -> dict[str, Any]:
+    """Return what the template of a simulation that is done uses beside it."""
+    has_claims = any(_claim(one) for one in simulation.scenarios or [])
+    return {"find": _find, "claim_in": _claim, "has_claims": has_claims, "claims": claims_by_effect(simulation)}
 
 
 def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
@@ -101,19 +77,3 @@ def _claim(scenario: SimulatedScenario) -> Characteristic | None:
 def _find(scenario: SimulatedScenario, name: str) -> Characteristic | None:
     known = (one for one in scenario.characteristics if (one.name, one.arm) == (name, None))
     return next((one for one in known if one.mean is not None), None)
-
-
-def _rest(share: Characteristic | None) -> Characteristic | None:
-    """The share of all others."""
-    return share and replace(share, mean=None if share.mean is None else 1.0 - share.mean)
-
-
-def _percent(one: Characteristic | None) -> str:
-    return _number(one, "{:.1f}%", 100.0)
-
-
-def _number(one: Characteristic | None, form: str = "{:,.0f}", unit: float = 1.0) -> str:
-    """Write a mean with its Monte Carlo error; a dash if there is none."""
-    if one is None or one.mean is None:
-        return "–"
-    return form.format(unit * one.mean) + ("" if one.se is None else f" ({unit * one.se:.1f})")

@@ -106,9 +106,8 @@ async def recommendation_page(page: PageRequest, problem: FormProblem | None = N
 async def _facts(page: PageRequest) -> dict[str, Any]:
     trial = await page.call("show_trial")
     shown = await page.call("show_recommendation")
-    lines = (
-        await page.call("find_recommendations", query={"recommendation_id": page.recommendation_id})
-    ).recommendations
+    found = await page.call("find_recommendations", query={"recommendation_id": page.recommendation_id})
+    lines = found.recommendations
     rewards, words = trial.reward_values or (), {value: word for word, value in trial.outcome_words.items()}
     return {
         "trial": trial,
