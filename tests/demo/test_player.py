@@ -36,10 +36,10 @@ def test_what_was_sent_twice_ran_once(demo: Demo, players: list[Player]) -> None
         assert any(action.twice for action in sent)
         results = demo.admin.results(player.trial.name)
         looks = len(demo.admin.looks(player.trial.name))
-        assert results.recommendations == calls["recommend"] == PATIENTS == player.played.patients
+        assert results.recommendations == calls["recommend"] == PATIENTS == player.played["recommend"]
         assert (results.lost_to_follow_up, results.entered_in_error) == (calls["withdraw"], calls["mark_in_error"])
         assert results.records == 1 + sum(calls.values()) + looks
-        assert player.played.refused == 0
+        assert player.played["refused"] == 0
 
 
 def test_people_have_their_roles(demo: Demo) -> None:
@@ -52,7 +52,7 @@ def test_a_trial_that_somebody_paused_is_no_error(demo: Demo, players: list[Play
     demo.admin.pause(player.trial.name, "lunch")
     later = next(action for action in player.actions if action.time > _end(player))
     player.perform(later)
-    assert (later.call, player.played.patients, player.played.refused) == ("recommend", PATIENTS, 1)
+    assert (later.call, player.played["recommend"], player.played["refused"]) == ("recommend", PATIENTS, 1)
 
 
 def _end(player: Player) -> float:

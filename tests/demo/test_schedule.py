@@ -10,7 +10,7 @@ import pytest
 from adhere.demo.player import Pace
 from adhere.demo.schedule import Action
 from adhere.demo.schedule import schedule as make_schedule
-from adhere.demo.trials import N_PATIENTS, RICH_AND_POOR, STROKE, TRIALS, DemoTrial
+from adhere.demo.trials import RICH_AND_POOR, STROKE, TRIALS, DemoTrial
 
 
 @cache
@@ -57,9 +57,9 @@ def test_reports_are_late_missing_doubled_and_corrected() -> None:
     calls = Counter(action.call for story in stories for action in story)
     outcomes = sum(any("reward" in action.said[0] for action in story) for story in stories)
     # Of 10,000: 7% have no outcome, 5% a correction, 2% are lost; four standard errors are 1.1%, 0.9% and 0.6%.
-    assert 0.919 < outcomes / N_PATIENTS < 0.941
-    assert 0.041 < calls["correct"] / N_PATIENTS < 0.059
-    assert 0.014 < calls["withdraw"] / N_PATIENTS < 0.026
+    assert 0.919 < outcomes / RICH_AND_POOR.n_patients < 0.941
+    assert 0.041 < calls["correct"] / RICH_AND_POOR.n_patients < 0.059
+    assert 0.014 < calls["withdraw"] / RICH_AND_POOR.n_patients < 0.026
     assert any(action.twice for story in stories for action in story if action.call == "report")
     waits = [story[-1].time - story[0].time for story in stories if story[-1].call == "report"]
     assert 12 < sum(waits) / len(waits) < 20

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adhere import InputError, Trial, optimal_surplus, parse_policy, simulate
-from adhere.compilation.static import composition_type
+from adhere.compilation.static import type_for
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.tables.gittins import compute_indices, kept_indices, position_of, table_size
 from oracle import gittins_index
@@ -86,4 +86,4 @@ def test_of_two_arms_it_gains_nearly_the_optimum() -> None:
 
 def test_horizons_share_their_compiled_code() -> None:
     rules = [parse_policy(f"gittins(horizon={horizon})").assemble(TrialShape(2)).rule for horizon in (15, 16)]
-    assert len({composition_type(rule) for rule in rules}) == 1
+    assert len({type_for(rule)(rule) for rule in rules}) == 1

@@ -158,4 +158,4 @@ def _has_display() -> bool:
 
 def _progress(player: Player) -> str:
     played = player.played
-    return f"{player.trial.name}: {played.patients:,} patients, {played.reports:,} reports"
+    return f"{player.trial.name}: {played['recommend']:,} patients, {played['report']:,} reports"

@@ -133,14 +133,6 @@ def syntax_of(function: Any) -> ast.Module:
     return tree
 
 
-_UNKNOWN_ATTRIBUTE = re.compile(r"Unknown attribute '(\w+)' of type (.+)")
-_SETATTR = re.compile(r"Cannot resolve setattr: \((.+?)\)\.(\w+) = ")
-_GLOBAL = re.compile(r"Untyped global name '(\w+)':.*?<class '([\w.]+)'>", re.DOTALL)
-_NAME = re.compile(r"NameError: (name '\w+' is not defined)")
-_CAST_TO_ENTRIES = re.compile(r"Cannot cast .* to Vector\.")
-_UNIFY = re.compile(r"[Cc]annot unify (.+?) and (.+?) for '([\w.$]+)'")
-_SIGNATURE = re.compile(r"No implementation of function Function\((.*?)\) found for signature:\s*>>> (.*)")
-_MEMORY = re.compile(r"NRT required but not enabled|require NRT|(?<!note_)allocat", re.IGNORECASE)
 _ARM = re.compile(r"Unsupported array index type (.+?) in |>>> lt\((.+), Literal\[int\]\(0\)\)")
 _NO_RECURSION = "{} calls itself, which compiled code cannot do; write it as a loop"
 NONE_SOMETIMES = "it returns None in one branch"
@@ -149,7 +141,7 @@ NONE_SOMETIMES = "it returns None in one branch"
 def in_plain_words(complaint: str, classes: set[type]) -> str:
     """One sentence without Numba's names for types, paths and addresses."""
     for pattern, words in _WORDS:
-        found = pattern.search(complaint)
+        found = re.search(pattern, complaint)
         if found is not None:
             return str(words(found, classes))
     first = next((line for line in complaint.splitlines() if line.strip()), "Numba cannot compile this")
@@ -222,15 +214,18 @@ def _unify(found: re.Match[str], _: object) -> str:
     return f"{what} is {_types_in_short(one)} here and {_types_in_short(other)} there; it must keep one type"
 
 
-_WORDS: tuple[tuple[re.Pattern[str], Any], ...] = (
-    (_UNKNOWN_ATTRIBUTE, _attribute),
-    (_SETATTR, lambda found, classes: _no_field(found[2], found[1], classes)),
-    (_GLOBAL, _of_global),
-    (_NAME, lambda found, _: found[1]),
-    (_CAST_TO_ENTRIES, lambda *_: "a field of several numbers is set entry by entry: state.name[arm] = …"),
-    (_MEMORY, lambda *_: "this makes an array"),
-    (_UNIFY, _unify),
-    (_SIGNATURE, _call),
+_WORDS: tuple[tuple[str, Any], ...] = (
+    (r"Unknown attribute '(\w+)' of type (.+)", _attribute),
+    (r"Cannot resolve setattr: \((.+?)\)\.(\w+) = ", lambda found, classes: _no_field(found[2], found[1], classes)),
+    (r"(?s)Untyped global name '(\w+)':.*?<class '([\w.]+)'>", _of_global),
+    (r"NameError: (name '\w+' is not defined)", lambda found, _: found[1]),
+    (
+        r"Cannot cast .* to Vector\.",
+        lambda *_: "a field of several numbers is set entry by entry: state.name[arm] = …",
+    ),
+    (r"(?i)NRT required but not enabled|require NRT|(?<!note_)allocat", lambda *_: "this makes an array"),
+    (r"[Cc]annot unify (.+?) and (.+?) for '([\w.$]+)'", _unify),
+    (r"No implementation of function Function\((.*?)\) found for signature:\s*>>> (.*)", _call),
 )
 
 

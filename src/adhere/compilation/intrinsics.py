@@ -220,27 +220,35 @@ def buffer_for(length: int, kind: type[np.generic], many_arms: bool = False) -> 
 _UNROLLED = 64
 
 
-def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
+def _store_first(target: Any, source: Any, length: Any) -> tuple[Any, Any]:
+    """Store the first numbers of a source, or zeros if there is none: one by one if they are few, else in a loop."""
+    arrays = [target] if source is None else [target, source]
     is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to, start = (
+        to, *start = (
             context.make_array(kind)(context, builder, array).data
-            for kind, array in zip(signature.args[:2], arguments[:2], strict=True)
+            for kind, array in zip(arrays, arguments, strict=False)
         )
+        zero = context.get_constant(types.float64, 0.0)
 
-        def move(index: Any) -> None:
-            builder.store(builder.load(builder.gep(start, [index])), builder.gep(to, [index]))
+        def store(index: Any) -> None:
+            number = builder.load(builder.gep(start[0], [index])) if start else zero
+            builder.store(number, builder.gep(to, [index]))
 
         if is_short:
             for index in range(length.literal_value):
-                move(context.get_constant(types.intp, index))
+                store(context.get_constant(types.intp, index))
         else:
-            with cgutils.for_range(builder, arguments[2]) as loop:
-                move(loop.index)
+            with cgutils.for_range(builder, arguments[-1]) as loop:
+                store(loop.index)
         return context.get_dummy_value()
 
-    return types.none(target, source, length), code
+    return types.none(*arrays, length), code
+
+
+def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
+    return _store_first(target, source, length)
 
 
 @intrinsic(_copy)
@@ -253,20 +261,7 @@ def copy_into(target: Any, source: Any, length: int) -> None:
 
 
 def _clear(typing_context: Any, target: Any, length: Any) -> Any:
-    is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        floats = context.make_array(target)(context, builder, arguments[0]).data
-        zero = context.get_constant(types.float64, 0.0)
-        if is_short:
-            for index in range(length.literal_value):
-                builder.store(zero, builder.gep(floats, [context.get_constant(types.intp, index)]))
-        else:
-            with cgutils.for_range(builder, arguments[1]) as loop:
-                builder.store(zero, builder.gep(floats, [loop.index]))
-        return context.get_dummy_value()
-
-    return types.none(target, length), code
+    return _store_first(target, None, length)
 
 
 @intrinsic(_clear)

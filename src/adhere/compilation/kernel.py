@@ -39,9 +39,7 @@ class Kernel:
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
         """Whether a call would start at once, from memory or from disk."""
-        if config.DISABLE_JIT:
-            return True
-        return any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
+        return bool(config.DISABLE_JIT) or any(self._is_ready(one, rule, *arguments) for one in (False, True))
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
         """The function compiled for this composition and these types of arguments.
@@ -64,8 +62,8 @@ class Kernel:
         return None
 
     def _compile(self, signature: tuple[Any, ...], rule: Any, *arguments: Any) -> Any:
-        is_stored = any(self._is_ready(allocates, rule, *arguments) for allocates in (False, True))
-        check_room(_ROOM_TO_LOAD if is_stored else _ROOM_TO_COMPILE)  # without it LLVM ends the process
+        # Without room LLVM ends the process.
+        check_room(_ROOM_TO_LOAD if self.ready(rule, *arguments) else _ROOM_TO_COMPILE)
         # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.
         for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
             dispatcher = self._of(rule, allocates)

@@ -80,6 +80,7 @@ class Field:
     scratch = False
     name = ""
     kind = ""  # of the layout it is declared in
+    first_value: float | FromRule = 0.0
 
     def __set_name__(self, owner: type[Layout], name: str) -> None:
         self.kind, self.name = owner.kind, name
@@ -94,7 +95,7 @@ class Field:
 
     def initial(self, rule: Any) -> Floats:
         """Its first values."""
-        return np.zeros(self.size(rule))
+        return np.full(self.size(rule), self.first_value(rule) if callable(self.first_value) else self.first_value)
 
     def read(self, rule: Any, floats: Floats) -> Any:
         """What the attribute gives, from the field's own places: a float or an array."""
@@ -114,11 +115,7 @@ class Number(Field):
     """One float. Its first value is given, or computed from the rule."""
 
     def __init__(self, initial: float | FromRule = 0.0) -> None:
-        self._initial = initial
-
-    def initial(self, rule: Any) -> Floats:
-        """As declared."""
-        return np.full(self.size(rule), self._initial(rule) if callable(self._initial) else self._initial)
+        self.first_value = initial
 
 
 class Index(Number):
@@ -182,11 +179,7 @@ class PerPair(Matrix):
 
     def __init__(self, initial: float = 0.0) -> None:
         super().__init__(lambda rule: rule.n_arms, lambda rule: rule.n_arms + 2)
-        self._initial = initial
-
-    def initial(self, rule: Any) -> Floats:
-        """As declared."""
-        return np.full(self.size(rule), self._initial)
+        self.first_value = initial
 
 
 class Parts(Field):

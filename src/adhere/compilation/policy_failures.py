@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -37,28 +37,27 @@ def as_python(*modules: ModuleType, strict: bool = False) -> Iterator[None]:
     A number that a function of theirs divides by 0 is an error, as in compiled code; if `strict`, a power of 0 that
     does not exist is an error too, as in Python. One thread at a time does so: others would find Numba turned off.
     """
+    errors = [_DIVIDED, _POWER] if strict else [_DIVIDED]
     with _ONE_THREAD:
-        yield from _turned_off(modules, [_DIVIDED, _POWER] if strict else [_DIVIDED])
-
-
-def _turned_off(modules: Iterable[ModuleType], errors: Iterable[str]) -> Iterator[None]:
-    compiled = [
-        (module, {name: one for name, one in vars(module).items() if hasattr(one, "py_func")})  # the user's own njit
-        for module in modules
-    ]
-    before, config.DISABLE_JIT = config.DISABLE_JIT, 1
-    for module, functions in compiled:
-        vars(module).update({name: one.py_func for name, one in functions.items()})
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore", divide="warn", invalid="warn"):
-            warnings.simplefilter("ignore", RuntimeWarning)
-            for module, error in itertools.product(modules, errors):
-                warnings.filterwarnings("error", error, RuntimeWarning, re.escape(module.__name__) + r"\Z")
-            yield
-    finally:
-        for module, functions in compiled:
-            vars(module).update(functions)
-        config.DISABLE_JIT = before
+        compiled = [
+            (module, name, one)
+            for module in modules
+            for name, one in vars(module).items()
+            if hasattr(one, "py_func")  # the user's own njit
+        ]
+        before, config.DISABLE_JIT = config.DISABLE_JIT, 1
+        for module, name, one in compiled:
+            setattr(module, name, one.py_func)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore", divide="warn", invalid="warn"):
+                warnings.simplefilter("ignore", RuntimeWarning)
+                for module, error in itertools.product(modules, errors):
+                    warnings.filterwarnings("error", error, RuntimeWarning, re.escape(module.__name__) + r"\Z")
+                yield
+        finally:
+            for module, name, one in compiled:
+                setattr(module, name, one)
+            config.DISABLE_JIT = before
 
 
 def divides_by_zero(error: BaseException) -> bool:
@@ -94,7 +93,7 @@ def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any)
     """
     modules = _users_modules(loop.rule)
     if not modules or isinstance(error, MemoryError | OSError | InputError):
-        return error or _of_no_user(loop, runs)
+        return error or policy_error(loop.policy, None, None, _first_failure(loop, runs)[1], loop.n_arms)
     run, arm = _first_failure(loop, runs)
     place = traceback_place(error.__traceback__) if error is not None else None
     with _ONE_AT_A_TIME:
@@ -143,10 +142,6 @@ def policy_error(
 def wrong_arm(policy: str, rule: Any, arm: int, n_arms: int) -> PolicyError:
     """The error about a policy that chose an arm that does not exist, if it is not known when."""
     return policy_error(policy, return_place(classes_of(rule)), None, arm, n_arms)
-
-
-def _of_no_user(loop: Loop, runs: range) -> Exception:
-    return policy_error(loop.policy, None, None, _first_failure(loop, runs)[1], loop.n_arms)
 
 
 def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:

@@ -22,11 +22,6 @@ MAX_STATIC = 1024
 MAX_STATIC_ARMS = 16
 
 
-def composition_type(rule: Any) -> Any:
-    """The type for which a rule is compiled into loops that are static for few arms."""
-    return type_for(rule)(rule)
-
-
 def type_for(rule: Any) -> Callable[[Any], Any]:
     """What gives the types of a rule and of what is passed with it: static for few arms."""
     return static_type if rule.n_arms <= MAX_STATIC_ARMS else numba.typeof

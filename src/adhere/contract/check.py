@@ -6,47 +6,30 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from adhere.compilation.policy_failures import as_python
 from adhere.compilation.user_code import Place
+from adhere.contract import findings, promises
 from adhere.contract.compiled import check_compiled
-from adhere.contract.findings import (
-    ARMS,
-    FINITE,
-    FUNCTIONS,
-    HIERARCHY,
-    INDICES,
-    LATE,
-    MEMO,
-    PROBABILITIES,
-    PROMISES,
-    REPEATABLE,
-    RUNS,
-    STATE,
-    TIES,
-    Broken,
-    Finding,
-    PolicyReport,
-)  # fmt: skip
-from adhere.contract.interpreted import as_python
-from adhere.contract.promises import (
-    class_place,
-    favour_no_arm,
-    late,
-    match_frequencies,
-    repeatable,
-    runs,
-    runs_long,
-    works_in_hierarchy,
-)
+from adhere.contract.findings import Broken, Finding, PolicyReport
 from adhere.errors import InputError
 from adhere.policies import Policy, import_policies, parse_policy, registry
 from adhere.policies.base.policy import TrialShape
 
-_FIRST = "not checked"
 _WITHOUT = {
-    PROBABILITIES: "none given; a live trial estimates them by drawing 1000 times",
-    HIERARCHY: "not a learner, so it cannot be an expert",
+    findings.PROBABILITIES: "none given; a live trial estimates them by drawing 1000 times",
+    findings.HIERARCHY: "not a learner, so it cannot be an expert",
 }
-_STOPPING_A_GAME = (RUNS, INDICES, ARMS, STATE, MEMO, FINITE)
+
+# The promises that a policy keeps if it passes a step.
+_STEPS: tuple[tuple[tuple[str, ...], Callable[[Policy], str | None]], ...] = (
+    (findings.OF_A_GAME, promises.runs),
+    ((findings.REPEATABLE,), promises.repeatable),
+    ((findings.LATE,), promises.late),
+    ((findings.PROBABILITIES,), promises.match_frequencies),
+    ((findings.TIES,), promises.favour_no_arm),
+    ((findings.HIERARCHY,), promises.works_in_hierarchy),
+    ((), promises.runs_long),
+)
 
 
 def check_policies(
@@ -94,39 +77,27 @@ def _check(policy: Policy, module: ModuleType, on_compiling: Callable[[str], Non
     if all(one.kept is not False for one in found.values()):
         on_compiling(str(policy))
         found |= {one.promise: one for one in check_compiled(Path(str(module.__file__)), policy)}
-    return PolicyReport(str(policy), tuple(found.get(name, Finding(name, None, _FIRST)) for name in PROMISES))
+    every = (found.get(name, Finding(name, None, "not checked")) for name in findings.PROMISES)
+    return PolicyReport(str(policy), tuple(every))
 
 
 def _interpreted(policy: Policy, module: ModuleType) -> list[Finding]:
-    found = []
     try:
         policy.resolved(2, 1000).assemble(TrialShape(2))
-        found.append(Finding(FUNCTIONS, True))
     except InputError as error:
-        return [Finding(FUNCTIONS, False, f"{class_place(type(policy))}: {error}")]
+        return [Finding(findings.FUNCTIONS, False, f"{promises.class_place(type(policy))}: {error}")]
+    found = [Finding(findings.FUNCTIONS, True)]
     for place, name in places_of_other_randomness(module):
         sentence = f"{place}: {name} is not repeatable; use uniform(rng) or draw_from(…, rng)"
-        found.append(Finding(REPEATABLE, False, sentence))
-        return found
-    steps: list[tuple[tuple[str, ...], Callable[[Policy], str | None]]] = [
-        (_STOPPING_A_GAME, runs),
-        ((REPEATABLE,), repeatable),
-        ((LATE,), late),
-        ((PROBABILITIES,), match_frequencies),
-        ((TIES,), favour_no_arm),
-        ((HIERARCHY,), works_in_hierarchy),
-        ((), runs_long),
-    ]
+        return [*found, Finding(findings.REPEATABLE, False, sentence)]
     with as_python(module, strict=True):
-        for promises, step in steps:
+        for promised, step in _STEPS:
             try:
                 note = step(policy)
             except Broken as broken:
                 return [*found, Finding(broken.promise, False, broken.sentence)]
             kept = True if note == "" else None
-            found += [
-                Finding(promise, kept, _WITHOUT.get(promise, "") if note is None else note) for promise in promises
-            ]
+            found += [Finding(name, kept, _WITHOUT.get(name, "") if note is None else note) for name in promised]
     return found
 
 

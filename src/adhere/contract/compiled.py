@@ -37,8 +37,8 @@ _PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # b
 
 def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     """Compile a policy and run it, in a process of its own."""
-    own = [str(file), json.dumps(policy.to_json()), str(SECONDS_TO_PLAY)]
-    command = [sys.executable, "-m", "adhere.contract.compiled_process", *own]
+    own = str(file), json.dumps(policy.to_json()), SECONDS_TO_PLAY
+    command = [sys.executable, "-c", f"from {__name__} import main; main{own!r}"]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
@@ -53,10 +53,10 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     return found
 
 
-def main(file: str, policy: str, seconds: str) -> None:
+def main(file: str, policy: str, seconds: float) -> None:
     """What the process of its own does: print each finding as a line of JSON."""
     import_policies(file)
-    for finding in findings_of(from_json(json.loads(policy)), float(seconds)):
+    for finding in findings_of(from_json(json.loads(policy)), seconds):
         print(json.dumps(finding), flush=True)
 
 

@@ -18,10 +18,9 @@ HIERARCHY = "works inside a hierarchy"
 COMPILES = "compiles"
 TRIAL = "a live trial picks the arms of the simulation"
 GPU = "runs on a GPU"
-PROMISES = (
-    FUNCTIONS, RUNS, INDICES, ARMS, STATE, MEMO, FINITE, REPEATABLE, LATE, PROBABILITIES, TIES, HIERARCHY, COMPILES,
-    TRIAL, GPU,
-)  # fmt: skip
+OF_A_GAME = (RUNS, INDICES, ARMS, STATE, MEMO, FINITE)  # what breaks one of them stops a game
+_LATER = (REPEATABLE, LATE, PROBABILITIES, TIES, HIERARCHY, COMPILES, TRIAL, GPU)
+PROMISES = (FUNCTIONS, *OF_A_GAME, *_LATER)
 
 
 class Broken(Exception):  # noqa: N818  (the promise is, not the program)

@@ -159,9 +159,7 @@ class Interpreted:
 
     def decide(self, number: int) -> Decision:
         """Choose an arm, with a memo in which nothing is left of the last decision."""
-        _fill(self.memo, np.nan)
-        with self._frozen(), stopping_at_the_line():
-            remember(self.rule, self._state, self._memo)
+        with self._remembering():
             point(self.rng, number, CHOOSE)
             arm = choose(self.rule, self._state, self._memo, 1.0, self.rng)
         if not isinstance(arm, int | np.integer) or isinstance(arm, bool) or not 0 <= arm < self.n_arms:
@@ -185,17 +183,15 @@ class Interpreted:
         Whoever checks the log of a live trial cannot choose again, without its secret.
         """
         out = np.full(probabilities_size(self.n_arms), np.nan)
-        _fill(self.memo, np.nan)
-        with self._frozen(), stopping_at_the_line():
-            remember(self.rule, self._state, self._memo)
+        with self._remembering():
             point(self.rng, number, ESTIMATE)
             probabilities(self.rule, self._state, self._memo, 1.0, out, self.rng)
         return out[: self.n_arms]
 
     def learn(self, decision: Decision, feedback: int, reward: float) -> bool:
         """Learn from a patient; returns whether random numbers were drawn for it."""
-        _fill(self.memo, np.nan)
-        self.memo.view(np.ndarray)[: self._kept] = decision.memo
+        memo = self.memo.view(np.ndarray)
+        memo[: self._kept], memo[self._kept :] = decision.memo, np.nan
         point(self.rng, decision.number, LEARN if feedback <= self.n_arms else LEARN_LATE)
         before = int(self.rng[2])
         with stopping_at_the_line():
@@ -207,16 +203,16 @@ class Interpreted:
         self.state.view(np.ndarray)[:] = values
 
     @contextmanager
-    def _frozen(self) -> Iterator[None]:
+    def _remembering(self) -> Iterator[None]:
+        """Begin a decision, with a memo in which nothing is left of the last one; the state is frozen for a while."""
+        self.memo.view(np.ndarray).fill(np.nan)
         self._of_state.is_frozen = not self._may_change
         try:
-            yield
+            with stopping_at_the_line():
+                remember(self.rule, self._state, self._memo)
+                yield
         finally:
             self._of_state.is_frozen = False
-
-
-def _fill(array: StrictArray, value: float) -> None:
-    array.view(np.ndarray).fill(value)
 
 
 @contextmanager

@@ -29,7 +29,6 @@ COORDINATOR: Final = Person("Tom", "coordinator", "coordinator", "Enrolment of a
 ADMIN: Final = Person("Ada", "admin", "admin", "everything")
 PEOPLE: Final = (STATISTICIAN, NURSE, COORDINATOR, ADMIN)
 
-
 _LINK_MINUTES = 24 * 60
 
 
@@ -56,9 +55,9 @@ class Demo:
 @contextmanager
 def running_demo(port: int = 0) -> Iterator[Demo]:
     """A demo that runs until the block ends, on a free port unless one is given."""
-    with demo_service(port) as service, ExitStack() as clients:
-        admin = clients.enter_context(Client(service.url, service.admin_token, tries=2))
+    with demo_service(port) as (url, admin_token), ExitStack() as clients:
+        admin = clients.enter_context(Client(url, admin_token, tries=2))
         tokens = {site: admin.make_token("site", site, site=site).token for site in SITES}
-        sites = {site: clients.enter_context(Client(service.url, token)) for site, token in tokens.items()}
+        sites = {site: clients.enter_context(Client(url, token)) for site, token in tokens.items()}
         people = {one: admin.make_token(one.role, one.name, site=one.site).id for one in PEOPLE}
-        yield Demo(service.url, admin, people, sites)
+        yield Demo(url, admin, people, sites)

@@ -1,31 +1,27 @@
 """Plays schedules through the HTTP API, as the sites of the trials would send their requests."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from operator import itemgetter
+from typing import Literal
 
 from adhere.client import Client, ConflictError
 from adhere.demo.schedule import Action, Call, schedule
 from adhere.demo.trials import DemoTrial
 
 
-@dataclass
-class Played:
-    """How much of a trial was played."""
-
-    patients: int = 0
-    reports: int = 0
-    corrections: int = 0
-    refused: int = 0  # somebody at the pages was faster, or paused or closed the trial
-
-
 class Player:
-    """The sites of one trial."""
+    """The sites of one trial.
+
+    `played` counts their requests by call. A request is `refused` if somebody at the pages was faster, or paused or
+    closed the trial.
+    """
 
     def __init__(self, trial: DemoTrial, seed: int, run: int, clients: Mapping[str, Client]) -> None:
-        self.trial, self.played = trial, Played()
+        self.trial, self.played = trial, Counter[Call | Literal["refused"]]()
         self.actions = schedule(trial, seed, run)
         self._clients, self._arms = clients, trial.arms
         self._recommended: dict[str, tuple[str, int]] = {}  # for each subject: its ID, and the arm
@@ -38,9 +34,9 @@ class Player:
             for _ in range(2 if action.twice else 1):
                 self._send(action, self._clients[action.patient.site])
         except ConflictError:
-            self.played.refused += 1
+            self.played["refused"] += 1
         else:
-            self._count(action.call)
+            self.played[action.call] += 1
 
     def _send(self, action: Action, site: Client) -> None:
         subject, trial = action.patient.subject, self.trial.name
@@ -51,11 +47,6 @@ class Player:
         else:
             recommendation, arm = self._recommended[subject]
             getattr(site, action.call)(trial, recommendation, **action.said[arm], request_id=action.key)
-
-    def _count(self, call: Call) -> None:
-        self.played.patients += call == "recommend"
-        self.played.reports += call == "report"
-        self.played.corrections += call == "correct"
 
 
 @dataclass(frozen=True)

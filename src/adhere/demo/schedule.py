@@ -101,14 +101,11 @@ def draw_patients(trial: DemoTrial, seed: int, run: int) -> Iterator[tuple[Patie
 
 
 Call: TypeAlias = Literal["recommend", "report", "correct", "withdraw", "mark_in_error"]
-Trouble: TypeAlias = Literal[
-    "nothing heard", "no outcome", "lost", "took other", "wrong outcome", "wrong arm", "entered in error"
-]
 
 _UNTIL_TAKEN, _UNTIL_OUTCOME, _UNTIL_NOTICED = 2.0, 15.0, 10.0  # means
 _IN_PARTS: Final = 0.5  # of patients: what was taken is reported first, the outcome later
 _TWICE: Final = 0.05  # of requests, as when a phone lost the answer
-_TROUBLES: Final[dict[Trouble, float]] = {  # shares of patients
+_TROUBLES: Final = {  # shares of patients
     "nothing heard": 0.02,
     "no outcome": 0.02,
     "lost": 0.02,

@@ -9,7 +9,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -20,17 +19,11 @@ _TOKEN: Final = "admin-token"
 _STOP_SECONDS: Final = 10.0
 
 
-@dataclass(frozen=True)
-class DemoService:
-    """Where the service is, and its admin's token."""
-
-    url: str
-    admin_token: str
-
-
 @contextmanager
-def demo_service(port: int) -> Iterator[DemoService]:
+def demo_service(port: int) -> Iterator[tuple[str, str]]:
     """Serve a new store in a temporary folder until the block ends; nothing of it is left.
+
+    What is yielded are the service's address and its admin's token.
 
     The process holds the other end of a pipe. If this process is killed, the pipe closes, and it ends and deletes the
     folder by itself.
@@ -39,8 +32,7 @@ def demo_service(port: int) -> Iterator[DemoService]:
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as log, _started(folder, port, log) as process:
             try:
-                address = _address(process, log)
-                yield DemoService(address, (folder / _TOKEN).read_text(encoding="utf-8").strip())
+                yield _address(process, log), (folder / _TOKEN).read_text(encoding="utf-8").strip()
             finally:
                 _stop(process)
     finally:

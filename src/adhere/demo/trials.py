@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from adhere.populations import Population, as_population
 
-N_PATIENTS: Final = 10_000  # with which a trial lasts longer than an hour at the usual pace
 # What a design says of reports, for simulations; the demo plays days in seconds.
 EXPECTED: Final = {
     "enrolment": {"per_day": 2.0, "random": True},
@@ -21,10 +20,10 @@ class DemoTrial:
     name: str
     population_name: str
     arms: tuple[str, ...]  # as its sites call them, the control first
-    n_patients: int
     took_other: str  # what those take who take none of the arms
     design: dict[str, Any]
     strata: tuple[str, ...] = ()
+    n_patients: int = 10_000  # with which a trial lasts longer than an hour at the usual pace
 
     @property
     def population(self) -> Population:
@@ -42,7 +41,6 @@ STROKE: Final = DemoTrial(
     "stroke",
     "stroke-aspirin",
     arms=("no aspirin", "aspirin"),
-    n_patients=N_PATIENTS,
     took_other="clopidogrel",
     strata=("under 75", "75 and over"),
     design={
@@ -59,7 +57,6 @@ RICH_AND_POOR: Final = DemoTrial(
     "rich-and-poor",
     "rich-and-poor",
     arms=("control", "treatment"),
-    n_patients=N_PATIENTS,
     took_other="a remedy of their own",
     design={
         "outcome_words": {"did badly": 0, "did well": 1},

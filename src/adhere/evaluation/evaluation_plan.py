@@ -15,7 +15,6 @@ from adhere.evaluation.kernels.trial_runner import TrialRunner, as_benefit
 from adhere.evaluation.outcomes import VIEWS, Columns, Floats, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Scenario, Truth, truth_of
 from adhere.policies import Policy, as_policy
-from adhere.populations import PatientTables
 from adhere.simulation.execution.accumulate import Measured, TaskResult, some_runs
 from adhere.simulation.execution.plan import MAX_BLOCK_SIZE, MIN_BLOCK_SIZE, Plan
 from adhere.simulation.execution.task_runner import Played, TaskRunner
@@ -78,11 +77,6 @@ class EvaluationPlan(Plan):
         return max(1, _PATIENTS_PER_TASK // (self.block_size * self.patients_per_run))
 
     @property
-    def n_kept_runs(self) -> int:
-        """How many trials are kept one by one: all or none."""
-        return self.n_runs if self.keep_trials else 0
-
-    @property
     def bytes_per_trial(self) -> int:
         """How many bytes the outcomes of one trial of each design take."""
         return sum(
@@ -127,10 +121,6 @@ class EvaluationRunner(TaskRunner[EvaluationPlan]):
             return max(1, _BYTES_PER_LAUNCH // (plan.block_size * plan.bytes_per_trial))
         per_block = plan.block_size * plan.patients_per_run
         return max(1, min(_PATIENTS_PER_TURN // per_block, plan.n_blocks // (_TURNS * n_threads)))
-
-    def tables(self, scenario: int, runs: range) -> PatientTables:
-        """The tables of a scenario's population."""
-        return self.plan.scenarios[scenario].population.tables(self.plan.seed, runs.start, len(runs))
 
     def measure(self, played: dict[int, Played], runs: slice, result: TaskResult) -> None:
         """Add the measurements of some of the trials, by scenario and design."""

@@ -15,13 +15,11 @@ from adhere.policies import Policy, PolicyLike, as_policy
 from adhere.policies.guards.floor import ControlWarning, protected_control
 from adhere.populations import Population, PopulationLike, as_population
 from adhere.randomness import MAX_DECISIONS, check_seed
-from adhere.simulation.execution.accumulate import Key, Total
 from adhere.simulation.execution.backend import run_plan
 from adhere.simulation.execution.plan import memory_note
 from adhere.simulation.execution.progress import Progress
 from adhere.simulation.execution.workers import backend_of, check_workers
-from adhere.simulation.kernels.compiled_runner import CompiledRunner
-from adhere.simulation.kernels.python_runner import PlainPolicy, PythonRunner, name_of
+from adhere.simulation.kernels.python_runner import PlainPolicy, name_of
 from adhere.simulation.measures.measure import MEASURES
 from adhere.simulation.results.outcome import Config, Outcome
 from adhere.simulation.results.result import SimulationResult
@@ -122,45 +120,21 @@ def simulate(
     orders = [_arm_order(one, given) for one in answering]
     totals = run_plan(runner, backend_of(runner, executor, threads), progress, note)
     config = Config(n_patients, n_runs, seed, tuple(points.tolist()), names[reference_index], version("adhere"))
-    outcomes = {
-        (i, j): _outcome(names[j], runner.runners[i][j], population, config, totals[i, j], orders[i])
-        for i, population in enumerate(answering)
-        for j in range(len(given))
-    }
-    if pooled:
-        sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
-        for j, name in enumerate(names):
-            total = totals[len(answering), j]
-            outcome = Outcome(name, name, POOLED, sources, (), (), config.grid, total.blocks[0], total.distribution)
-            outcomes[len(answering), j] = outcome
-    runs = _runs(outcomes, totals) if keep_runs else None
-    return SimulationResult(config, tuple(outcomes.values()), runs)
-
-
-def _outcome(
-    name: str, runner: CompiledRunner | PythonRunner, population: Population, config: Config, total: Total, order: str
-) -> Outcome:
-    return Outcome(
-        name,
-        runner.resolved,
-        population.name,
-        population.source,
-        population.arms,
-        runner.components,
-        config.grid,
-        moments=total.blocks[0],
-        sketch=total.distribution,
-        arm_order=order,
-        best_arm=_best_arm(population),
-    )
-
-
-def _runs(outcomes: dict[Key, Outcome], totals: dict[Key, Total]) -> Runs:
-    return Runs(
-        tuple(
-            OutcomeRuns(one.population, one.policy, one.arms, totals[key].kept[0].T) for key, one in outcomes.items()
-        )
-    )
+    sources = "; ".join(dict.fromkeys(one.source for one in answering if one.source))
+    outcomes, runs = list[Outcome](), list[OutcomeRuns]()
+    for i, j in sorted(totals):
+        total, name = totals[i, j], names[j]
+        if i < len(answering):
+            population, made = answering[i], runner.runners[i][j]
+            about = made.resolved, population.name, population.source, population.arms, made.components
+            order_and_best = orders[i], _best_arm(population)
+        else:
+            about, order_and_best = (name, POOLED, sources, (), ()), ("", "")
+        outcome = Outcome(name, *about, config.grid, total.blocks[0], total.distribution, *order_and_best)
+        outcomes.append(outcome)
+        if keep_runs:
+            runs.append(OutcomeRuns(outcome.population, name, outcome.arms, total.kept[0].T))
+    return SimulationResult(config, tuple(outcomes), Runs(tuple(runs)) if keep_runs else None)
 
 
 def _memory_note(plan: SimulationPlan) -> str:
@@ -187,11 +161,9 @@ def _arm_order(population: Population, policies: list[object]) -> str:
     control, warning = protected_control(policies, population.arms)
     if warning:
         warnings.warn(f"{population.name}: {warning}", ControlWarning, stacklevel=3)
-    return (
-        f"control: {quoted([control])[0]} (the first arm listed)" + (f"; {warning}" if warning else "")
-        if control
-        else ""
-    )
+    if not control:
+        return ""
+    return f"control: {quoted([control])[0]} (the first arm listed){f'; {warning}' if warning else ''}"
 
 
 def _best_arm(population: Population) -> str:

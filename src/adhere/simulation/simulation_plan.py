@@ -9,7 +9,7 @@ import numpy as np
 from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.policies import Policy
-from adhere.populations import PatientTables, Population
+from adhere.populations import Population
 from adhere.simulation.execution.accumulate import Measured, TaskResult, some_runs
 from adhere.simulation.execution.plan import MAX_BLOCK_SIZE, MIN_BLOCK_SIZE, Integers, Plan
 from adhere.simulation.execution.task_runner import Played, TaskRunner
@@ -86,11 +86,6 @@ class SimulationPlan(Plan):
         per_run = len(self.policies) * (self.n_patients + _PATIENTS_PER_MEASURING)
         return max(1, _PATIENTS_PER_TASK // (len(first.scenarios) * len(first.runs) * per_run))
 
-    @property
-    def n_kept_runs(self) -> int:
-        """How many runs are kept one by one: all or none."""
-        return self.n_runs if self.keep_runs or self.keep_grid else 0
-
     def kept_columns(self, population: int) -> list[int]:
         """The columns that are kept of each run on a population; pooled runs have no arms."""
         n_arms = self.populations[population].n_arms if population < len(self.populations) else 0
@@ -135,10 +130,6 @@ class SimulationRunner(TaskRunner[SimulationPlan]):
         runs = min(_BYTES_PER_LAUNCH // (8 * numbers), _PATIENTS_PER_LAUNCH // plan.n_patients)
         return max(1, runs // plan.block_size)
 
-    def tables(self, scenario: int, runs: range) -> PatientTables:
-        """The tables of a population."""
-        return self.plan.populations[scenario].tables(self.plan.seed, runs.start, len(runs))
-
     def measure(self, played: dict[int, Played], runs: slice, result: TaskResult) -> None:
         """Add the measurements of some of the runs, by population and policy; the pooled population comes last."""
         plan, rows = self.plan, {}
@@ -163,7 +154,8 @@ def _measured(plan: SimulationPlan, population: int, rows: Floats) -> Measured:
     if plan.keep_runs:
         kept[:, SURPLUSES] = without_rounding(kept[:, SURPLUSES], plan.n_patients)
     moments = Moments.of_blocks(rows, plan.block_size)
-    return Measured(moments, [], QuantileSketch.of(surplus), (kept[: len(kept) if plan.n_kept_runs else 0],))
+    n_kept = len(kept) if plan.keep_runs or plan.keep_grid else 0
+    return Measured(moments, [], QuantileSketch.of(surplus), (kept[:n_kept],))
 
 
 def _runner(plan: SimulationPlan, policy: object, population: Population) -> CompiledRunner | PythonRunner:

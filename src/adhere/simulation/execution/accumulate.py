@@ -1,7 +1,6 @@
 """Accumulation of what tasks measured, in their order and in memory that does not grow with the number of runs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 class Measured(NamedTuple):
-    """Measurements of consecutive whole blocks of runs of one policy or design in one scenario.
+    """Measurements of consecutive whole blocks of runs of one policy or design in one scenario, or all that is known.
 
     `differences` are those from the reference design, if they are measured apart. `distribution` has a `merge`.
     `kept` are arrays by run, of no runs unless each is to be kept.
@@ -31,22 +30,12 @@ Key: TypeAlias = tuple[int, int]  # the indices of scenario and of policy or des
 TaskResult: TypeAlias = dict[Key, list[Measured]]
 
 
-@dataclass
-class Total:
-    """All that is known so far of one policy or design in one scenario."""
-
-    distribution: Any
-    kept: tuple[Any, ...]
-    blocks: list[Moments] = field(default_factory=list)
-    differences: list[Moments] = field(default_factory=list)
-
-
 class Accumulator:
     """All that is known so far, by the indices of scenario and of policy or design."""
 
     def __init__(self, plan: Plan) -> None:
-        self._max_blocks, self._n_kept_runs = plan.max_blocks, plan.n_kept_runs
-        self.totals: dict[Key, Total] = {}
+        self._max_blocks, self._n_runs = plan.max_blocks, plan.n_runs
+        self.totals: dict[Key, Measured] = {}
 
     def add_task(self, result: TaskResult) -> None:
         """Add the result of the next task: tasks are added in their order."""
@@ -56,12 +45,12 @@ class Accumulator:
 
     def add(self, key: Key, measured: Measured) -> None:
         """Add the next measurements of one policy or design in one scenario."""
-        if key in self.totals:
-            total = self.totals[key]
-            total.distribution = total.distribution.merge(measured.distribution)
+        if total := self.totals.get(key):
+            total = total._replace(distribution=total.distribution.merge(measured.distribution))
         else:
-            blank = [np.empty((self._n_kept_runs, *one.shape[1:]), one.dtype) for one in measured.kept]
-            total = self.totals[key] = Total(measured.distribution, tuple(blank))
+            blank = [np.empty((len(one) and self._n_runs, *one.shape[1:]), one.dtype) for one in measured.kept]
+            total = Measured([], [], measured.distribution, tuple(blank))
+        self.totals[key] = total
         first = sum(block.n for block in total.blocks)
         for kept, new in zip(total.kept, measured.kept, strict=True):
             kept[first : first + len(new)] = new

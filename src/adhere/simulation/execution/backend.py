@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from adhere.simulation.execution.accumulate import Accumulator, Key, TaskResult, Total
+from adhere.simulation.execution.accumulate import Accumulator, Key, Measured, TaskResult
 from adhere.simulation.execution.cluster import explain_lost_workers, n_threads_of
 from adhere.simulation.execution.plan import Integers, Task
 from adhere.simulation.execution.progress import Announcing, Progress, Silent, progress_on
@@ -53,7 +53,7 @@ class Backend(Protocol):
 
 def run_plan(
     runner: TaskRunner[Any], backend: Backend, wanted: Progress | bool | None, note: str = ""
-) -> dict[Key, Total]:
+) -> dict[Key, Measured]:
     """Run all tasks, few at a time, and return their accumulated results; a note is announced first."""
     finished, plan = 0, runner.plan
     accumulator, tasks = Accumulator(plan), plan.tasks(backend.blocks_per_task)

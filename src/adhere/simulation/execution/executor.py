@@ -29,7 +29,7 @@ from adhere.policies import Policy, import_policies, registry
 from adhere.simulation.execution.accumulate import TaskResult
 from adhere.simulation.execution.backend import PendingTask, n_workers, wait_for
 from adhere.simulation.execution.identity import differences, identity
-from adhere.simulation.execution.plan import LOADABLE, Task
+from adhere.simulation.execution.plan import Task, explain_unloadable
 from adhere.simulation.execution.task_runner import TaskRunner
 
 _ASK_AGAIN_SECONDS = 2.0
@@ -173,14 +173,8 @@ def unpack(packed: bytes) -> TaskRunner[Any]:
     theirs, files, modules, work = pickle.loads(packed)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
-    try:
+    with explain_unloadable():
         _declare(files, modules)
-    except (ImportError, AttributeError) as error:
-        raise InputError("policies", str(error), LOADABLE) from None
-    except InputError as error:
-        if error.field == "executor":
-            raise
-        raise InputError("policies", f"a file: {error.expected}", LOADABLE) from None
     make_runner, plan = pickle.loads(work)
     runner: TaskRunner[Any] = make_runner(plan)
     return runner

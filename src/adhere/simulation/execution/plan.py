@@ -3,6 +3,7 @@
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -16,7 +17,7 @@ from adhere.policies import Policy, as_policy
 
 Integers = NDArray[np.int64]
 MAX_BLOCK_SIZE, MIN_BLOCK_SIZE = 4096, 16
-LOADABLE = "policies that workers can load: of a file that leans on nothing beside it, or of modules they have too"
+_LOADABLE = "policies that workers can load: of a file that leans on nothing beside it, or of modules they have too"
 
 
 class Block(NamedTuple):
@@ -66,11 +67,6 @@ class Plan(ABC):
     @abstractmethod
     def blocks_per_task(self) -> int:
         """How many blocks are worth sending together to a worker elsewhere."""
-
-    @property
-    @abstractmethod
-    def n_kept_runs(self) -> int:
-        """How many runs are kept one by one: all or none."""
 
     @property
     def total_patients(self) -> int:
@@ -132,12 +128,21 @@ def _pickled(field: str, value: object) -> bytes:
 def _unpacked(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
-    try:
+    with explain_unloadable():
         return tuple(as_policy(one) if isinstance(one, dict) else pickle.loads(one) for one in value)
+
+
+@contextmanager
+def explain_unloadable() -> Iterator[None]:
+    """Say what policies must be if a worker cannot load them."""
+    try:
+        yield
     except (ImportError, AttributeError) as error:
-        raise InputError("policies", str(error), LOADABLE) from None
+        raise InputError("policies", str(error), _LOADABLE) from None
     except InputError as error:
-        raise InputError("policies", f"a file: {error.expected}", LOADABLE) from None
+        if error.field == "executor":
+            raise
+        raise InputError("policies", f"a file: {error.expected}", _LOADABLE) from None
 
 
 def memory_note(option: str, n_runs: int, needed: int) -> str:

@@ -3,13 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from threading import BoundedSemaphore
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from adhere.populations import PatientTables
+from adhere.populations import PatientTables, Population
 from adhere.simulation.execution.accumulate import TaskResult
 from adhere.simulation.execution.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
 
@@ -20,6 +20,10 @@ _LAUNCHES = 2
 
 class Runner(Protocol):
     """Plays trials of one policy or design in one scenario."""
+
+    @property
+    def population(self) -> Population:
+        """The population of the scenario."""
 
     def to_compile(self) -> object:
         """What is left to compile, the same for all that share it; None if nothing is."""
@@ -102,18 +106,11 @@ class TaskRunner(ABC, Generic[P]):
     def _play(self, scenarios: range, runs: range, done: Integers, stop: Integers) -> dict[int, Played]:
         started = {}
         for index in scenarios:
-            tables, waits = self.tables(index, runs), []
-            for runner in self.runners[index]:
-                waits.append(runner.start(self.plan.seed, runs, tables, done, stop))
+            runners, seed = self.runners[index], self.plan.seed
+            tables, waits = runners[0].population.tables(seed, runs.start, len(runs)), []
+            for runner in runners:
+                waits.append(cache(runner.start(seed, runs, tables, done, stop)))
                 if not self.start_all_at_once:
-                    waits[-1] = partial(_same, waits[-1]())
+                    waits[-1]()
             started[index] = waits, tables
         return {index: Played([wait() for wait in waits], tables) for index, (waits, tables) in started.items()}
-
-    @abstractmethod
-    def tables(self, scenario: int, runs: range) -> PatientTables:
-        """The tables from which the patients of some runs in a scenario are drawn."""
-
-
-def _same(value: Any) -> Any:
-    return value

@@ -74,13 +74,10 @@ class BaseRunner(ABC, Generic[Outcomes]):
         last = counts if self._is_on_gpu else (*counts[:2], 0, 1)
         return *fixed, self.blank(0), *self.workspace(1, np.zeros), *last
 
-    def is_ready(self) -> bool:
-        """Whether nothing is left to compile."""
-        return bool(self._loop.ready(*self._example()))
-
     def to_compile(self) -> object:
         """What is left to compile, the same for all that share it; None if nothing is."""
-        return None if self.is_ready() else tuple(map(type_for(self.rule), self._example()))
+        example = self._example()
+        return None if self._loop.ready(*example) else tuple(map(type_for(self.rule), example))
 
     def load_tables(self, announce: Callable[[str], None]) -> None:
         """Load the tables that the rule looks things up in, or compute them."""

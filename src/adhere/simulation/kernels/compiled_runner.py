@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adhere.compilation.static import MAX_STATIC, composition_type
+from adhere.compilation.static import MAX_STATIC
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.policies.base.policy import TrialShape
@@ -39,11 +39,6 @@ class CompiledRunner(BaseRunner[Tallies]):
         if self._is_on_gpu and largest > MAX_STATIC:
             expected = f"at most {MAX_STATIC} numbers of state, memo and cells of the population on a GPU"
             raise InputError("device", f"cuda for {self.resolved} ({largest:,} numbers)", expected)
-
-    @property
-    def composition(self) -> Any:
-        """What is compiled: policies of one composition share their compiled code."""
-        return composition_type(self.rule)
 
     @staticmethod
     def gpu_loop() -> Any:

@@ -47,7 +47,7 @@ class PythonRunner:
     """
 
     def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers) -> None:
-        self._population, self._n_patients, self._grid = population, n_patients, grid
+        self.population, self._n_patients, self._grid = population, n_patients, grid
         for method in ("choose", "update"):
             if not callable(getattr(policy, method, None)):
                 expected = "a policy, its text, or an object with the methods choose and update"
@@ -69,9 +69,9 @@ class PythonRunner:
         self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
     ) -> Callable[[], Tallies]:
         """Play every run, patient by patient, with the patients every other policy meets."""
-        tallies = Tallies.zeros(len(runs), len(self._grid), self._population.n_arms, 1)
+        tallies = Tallies.zeros(len(runs), len(self._grid), self.population.n_arms, 1)
         for row, run in enumerate(runs):
-            patients = self._population.patients(seed, run, self._n_patients)
+            patients = self.population.patients(seed, run, self._n_patients)
             own = copy.deepcopy(self._policy)
             first = uniforms(stream_keys(seed, run, 1), np.zeros(1, np.int64), PYTHON)[0, 0]
             rng = np.random.default_rng(int(first * 2**53))
@@ -81,8 +81,8 @@ class PythonRunner:
                 if stop[0]:
                     return lambda: tallies
                 arm = self._asked(own.choose, arguments, t, run)  # type: ignore[attr-defined]
-                if not is_integer(arm) or not 0 <= arm < self._population.n_arms:
-                    expected = f"a whole number from 0 to {self._population.n_arms - 1}"
+                if not is_integer(arm) or not 0 <= arm < self.population.n_arms:
+                    expected = f"a whole number from 0 to {self.population.n_arms - 1}"
                     raise InputError(f"arm chosen by {self.resolved}", arm, expected)
                 chosen[t] = arm = int(arm)
                 actual, reward = int(patients.actual[t, arm]), float(patients.reward[t, arm])
@@ -98,14 +98,14 @@ class PythonRunner:
         except (MemoryError, OSError, InputError):
             raise
         except Exception as error:
-            when = f" (patient {t + 1} of run {run + 1} on {self._population.name})"
-            n_arms = self._population.n_arms
+            when = f" (patient {t + 1} of run {run + 1} on {self.population.name})"
+            n_arms = self.population.n_arms
             raise policy_error(
                 self.resolved, traceback_place(error.__traceback__), error, None, n_arms, when
             ) from error
 
     def _tally(self, row: int, chosen: Integers, rewards: NDArray[np.float64], tallies: Tallies) -> None:
-        pulled = chosen[:, None] == np.arange(self._population.n_arms)
+        pulled = chosen[:, None] == np.arange(self.population.n_arms)
         upto = self._grid - 1
         tallies.pulls[row] = pulled.cumsum(axis=0)[upto]
         tallies.rewards[row] = rewards[pulled].cumsum()[upto]

@@ -7,7 +7,6 @@ two.
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -43,11 +42,10 @@ def precompile(wanted: Iterable[Wanted], on_progress: Callable[[str], None]) -> 
 
 def _missing(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One policy for each composition that is not compiled yet."""
-    found: dict[Any, Wanted] = {}
+    found: dict[object, Wanted] = {}
     for policy, n_arms in dict.fromkeys(wanted):
-        runner = _runner(policy, n_arms)
-        if not runner.is_ready():
-            found.setdefault(runner.composition, (policy, n_arms))
+        found.setdefault(_runner(policy, n_arms).to_compile(), (policy, n_arms))
+    found.pop(None, None)  # what is compiled already
     return list(found.values())
 
 
