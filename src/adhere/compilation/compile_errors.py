@@ -102,18 +102,15 @@ def _named_place(complaint: str, classes: set[type]) -> Place | None:
 
 def return_place(classes: set[type], of_none: bool = False) -> Place | None:
     """Line that returns the invalid arm, as far as it can be found; otherwise the function."""
-    nodes = list(_nodes(classes, "choose"))
-    returns = [(file, node) for file, node in nodes if isinstance(node, ast.Return)]
-    empty = [(file, node) for file, node in returns if node.value is None or _is_none(node.value)] if of_none else []
-    functions = [(file, node) for file, node in nodes if isinstance(node, ast.FunctionDef)]
-    if of_none and not empty:  # it ends without a return
-        return min((Place(file, node.lineno) for file, node in functions), default=None)
-    found = max((Place(file, node.lineno) for file, node in empty or returns), default=None)
-    return found or min((Place(file, node.lineno) for file, node in functions), default=None)
-
-
-def _is_none(node: Any) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    functions, returns = list[Place](), list[Place]()
+    for file, node in _nodes(classes, "choose"):
+        if isinstance(node, ast.FunctionDef):
+            functions.append(Place(file, node.lineno))
+        elif isinstance(node, ast.Return):
+            is_none = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+            if is_none or not of_none:
+                returns.append(Place(file, node.lineno))
+    return max(returns, default=min(functions, default=None))
 
 
 def _nodes(classes: set[type], *names: str) -> Iterator[tuple[str, Any]]:
@@ -173,17 +170,14 @@ def _no_field(name: str, owner: str, classes: set[type]) -> str:
     for cls in classes:
         rule: Any = cls
         if owner.startswith(f"{rule.__name__}("):
-            return f"the rule has no {name}; it has {_own_names(rule)}"
+            # Lengths (see `lengths`) have defaults.
+            own = ", ".join(name for name in rule._fields if name not in rule._field_defaults)
+            return f"the rule has no {name}; it has {own}"
         for layout in (rule.State, rule.Memo):
             if f"{layout.__module__}.{layout.__qualname__}." in owner:
                 names = ", ".join(layout.fields) or "none"
                 return f"{layout.__name__} has no field {name}; it has {names}"
     return f"{_types_in_short(owner)} has no attribute {name}"
-
-
-def _own_names(rule: Any) -> str:
-    """The fields of a rule but the lengths (see `lengths`), which have defaults."""
-    return ", ".join(name for name in rule._fields if name not in rule._field_defaults)
 
 
 def _recurses(name: str, classes: set[type]) -> bool:

@@ -251,8 +251,7 @@ def laid_out(*, state: type[State] = State, memo: type[Memo] = Memo) -> Callable
     """Declare the layouts of a rule's state and memo; by default they hold nothing."""
 
     def declare(rule: RuleClass) -> RuleClass:
-        vars_of: Any = rule
-        vars_of.State, vars_of.Memo = state, memo
+        rule.State, rule.Memo = state, memo
         return rule
 
     return declare

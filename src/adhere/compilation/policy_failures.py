@@ -139,11 +139,6 @@ def policy_error(
     return PolicyError(policy, str(place or ""), f"{reason}{when}", ARM if error is None else type(error).__name__)
 
 
-def wrong_arm(policy: str, rule: Any, arm: int, n_arms: int) -> PolicyError:
-    """The error about a policy that chose an arm that does not exist, if it is not known when."""
-    return policy_error(policy, return_place(classes_of(rule)), None, arm, n_arms)
-
-
 def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:
     """The first run that fails, by compiled code, and the arm that does not exist, if one is chosen."""
     for run in runs:

@@ -37,8 +37,8 @@ _PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # b
 
 def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     """Compile a policy and run it, in a process of its own."""
-    own = str(file), json.dumps(policy.to_json()), SECONDS_TO_PLAY
-    command = [sys.executable, "-c", f"from {__name__} import main; main{own!r}"]
+    own = [str(file), json.dumps(policy.to_json()), str(SECONDS_TO_PLAY)]
+    command = [sys.executable, "-m", "adhere.contract.compiled_process", *own]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
@@ -53,10 +53,10 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
     return found
 
 
-def main(file: str, policy: str, seconds: float) -> None:
+def main(file: str, policy: str, seconds: str) -> None:
     """What the process of its own does: print each finding as a line of JSON."""
     import_policies(file)
-    for finding in findings_of(from_json(json.loads(policy)), seconds):
+    for finding in findings_of(from_json(json.loads(policy)), float(seconds)):
         print(json.dumps(finding), flush=True)
 
 
@@ -126,26 +126,22 @@ def _limited(policy: Policy, population: Population, seconds: float) -> Iterator
 
 def _differences(policy: Policy) -> str:
     for n_arms in ARM_COUNTS:
+        population = mixed(n_arms)
         for variant in variants(policy):
-            live, simulated = _arms_of_both(variant, n_arms)
-            if not np.array_equal(live, simulated):
-                first = int(np.argmax(live != simulated))
-                what = f"{variant} with {n_arms} arms differs from patient {first + 1} on"
+            live = _live_arms(variant, population)
+            # Each number of arms takes seconds to compile; the steps of a live trial are the same for all of them.
+            simulated = _simulated_arms(variant, population, compiled=n_arms == ARM_COUNTS[0])
+            differs = live != simulated
+            if differs.any():
+                what = f"{variant} with {n_arms} arms differs from patient {int(differs.argmax()) + 1} on"
                 return f"{class_place(type(policy))}: {what}"
     return ""
 
 
-def _arms_of_both(policy: Policy, n_arms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    population = mixed(n_arms)
-    # Each number of arms takes seconds to compile, and the steps of a live trial are the same for all of them.
-    live = live_arms(policy, population, N_PATIENTS, SEED)
-    return live, simulated_arms(policy, population, N_PATIENTS, SEED, compiled=n_arms == ARM_COUNTS[0])
-
-
-def live_arms(policy: Policy, population: Population, n_patients: int, seed: int) -> NDArray[np.int64]:
+def _live_arms(policy: Policy, population: Population) -> NDArray[np.int64]:
     """The arms that a live trial recommends to patients who answer at once."""
-    trial = Trial(policy, population.arms, seed, n_patients, reward_values=population.reward_values)
-    patients, chosen = population.patients(seed, 0, n_patients), []
+    trial = Trial(policy, population.arms, SEED, N_PATIENTS, reward_values=population.reward_values)
+    patients, chosen = population.patients(SEED, 0, N_PATIENTS), []
     for actual, reward in zip(patients.actual, patients.reward, strict=True):
         recommendation = trial.recommend()
         arm = trial.arms.index(recommendation.arm)
@@ -154,18 +150,16 @@ def live_arms(policy: Policy, population: Population, n_patients: int, seed: int
     return np.array(chosen)
 
 
-def simulated_arms(
-    policy: Policy, population: Population, n_patients: int, seed: int, *, compiled: bool = True
-) -> NDArray[np.int64]:
+def _simulated_arms(policy: Policy, population: Population, compiled: bool) -> NDArray[np.int64]:
     """The arms of the simulation's first run, compiled or as Python."""
-    runner = CompiledRunner(policy, population, n_patients, np.arange(1, n_patients + 1))
+    runner = CompiledRunner(policy, population, N_PATIENTS, np.arange(1, N_PATIENTS + 1))
     if compiled:
         runner.prepare(lambda *_: None)
     else:
         runner.kernel = run_block
     counts = np.zeros((2, 1), np.int64)
     with np.errstate(all="ignore"):
-        pulls = runner.start(seed, range(1), population.tables(seed, 0, 1), *counts)().pulls[0]
+        pulls = runner.start(SEED, range(1), population.tables(SEED, 0, 1), *counts)().pulls[0]
     arms: NDArray[np.int64] = np.diff(pulls, axis=0, prepend=0).argmax(axis=1)
     return arms
 

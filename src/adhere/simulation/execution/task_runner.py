@@ -7,7 +7,7 @@ from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from threading import BoundedSemaphore
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from adhere.populations import PatientTables, Population
 from adhere.simulation.execution.accumulate import TaskResult
@@ -18,15 +18,14 @@ P = TypeVar("P", bound=Plan)
 _LAUNCHES = 2
 
 
-class Runner(Protocol):
-    """Plays trials of one policy or design in one scenario."""
+class Runner:
+    """Plays trials of one policy or design in one scenario. Nothing is looked up or compiled unless it says so."""
 
-    @property
-    def population(self) -> Population:
-        """The population of the scenario."""
+    population: Population
 
     def to_compile(self) -> object:
         """What is left to compile, the same for all that share it; None if nothing is."""
+        return None
 
     def load_tables(self, announce: Callable[[str], None]) -> None:
         """Load or compute lookup tables."""
@@ -41,6 +40,7 @@ class Runner(Protocol):
 
         `done[0]` counts patients; a non-zero `stop[0]` ends it.
         """
+        raise NotImplementedError
 
 
 class Played(NamedTuple):

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from adhere.compilation import Kernel, classes_of
-from adhere.compilation.policy_failures import Loop, explain_failure, wrong_arm
+from adhere.compilation.compile_errors import return_place
+from adhere.compilation.policy_failures import Loop, explain_failure, policy_error
 from adhere.compilation.static import type_for
 from adhere.compilation.storage import cache_folder
 from adhere.errors import CompileError
@@ -19,13 +20,14 @@ from adhere.policies.tables.table_cache import announcing, postponing
 from adhere.populations import PatientTables, Population
 from adhere.randomness import stream_keys
 from adhere.simulation.execution.plan import Integers
+from adhere.simulation.execution.task_runner import Runner
 from adhere.simulation.kernels import NO_FAULT
 
 Make: TypeAlias = Callable[..., Any]  # an array of a shape and a type
 Outcomes = TypeVar("Outcomes", bound=tuple[Any, ...])
 
 
-class BaseRunner(ABC, Generic[Outcomes]):
+class BaseRunner(Runner, ABC, Generic[Outcomes]):
     """Plays trials on processors or on a GPU: the same rules, patients and random numbers."""
 
     function: ClassVar[Callable[..., int]]  # the loop, whose variable `t` counts patients
@@ -108,10 +110,8 @@ class BaseRunner(ABC, Generic[Outcomes]):
 
         `done[0]` counts patients; a non-zero `stop[0]` ends it.
         """
-        fixed, outcomes = (
-            self.fixed_arguments(stream_keys(seed, runs.start, len(runs)), tables),
-            self.blank(len(runs)),
-        )
+        fixed = self.fixed_arguments(stream_keys(seed, runs.start, len(runs)), tables)
+        outcomes = self.blank(len(runs))
         if self._is_on_gpu:
             return self._launch(fixed, outcomes, done, stop)
         error, fault = None, None
@@ -132,7 +132,8 @@ class BaseRunner(ABC, Generic[Outcomes]):
 
         def finish() -> Outcomes:
             if (arm := wait()) != NO_FAULT:
-                raise wrong_arm(self.resolved, self.rule, arm, self._n_arms)
+                place = return_place(classes_of(self.rule))
+                raise policy_error(self.resolved, place, None, arm, self._n_arms)
             done[0] += len(outcomes[0]) * self.n_patients
             return outcomes
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adhere.compilation.static import MAX_STATIC
+from adhere.compilation.static import MAX_STATIC, MAX_STATIC_ARMS
 from adhere.errors import InputError
 from adhere.policies import Policy
 from adhere.policies.base.policy import TrialShape
@@ -10,7 +10,7 @@ from adhere.populations import PatientTables, Population
 from adhere.simulation.execution.plan import Integers
 from adhere.simulation.kernels.base_runner import BaseRunner, Make
 from adhere.simulation.kernels.patient_loop import RUN_BLOCK, Sizes, Workspace, run_block
-from adhere.simulation.kernels.patients import Arms, OneByOne, Patients
+from adhere.simulation.kernels.patients import Arms, Batch, BatchOfManyArms, OneByOne, Patients
 from adhere.simulation.measures.measure import Tallies, n_last
 
 
@@ -55,8 +55,9 @@ class CompiledRunner(BaseRunner[Tallies]):
     def workspace(self, n_lanes: int, make: Make) -> tuple[Workspace]:
         """Workspace of one thread; those of a GPU keep all of theirs in registers."""
         if self._is_on_gpu:
-            return (Workspace.with_batch(self._one_by_one, self._sizes),)
-        return (Workspace.of(self._sizes, self._patients),)
+            return (Workspace.of(self._one_by_one, self._sizes),)
+        batch = BatchOfManyArms if self.population.n_arms > MAX_STATIC_ARMS else Batch
+        return (Workspace.of(batch.of(self.population.n_arms, self._patients.bounds), self._sizes),)
 
     def blank(self, n_runs: int) -> Tallies:
         """Tallies to be filled."""

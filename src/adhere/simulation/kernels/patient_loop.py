@@ -15,7 +15,6 @@ from adhere.compilation.intrinsics import (
     local_integers,
     local_words,
 )
-from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.policies.base.generic import choose, component, note_allocation, remember, update
 from adhere.randomness import LEARN, STREAM_SIZE, point, set_keys
 from adhere.simulation.kernels import NO_FAULT
@@ -25,7 +24,6 @@ from adhere.simulation.kernels.patients import (
     Batch,
     BatchOfManyArms,
     OneByOne,
-    Patients,
     bounds_of_run,
     complete_counts,
     count_one,
@@ -46,16 +44,9 @@ class Workspace(NamedTuple):
     bounds: Any
 
     @staticmethod
-    def of(sizes: Sizes, patients: Patients) -> Workspace:
-        """Workspace of one thread; a GPU's threads have a batch of no patients."""
-        n_arms = sizes.arms.number
-        many_arms = n_arms > MAX_STATIC_ARMS
-        batch = (BatchOfManyArms if many_arms else Batch).of(n_arms, patients.bounds)
-        return Workspace.with_batch(batch, sizes, many_arms)
-
-    @staticmethod
-    def with_batch(batch: Batch | BatchOfManyArms | OneByOne, sizes: Sizes, many_arms: bool = False) -> Workspace:
-        """Workspace around a batch."""
+    def of(batch: Batch | BatchOfManyArms | OneByOne, sizes: Sizes) -> Workspace:
+        """Workspace of one thread around a batch; a GPU's threads have a batch of no patients."""
+        many_arms = isinstance(batch, BatchOfManyArms)
         return Workspace(
             batch,
             buffer_for(sizes.state, np.float64, many_arms),

@@ -134,9 +134,9 @@ def complete_counts(batch: Any, counts: Any, n: int, total: Any) -> None:
     """Fill in counts that `count_one` left to the end."""
 
 
-@generic
+@generic_with_default
 def draw_patients(batch: Any, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
-    """Fill a batch with the next n patients."""
+    """Fill a batch, if there is one, with the next n patients."""
 
 
 @generic
@@ -144,7 +144,7 @@ def patient_at(batch: Any, arms: Any, patients: Any, bounds: Any, t: Any, i: Any
     """Return what patient t, the ith of a batch, takes and gains if an arm is chosen, and its mean gain over arms."""
 
 
-@implements(draw_patients, Batch, inlined=False)
+@implements(draw_patients, Batch)
 def draw_for_few_arms(batch: Batch, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
     """What every patient takes and gains under every arm."""
     in_wide_vectors()
@@ -306,11 +306,6 @@ def complete_first_count(batch: OneByOne, counts: Any, n: int, total: Any) -> No
     counts[0] = total
     for one in range(1, n):
         counts[0] -= counts[one]
-
-
-@implements(draw_patients, OneByOne)
-def draw_nobody_ahead(batch: OneByOne, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
-    """Wait for the choice."""
 
 
 @implements(patient_at, OneByOne)

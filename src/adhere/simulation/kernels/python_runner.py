@@ -16,6 +16,7 @@ from adhere.policies import Policy
 from adhere.populations import PatientTables, Population
 from adhere.randomness import PYTHON, stream_keys, uniforms
 from adhere.simulation.execution.plan import Integers
+from adhere.simulation.execution.task_runner import Runner
 from adhere.simulation.measures.measure import Tallies, n_last
 
 
@@ -39,7 +40,7 @@ def name_of(policy: object) -> str:
     return str(policy) if isinstance(policy, Policy) else str(getattr(policy, "name", type(policy).__name__))
 
 
-class PythonRunner:
+class PythonRunner(Runner):
     """Runs a plain object with `choose` and `update`, copied afresh for each run.
 
     `choose()` or `choose(rng)` returns an arm number; `update(chosen, actual, reward)` learns. `rng` is a NumPy
@@ -55,15 +56,6 @@ class PythonRunner:
         self._policy, self.resolved = policy, name_of(policy)
         self.components = (self.resolved,)
         self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
-
-    def to_compile(self) -> None:
-        """Nothing is compiled."""
-
-    def load_tables(self, announce: Callable[[str], None]) -> None:
-        """Nothing is looked up."""
-
-    def prepare(self, announce: Callable[[str], None]) -> None:
-        """Nothing is compiled."""
 
     def start(
         self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
