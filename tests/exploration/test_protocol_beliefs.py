@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from adhere.exploration.presets import PRESETS, Group, population_of, preset_groups
-from adhere.exploration.protocol_beliefs import PROTOCOLS, Pair, belief_of, credited, truth_of
+from adhere.exploration.protocol_beliefs import PROTOCOLS, belief_of, credited, truth_of
 from adhere.populations import rich_and_poor, stroke_aspirin
+from adhere_client.responses.simulations import Pair
 
 from .people import any_groups, groups
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated, Final, NamedTuple
-
-from msgspec import Meta, Struct
+from typing import Final, NamedTuple
 
 from adhere.checks import check_integer, check_sums_to_one, check_unit_number
 from adhere.errors import InputError, nearest
@@ -23,21 +21,15 @@ from adhere.populations import (
 from adhere.populations.compliance_types import BEHAVIOURS
 from adhere.populations.examples import ARMS
 from adhere.randomness import check_seed
+from adhere_client.responses.simulations import ExplorationSettings, ExploredGroup
 
 CONTROL, TREATMENT = 0, 1
 NAMES: Final = {f"{name}s": takes for name, takes in BEHAVIOURS.items()}  # "never-takers": (0, 0), …
 NEVER, ALWAYS, COMPLIERS, DEFIERS = NAMES
 
-UnitNumber = Annotated[float, Meta(ge=0, le=1)]
 
-
-class Group(Struct, frozen=True):
-    """A compliance type: its share of the patients, and its mean reward if it takes the control or the treatment."""
-
-    name: Annotated[str, Meta(description="never-takers, always-takers, compliers or defiers")]
-    share: UnitNumber
-    control: UnitNumber
-    treatment: UnitNumber
+class Group(ExploredGroup, frozen=True):
+    """A compliance type, with what it takes and earns."""
 
     @property
     def takes(self) -> tuple[int, ...]:
@@ -180,7 +172,7 @@ MAX_PATIENTS_IN_ALL: Final = 2_000_000  # of one policy: a few tenths of a secon
 MAX_SEED: Final = 10**15 - 1
 
 
-class Settings(Struct, frozen=True):
+class Settings(ExplorationSettings, frozen=True, omit_defaults=False):
     """Everything that decides what an exploration shows.
 
     >>> Settings(n_runs=1, n_patients=20).policies[1]

@@ -1,29 +1,22 @@
 """The truth about two arms, and what each protocol comes to believe, exactly."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
-
-from msgspec import Meta, Struct
+from typing import Final, Literal
 
 from adhere.exploration.presets import Group
 from adhere.protocols import NONE, as_protocol
+from adhere_client.responses.simulations import ExploredBelief, ExploredTruth, Pair
 
 PROTOCOLS: Final = {"chosen": "intention-to-treat", "actual": "as-treated", "comply": "per-protocol"}
 TINY: Final = 0.0005  # a smaller difference is 0 in three decimals, and is called none
 _TABLES: Final = {protocol: as_protocol(protocol).credits(2).tolist() for protocol in PROTOCOLS}
 _SHARES: Final = [percent / 100 for percent in range(1, 100)]  # of the recommendations that are of the treatment
 
-Pair = tuple[float | None, float | None]  # of control and treatment
 Verdict = Literal["right", "fooled", "undecided", "depends", "uninformed"]
 
 
-class Truth(Struct, frozen=True):
-    """The mean reward of each arm, control first: if everybody is told to take it, and if everybody took it."""
-
-    mean_given_chosen: tuple[float, float]
-    mean_if_taken: Annotated[
-        tuple[float, float], Meta(description="Also by those who never would: no trial can see it.")
-    ]
+class Truth(ExploredTruth, frozen=True):
+    """The mean reward of each arm, with the effect of recommending the treatment."""
 
     @property
     def effect(self) -> float:
@@ -31,21 +24,14 @@ class Truth(Struct, frozen=True):
         return self.mean_given_chosen[1] - self.mean_given_chosen[0]
 
 
-class Belief(Struct, frozen=True):
-    """The mean reward that a protocol credits to each arm, control first, where arms are recommended evenly.
+class Belief(ExploredBelief, frozen=True):
+    """A protocol's belief, before it has a sentence.
 
-    What Actual credits depends on how often each arm is recommended: `lowest` and `highest` are over 1% to 99%.
     `verdict` compares the arm it prefers with the one that is better to recommend: right; fooled (it prefers the
     other, or prefers one where both are as good); undecided (it sees no difference where there is one); depends (on
     how often each arm is recommended); uninformed (it credits nobody to an arm).
     """
 
-    protocol: str
-    analysis_set: str
-    means: Pair
-    lowest: Pair
-    highest: Pair
-    verdict: Verdict
     sentence: str = ""
 
     @property

@@ -71,6 +71,14 @@ def lock_writer(path: Path) -> filelock.BaseFileLock:
     return lock
 
 
+def left_over(path: Path, suffix: str) -> StoreError:
+    """Return the error of a database that is gone, while what was beside it is still there."""
+    return StoreError(
+        f"{path} does not exist, but {path.name}{suffix} does: the file was deleted or moved. Put it back, or "
+        "restore a backup (adhere trial restore); for a new one, delete what is left of the old one first."
+    )
+
+
 def make_file(path: Path) -> bool:
     """Make the file before SQLite does, which would let others read it; its -wal and -shm get the same mode.
 
@@ -78,10 +86,7 @@ def make_file(path: Path) -> bool:
     """
     try:
         if not path.exists() and has_wal(path):
-            raise StoreError(
-                f"{path} does not exist, but {path.name}{WAL} does: the file was deleted or moved. Put it back, or "
-                "restore a backup (adhere trial restore); for a new one, delete what is left of the old one first."
-            )
+            raise left_over(path, WAL)
         make_private(path)
         return True
     except FileExistsError:

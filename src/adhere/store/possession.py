@@ -24,9 +24,9 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from adhere.errors import OutcomeUnknownError, RecordsLostError, StoreError
+from adhere.errors import OutcomeUnknownError, RecordsLostError
 from adhere.files import may_pass, replacing
-from adhere.store.database_file import PROGRESS, beside, file_error
+from adhere.store.database_file import PROGRESS, beside, file_error, left_over
 from adhere.store.records import Installation
 from adhere.store.sqlite_transaction import SqliteTransaction
 from adhere.store.transactions import ReadTransaction
@@ -227,10 +227,7 @@ class Possession:
     def check_absence(self, path: Path) -> None:
         """Refuse to make a new file where the marker of another one is."""
         if self._left is not None and self._left.n_records != 0:
-            raise StoreError(
-                f"{path} does not exist, but {self._name.name} does: the file was deleted or moved. Put it back, or "
-                "restore a backup (adhere trial restore); for a new one, delete what is left of the old one first."
-            )
+            raise left_over(path, PROGRESS)
 
     def examine(self, view: ReadTransaction) -> None:
         """Compare the database with the marker, into `finding`."""

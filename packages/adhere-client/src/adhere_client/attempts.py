@@ -53,16 +53,8 @@ class Attempts:
         grown = min(_FIRST_PAUSE * 2.0**self._repeated, _MAX_PAUSE)
         pause = max(asked, grown) + random.uniform(0.0, _FIRST_PAUSE)
         self._repeated += 1
-        log.warning(
-            "%s %s%s: %s; retry %d of %d in %.1f s",
-            self._request.method,
-            self._url,
-            self._request.path,
-            what,
-            self._repeated,
-            self._retries,
-            pause,
-        )
+        asked_for = f"{self._request.method} {self._url}{self._request.path}"
+        log.warning("%s: %s; retry %d of %d in %.1f s", asked_for, what, self._repeated, self._retries, pause)
         return pause
 
 

@@ -24,6 +24,10 @@ class Connection:
     _own_errors: ClassVar[Mapping[type[InputError], type[InputError]]] = {}
 
     def __init__(self, url: str, token: str, *, timeout: float = 30.0, tries: int = 8) -> None:
+        import httpcore  # when it is needed: importing this package stays quick
+
+        # What says that there is no answer.
+        self._failures = httpcore.NetworkError, httpcore.TimeoutException, httpcore.RemoteProtocolError
         with self._raising_own():
             self._address = parse_address(url)
             self._authorization = bearer(token)
@@ -38,13 +42,6 @@ class Connection:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._address.text!r})"
-
-    @property
-    def _failures(self) -> tuple[type[Exception], ...]:
-        """The exceptions of httpcore that say that there is no answer."""
-        import httpcore
-
-        return httpcore.NetworkError, httpcore.TimeoutException, httpcore.RemoteProtocolError
 
     def _pool_options(self) -> dict[str, Any]:
         tls = None

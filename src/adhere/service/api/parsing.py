@@ -32,7 +32,8 @@ class BodyDecoder:
     def __init__(self, body: type) -> None:
         self._body = body
         self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(body).decode
-        self._names = _field_names(body)
+        # Every name that may occur in a body, as it is written in JSON.
+        self._names = tuple(f'"{name}"'.encode() for name in _names(msgspec.inspect.type_info(body)))
 
     def decode(self, raw: bytes) -> Any:
         """The body, validated."""
@@ -42,8 +43,8 @@ class BodyDecoder:
             raise _body_problem(error, raw, self._body) from None
         # msgspec takes the last of two equal names. To parse it again would take time, so first see if it can be.
         if raw.count(b":") > 1 and self._may_repeat(raw):
-            problem = _repeated_field(raw)
-            if problem is not None:
+            problem = _parsed(raw)
+            if isinstance(problem, ProblemError):
                 raise problem
         return found
 
@@ -119,7 +120,8 @@ async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: Bod
     media = headers.get(b"content-type", b"")
     if media != _JSON and media.partition(b";")[0].strip().lower() != _JSON:
         got = shown(media.decode("latin-1"))
-        detail = f"the body must be application/json, and Content-Type must say so; {_got(got)}"
+        found = f"got {got!r}" if got else "it is missing"
+        detail = f"the body must be application/json, and Content-Type must say so; {found}"
         raise ProblemError("media-type", detail, field="Content-Type", value=got, expected="application/json")
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         got = shown(headers[b"content-encoding"].decode("latin-1"))
@@ -129,10 +131,6 @@ async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: Bod
     if length.isdigit() and (len(length) > 18 or int(length) > max_bytes):
         raise _too_large(max_bytes)
     return decoder.decode(await read_body(receive, max_bytes))
-
-
-def _got(media: str) -> str:
-    return f"got {media!r}" if media else "it is missing"
 
 
 async def read_body(receive: Receive, max_bytes: int) -> bytes:
@@ -179,17 +177,6 @@ def _body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
         value=None if wrong.value is None else str(wrong.value),
         expected=wrong.expected,
     )
-
-
-def _repeated_field(raw: bytes) -> ProblemError | None:
-    """The problem of a body in which a name occurs twice in one object, if there is one."""
-    found = _parsed(raw)
-    return found if isinstance(found, ProblemError) else None
-
-
-def _field_names(body: type) -> tuple[bytes, ...]:
-    """Every name that may occur in a body, as it is written in JSON."""
-    return tuple(f'"{name}"'.encode() for name in _names(msgspec.inspect.type_info(body)))
 
 
 def _parsed(raw: bytes) -> Any:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from adhere.exploration.protocol_beliefs import Pair
 from adhere.exploration.results import Exploration
+from adhere_client.responses.simulations import Pair
 
 Rows: TypeAlias = list[dict[str, Any]]
 
