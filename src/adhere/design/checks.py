@@ -3,7 +3,7 @@
 Types are checked before, when a design is read or made.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from adhere.checks import MAX_COUNT, check_text, check_unique
@@ -128,18 +128,9 @@ def _check_rate(field: str, rate: Rate, design: Design) -> None:
     if rate.by_stratum and not design.strata:
         raise InputError(f"{field}.by_stratum", dict(rate.by_stratum), "none, since the design has no strata")
     _check_by_name(f"{field}.by_stratum", rate.by_stratum, design.strata, "the strata")
-    for name, value in _rates(rate):
+    for name, value in rate.shares():
         if not 0.0 <= value <= 1.0:
             raise InputError(f"{field}.{name}", value, "a share from 0 to 1")
-
-
-def _rates(rate: Rate) -> Iterator[tuple[str, float]]:
-    yield "rate", rate.rate
-    yield from (("by_arm", value) for value in rate.by_arm.values())
-    yield from (("by_stratum", value) for value in rate.by_stratum.values())
-    for name in ("after_failure", "after_success"):
-        if (value := getattr(rate, name)) is not None:
-            yield name, value
 
 
 def _check_by_name(field: str, given: Mapping[str, float], known: Sequence[str], whose: str) -> None:

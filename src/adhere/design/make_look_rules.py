@@ -10,22 +10,13 @@ from numpy.typing import NDArray
 from adhere.design.design import Design
 from adhere.design.planned_looks import look_counts, planned_looks
 from adhere.design.stopping_checks import THRESHOLDS, numbers_by_look
+from adhere.looks import judge
 from adhere.looks.group_sequential import critical_values
-from adhere.looks.judge import (
-    VALUES,
-    BeliefRules,
-    ControlledPosteriorRules,
-    NoRules,
-    PosteriorRules,
-    Rules,
-    WealthRules,
-    ZRules,
-)
 
 Floats = NDArray[np.float64]
 
 
-def look_rules(design: Design) -> Rules:
+def look_rules(design: Design) -> judge.Rules:
     """The rules of a design; `NoRules` where it has none.
 
     Where the z-test or the wealth compares two arms without a control, `rules.control` is the first arm.
@@ -42,27 +33,27 @@ def look_rules(design: Design) -> Rules:
     n_arms, stopping = len(design.arms), design.stopping
     control = -1 if design.control is None else design.arms.index(design.control)
     if stopping is None:
-        return NoRules(n_arms, control)
+        return judge.NoRules(n_arms, control)
     n_looks = planned_looks(design)
     if stopping.by in ("z-test", "wealth") and control < 0:
         control = 0
     if stopping.by == "wealth":
         assert stopping.alpha is not None
-        return WealthRules(n_arms, control, math.log(2.0 / stopping.alpha))
+        return judge.WealthRules(n_arms, control, math.log(2.0 / stopping.alpha))
     numbers = (numbers_by_look(name, stopping, n_looks) or (np.nan,) * n_looks for name in THRESHOLDS)
     superiority, inferiority, equivalence, futility = (np.array(values, dtype=np.float64) for values in numbers)
     if stopping.by == "belief":
-        return BeliefRules(n_arms, control, superiority, inferiority)
+        return judge.BeliefRules(n_arms, control, superiority, inferiority)
     futility[-1:] = np.nan  # the last look has nothing to save
     margin = 0.0 if stopping.margin is None else float(stopping.margin)
     if stopping.by == "posterior":
-        kind = PosteriorRules if control < 0 else ControlledPosteriorRules
+        kind = judge.PosteriorRules if control < 0 else judge.ControlledPosteriorRules
         return kind(n_arms, control, margin, superiority, inferiority, equivalence, futility)
     if stopping.boundary is not None:
         superiority = boundary_values(design)
     if stopping.inferiority is None:
         inferiority = superiority.copy()
-    return ZRules(n_arms, control, margin, superiority, inferiority, equivalence, futility)
+    return judge.ZRules(n_arms, control, margin, superiority, inferiority, equivalence, futility)
 
 
 def boundary_values(design: Design) -> Floats:
@@ -89,9 +80,9 @@ class LookNames:
     def __init__(self, design: Design) -> None:
         self._rules = look_rules(design)
         # Of the numbers that a look compares with its thresholds, in the order of `looks.judge.VALUES`.
-        if isinstance(self._rules, ZRules):
+        if isinstance(self._rules, judge.ZRules):
             self._names: Sequence[str] = ("z", "z", "difference and its error", "z")
-        elif isinstance(self._rules, WealthRules):
+        elif isinstance(self._rules, judge.WealthRules):
             self._names = ("log wealth of the bet on better", "log wealth of the bet on worse", "", "")
         else:
             first = "probability of being " + ("best" if self._rules.control < 0 else "better")
@@ -99,17 +90,17 @@ class LookNames:
 
     def thresholds(self, look: int) -> dict[str, LookThreshold]:
         """The thresholds of a look, counted from 0, by what they are for."""
-        rules, of = self._rules, dict(zip(VALUES, self._names, strict=True))
-        if isinstance(rules, NoRules):
+        rules, of = self._rules, dict(zip(judge.VALUES, self._names, strict=True))
+        if isinstance(rules, judge.NoRules):
             return {}
-        if isinstance(rules, WealthRules):
-            return {name: LookThreshold(of[name], at_least=rules.log_threshold) for name in VALUES[:2]}
-        found = {name: float(getattr(rules, name)[look]) for name in VALUES if hasattr(rules, name)}
-        if isinstance(rules, ZRules):
+        if isinstance(rules, judge.WealthRules):
+            return {name: LookThreshold(of[name], at_least=rules.log_threshold) for name in judge.VALUES[:2]}
+        found = {name: float(getattr(rules, name)[look]) for name in judge.VALUES if hasattr(rules, name)}
+        if isinstance(rules, judge.ZRules):
             found["inferiority"] *= -1.0
             if not math.isnan(found["equivalence"]):  # then the difference is compared with the margin
                 found["equivalence"] = rules.margin
-        from_above = {"superiority"} if isinstance(rules, ZRules) else {"superiority", "equivalence"}
+        from_above = {"superiority"} if isinstance(rules, judge.ZRules) else {"superiority", "equivalence"}
         return {
             name: LookThreshold(of[name], **{"at_least" if name in from_above else "at_most": number})
             for name, number in found.items()

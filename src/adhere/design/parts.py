@@ -4,7 +4,7 @@ Times are in days. Enrolment, delay and missing reports are what a design expect
 trial has its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -65,6 +65,15 @@ class Rate(Part, frozen=True):
     by_stratum: Mapping[str, float] = {}
     after_failure: float | None = None
     after_success: float | None = None
+
+    def shares(self) -> Iterator[tuple[str, float]]:
+        """Every share that stays missing, with the name of its field."""
+        yield "rate", self.rate
+        yield from (("by_arm", share) for share in self.by_arm.values())
+        yield from (("by_stratum", share) for share in self.by_stratum.values())
+        for name in ("after_failure", "after_success"):
+            if (share := getattr(self, name)) is not None:
+                yield name, share
 
 
 class Missing(Part, frozen=True):

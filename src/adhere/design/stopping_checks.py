@@ -139,19 +139,14 @@ def numbers_by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ..
     if len(values) != n_looks:
         raise InputError(field, list(values), f"one number, or one for each of the {n_looks} looks")
     for value in values:
-        if rules.by in PROBABILITIES:
-            _check_probability(name, value)
+        if rules.by in PROBABILITIES:  # of which 1, or 0, would be reached by rounding only
+            if name in ("superiority", "equivalence") and not 0.0 <= value < 1.0:
+                raise InputError(field, value, "a probability from 0, below 1")
+            if name in ("inferiority", "futility") and not 0.0 < value <= 1.0:
+                raise InputError(field, value, "a probability above 0, to 1")
         if not math.isfinite(value) or (value <= 0.0 and rules.by == "z-test" and name != "futility"):
             raise InputError(field, value, "a critical value above 0")
     return values
-
-
-def _check_probability(name: str, value: float) -> None:
-    """One of 1, or of 0, would be reached by rounding only."""
-    if name in ("superiority", "equivalence") and not 0.0 <= value < 1.0:
-        raise InputError(f"stopping.{name}", value, "a probability from 0, below 1")
-    if name in ("inferiority", "futility") and not 0.0 < value <= 1.0:
-        raise InputError(f"stopping.{name}", value, "a probability above 0, to 1")
 
 
 def _check_contradictions(rules: Stopping, looks: Mapping[str, tuple[float, ...] | None]) -> None:

@@ -98,7 +98,8 @@ def _delay_warnings(design: Design, n_patients: int) -> Iterator[str]:
 
 def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
     """Looks before the end that would take place after it, or never."""
-    lowest, is_imputed = _lowest_rate(design), design.impute is not None and design.impute.reward is not None
+    lowest = min(share for _, share in design.missing.outcome.shares())
+    is_imputed = design.impute is not None and design.impute.reward is not None
     if lowest == 1.0 and not is_imputed:
         yield "missing.outcome: no outcome is ever reported, so nothing is learned and no look finds anything"
         return
@@ -128,10 +129,3 @@ def _longest_wait(design: Design, n_patients: int) -> float:
     longest = max([design.delay.days, *design.delay.by_arm.values()])
     times = {"fixed": 1.0, "uniform": 2.0, "exponential": 1.0 + math.log(n_patients)}[design.delay.distribution]
     return max(times * longest, 0.0 if design.impute is None else design.impute.after_days)
-
-
-def _lowest_rate(design: Design) -> float:
-    """The lowest share of outcomes that stay missing, in any arm, stratum or outcome."""
-    rate = design.missing.outcome
-    every = [rate.rate, *rate.by_arm.values(), *rate.by_stratum.values(), rate.after_failure, rate.after_success]
-    return min(one for one in every if one is not None)

@@ -8,7 +8,7 @@ import numpy as np
 from adhere.populations.catalogue import PopulationLike, as_population, records_of
 from adhere.populations.compliance_types import ComplianceTypes
 from adhere.populations.counts import Counts
-from adhere.populations.population import Floats, Population, headline
+from adhere.populations.population import Floats, headline
 from adhere.populations.priors import RandomPrior
 from adhere.populations.records import LOWER_IS_BETTER, Estimated, NoArm, Records, means_by_protocol, taken_cells
 from adhere.records.csv_rows import SEPARATORS
@@ -68,13 +68,9 @@ def _missing(records: Records) -> list[str]:
         rows.append([f"{count:,}", f"{reason}, left out" + (lost if reason == "without an outcome" else "")])
     if left_out:
         rows.append([f"{total - sum(left_out.values()):,}", "used"])
-    lines = ["  " + line for line in _right_first(rows)]
+    widest = max(len(number) for number, _ in rows)
+    lines = [f"  {number:>{widest}}  {what}" for number, what in rows]
     return lines + [f"{n:,} {part} imputed by the trial's rule count as given" for part, n in records.imputed.items()]
-
-
-def _right_first(rows: Sequence[Sequence[str]]) -> list[str]:
-    wide = max(len(row[0]) for row in rows)
-    return [f"{row[0]:>{wide}}  {row[1]}" for row in rows]
 
 
 def _taken(records: Records, width: int, digits: int = 4) -> list[str]:
@@ -166,6 +162,8 @@ def describe(
     if isinstance(population, Counts):
         parts = [describe_records(Records.of(population), width)]
         return "\n\n".join(parts + ([f"data: {population.source}"] if population.source else []))
+    is_prior = isinstance(population, RandomPrior)
+    prior = "\na fresh population for each run; all figures are averages over the prior" if is_prior else ""
     arms = population.arms
     chosen = [f"chosen {arm}" for arm in arms]
     per_arm = [
@@ -174,7 +172,7 @@ def describe(
         [f"E[R | actual], {PROTOCOL_TITLES['actual']}", *_numbers(population.mean_given_actual())],
     ]
     parts = [
-        _headline(population),
+        headline(population.name, population.arms, population.reward_values) + prior,
         _grid([["P(actual | chosen)", *arms], *_rows(chosen, population.compliance())]),
         _grid(per_arm),
         _grid([["E[R | chosen, actual]", *arms], *_rows(chosen, population.mean_given_both())])
@@ -203,13 +201,6 @@ def protocol_table_text(types: ComplianceTypes) -> str:
             ]
             rows.append(["" if number else arm, *cells])
     return _grid(rows)
-
-
-def _headline(population: Population) -> str:
-    lines = [headline(population.name, population.arms, population.reward_values)]
-    if isinstance(population, RandomPrior):
-        lines.append("a fresh population for each run; all figures are averages over the prior")
-    return "\n".join(lines)
 
 
 def _types(types: ComplianceTypes) -> str:

@@ -71,10 +71,8 @@ def ordered_arms(
     """
     if arms is not None:
         names, order_by = arm_names(arms), " as given"
-        strangers, lacking = (
-            [one for one in names if one not in assigned],
-            [one for one in assigned if one not in names],
-        )
+        strangers = [one for one in names if one not in assigned]
+        lacking = [one for one in assigned if one not in names]
         if strangers:
             raise InputError("arms", strangers[0], f"an arm that was assigned: {listed(assigned)}")
         if lacking:

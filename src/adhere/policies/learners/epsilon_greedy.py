@@ -3,14 +3,19 @@
 import math
 from typing import Any
 
-from adhere.compilation import Memo, Number, PerArm, State, implements
+import numpy as np
+
+from adhere.compilation import Memo, Number, PerArm, State, implements, inline, unlikely
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
 from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
-from adhere.policies.numerics.annealing import anneal
 from adhere.policies.numerics.selection import draw_index_of_largest, equally_likely, share_among_largest
 from adhere.randomness import Stream, uniform
+
+_END = 2**14
+# A logarithm for every update would be a fifth of a hierarchy's time.
+_SCHEDULE = np.array([1.0 / math.log(t + 1e-7) if t > 2 else 1.0 for t in range(_END)])
 
 
 class EpsilonGreedyState(State):
@@ -67,6 +72,19 @@ def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, r
     if u < state.epsilon:
         return equally_likely(u, state.epsilon, rule.n_arms)
     return draw_index_of_largest(state.means, rng)
+
+
+@inline
+def anneal(rule: Rule, state: State) -> None:
+    """Set ε to min(1, 1 / log(t + 10⁻⁷)), unless it is given; t is one more than the number of rewards."""
+    if not unlikely(not math.isnan(rule.epsilon)):
+        t = 1.0
+        for arm in range(rule.n_arms):
+            t += state.counts[arm]
+        if unlikely(t >= _END):
+            state.epsilon = 1.0 / math.log(t + 1e-7)
+        else:
+            state.epsilon = _SCHEDULE[np.uint64(t)]
 
 
 @implements(learn, EpsilonGreedy)

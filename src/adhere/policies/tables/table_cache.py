@@ -86,26 +86,23 @@ class KeptTable:
         return array
 
     def _loaded_or_computed(self) -> Array:
-        folder = table_folder()
-        if folder is None:
-            return self._computed_each_time("no cache folder can be written")
-        file, computed = folder / self.file_name, None
-        if (kept := self._load(file)) is not None:
-            return kept
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(f"{file}.lock"):
-                if (kept := self._load(file)) is not None:  # another process was at it
-                    return kept
-                computed = self._computed("once; then kept on disk")
-                _save(file, computed)
-        except OSError as error:
-            return self._computed_each_time(error.strerror or str(error), computed)
-        _prune(folder, file)
-        kept = self._load(file)
-        return computed if kept is None else kept
-
-    def _computed_each_time(self, reason: str, computed: Array | None = None) -> Array:
+        folder, computed, reason = table_folder(), None, "no cache folder can be written"
+        if folder is not None:
+            file = folder / self.file_name
+            if (kept := self._load(file)) is not None:
+                return kept
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with FileLock(f"{file}.lock"):
+                    if (kept := self._load(file)) is not None:  # another process was at it
+                        return kept
+                    computed = self._computed("once; then kept on disk")
+                    _save(file, computed)
+                _prune(folder, file)
+                kept = self._load(file)
+                return computed if kept is None else kept
+            except OSError as error:
+                reason = error.strerror or str(error)
         warnings.warn(f"{self.title} are computed anew each time: {reason}", stacklevel=2)
         return self._computed("each time") if computed is None else computed
 
