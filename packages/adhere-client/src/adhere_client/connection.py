@@ -109,8 +109,7 @@ class Connection:
             if own is None:
                 raise
             same = own(error.field, error.value, error.expected, error.sentence)
-            if isinstance(error, ConflictError) and isinstance(same, ConflictError):
-                same.recommendation_id = error.recommendation_id
+            vars(same).update(vars(error))  # with the recommendation_id of a conflict
             raise same from None
 
 

@@ -198,21 +198,17 @@ def _state(known: int) -> str:
 @reading
 def list_sites(context: RequestContext, view: ReadTransaction) -> SiteList:
     """List the sites that may use a trial, or entered subjects, and whether a subject must be entered for one."""
-    return _sites(context, view)
+    service, trial = context.service, context.trial
+    entered = {site for site in sites_of(view, service.processor.trial(trial).number) if site}
+    own, shared = service.tokens.sites(trial), service.tokens.sites(None)
+    return SiteList(sorted(entered | own | shared), required=bool(entered | own))
 
 
 async def check_site(context: RequestContext, site: str) -> None:
     """Refuse to enter a subject for a site that is not one of the trial's, or not that of the token."""
     if context.holder.role == SITE:
         raise InputError("site", site, "none, or the site of the token")
-    known = (await context.service.read(lambda view: _sites(context, view))).sites
+    known = (await list_sites(context)).sites
     if site not in known:
         none = "no site: this trial has none; make a token of role site first"
         raise InputError("site", site, nearest(site, known) if known else none)
-
-
-def _sites(context: RequestContext, view: ReadTransaction) -> SiteList:
-    service, trial = context.service, context.trial
-    entered = {site for site in sites_of(view, service.processor.trial(trial).number) if site}
-    own, shared = service.tokens.sites(trial), service.tokens.sites(None)
-    return SiteList(sorted(entered | own | shared), required=bool(entered | own))

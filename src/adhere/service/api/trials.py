@@ -22,7 +22,7 @@ from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
 from adhere.trial.writing.projection import read_state
-from adhere.trial.writing.snapshot import Snapshot, decode_snapshot, snapshot_of, summary_of
+from adhere.trial.writing.snapshot import decode_snapshot, snapshot_of, summary_of
 from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.trials import (
     CreatedTrial,
@@ -79,21 +79,13 @@ def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine
     return replace(line, compliance=counts.compliance, recommended_stop=_summary(stop) if stop else None)
 
 
-def _snapshot(context: RequestContext, view: ReadTransaction, trial: str) -> Snapshot:
-    """The stored snapshot of a trial, of whichever version, or one derived from the log if there is none."""
-    stored = decode_snapshot(view.head(view.trials()[trial]).snapshot)
-    if stored is not None:
-        return stored
-    live = context.service.processor.trial(trial)
-    return snapshot_of(read_state(view, live.number, live.design, live.engine))
-
-
 @reading
 def show_trial(context: RequestContext, view: ReadTransaction) -> TrialDetails:
     """Show a trial; a site and a coordinator see less."""
     live = context.service.processor.trial(context.trial)
     design, head = live.design, view.head(live.number)
-    snapshot = _snapshot(context, view, context.trial)
+    # The one that is stored, of whichever version, or one derived from the log if there is none.
+    snapshot = decode_snapshot(head.snapshot) or snapshot_of(read_state(view, live.number, design, live.engine))
     is_blind = context.holder.role in BLIND_ROLES
     details = TrialDetails(
         name=design.name,
