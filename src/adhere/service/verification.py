@@ -61,13 +61,11 @@ def read_heads(path: Path) -> dict[str, VerifiedHead]:
 
 def check_heads_file(path: Path) -> None:
     """Refuse a folder, or a file of something else."""
-    expected = "a file of verified heads, or a new one"
     try:
         read_heads(path)
-    except HeadsFileError as error:
-        raise InputError("--verify-heads", str(path), f"{expected} ({error})") from None
-    except OSError as error:
-        raise InputError("--verify-heads", str(path), f"{expected} ({error.strerror})") from None
+    except (HeadsFileError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError("--verify-heads", str(path), f"a file of verified heads, or a new one ({why})") from None
 
 
 def append_head(path: Path, head: VerifiedHead) -> None:

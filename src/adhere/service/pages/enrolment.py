@@ -1,7 +1,7 @@
 """Enrolment: who was enrolled where and when, and which reports are awaited; no outcome and no arm."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import plural
-from adhere.site_zones import DEFAULT
 from adhere_client.responses.recommendations import WaitingPage
-from adhere_client.responses.trials import DayEnrolment, SiteEnrolment, TrialEnrolment
+from adhere_client.responses.trials import DayEnrolment, TrialEnrolment
 
 
 async def enrolment_page(page: PageRequest) -> Response:
@@ -30,18 +29,8 @@ async def enrolment_page(page: PageRequest) -> Response:
         values=values,
         per=per,
         age=lambda at, site: _age(zones.day(site, now), zones.day(site, at)),
-        days=_zones_in_words(found.sites),
+        time_zones=Counter(site.time_zone for site in found.sites).most_common(),
     )
-
-
-def _zones_in_words(sites: Sequence[SiteEnrolment]) -> str:
-    """The time zones in which days are counted, in words."""
-    names = Counter(site.time_zone for site in sites)
-    if len(names) <= 1:
-        return f"Days in {next(iter(names), DEFAULT)}"
-    (most, _), *_ = names.most_common(1)
-    others = [f"{site.site or 'no site'} in {site.time_zone}" for site in sites if site.time_zone != most]
-    return f"Days in the time zone of each site: {', '.join(others)}, all others in {most}"
 
 
 def _age(today: date, day: date) -> str:

@@ -17,15 +17,9 @@ from adhere.service.pages.new_trial.page import checked_trial, created_trial, ne
 from adhere.service.pages.new_trial.simulations import simulation_page, simulation_report_page, stopped_simulation
 from adhere.service.pages.page_request import PageRequest, PageRoute
 from adhere.service.pages.sign_in import sign_in, sign_in_page, sign_out, start_page
+from adhere.service.pages.site import recommendation_forms as forms
 from adhere.service.pages.site.page import recommendation_from_page, site_page
 from adhere.service.pages.site.recommendation import recommendation_page, slip_page
-from adhere.service.pages.site.recommendation_forms import (
-    correction_from_page,
-    error_from_page,
-    report_from_page,
-    unblinding_from_page,
-    withdrawal_from_page,
-)
 from adhere.service.pages.static_files import static_response
 from adhere.service.pages.trials import changed_state, overview_page, trials_page
 from adhere_client.responses.service import Start
@@ -61,11 +55,11 @@ PAGES: Final = (
     PageRoute("POST", _AT_SITE, recommendation_from_page, calls=_SITE),
     PageRoute("GET", _RECOMMENDATION, recommendation_page, calls=_ONE),
     PageRoute("GET", f"{_RECOMMENDATION}/slip", slip_page, calls=_ONE),
-    PageRoute("POST", f"{_RECOMMENDATION}/report", report_from_page, calls=_ONE),
-    PageRoute("POST", f"{_RECOMMENDATION}/correction", correction_from_page, calls=(*_ONE, "correct")),
-    PageRoute("POST", f"{_RECOMMENDATION}/withdrawal", withdrawal_from_page, calls=(*_ONE, "withdraw")),
-    PageRoute("POST", f"{_RECOMMENDATION}/error", error_from_page, calls=(*_ONE, "mark_in_error")),
-    PageRoute("POST", f"{_RECOMMENDATION}/unblinding", unblinding_from_page, calls=(*_ONE, "unblind")),
+    PageRoute("POST", f"{_RECOMMENDATION}/report", forms.report_from_page, calls=_ONE),
+    PageRoute("POST", f"{_RECOMMENDATION}/correction", forms.correction_from_page, calls=(*_ONE, "correct")),
+    PageRoute("POST", f"{_RECOMMENDATION}/withdrawal", forms.withdrawal_from_page, calls=(*_ONE, "withdraw")),
+    PageRoute("POST", f"{_RECOMMENDATION}/error", forms.error_from_page, calls=(*_ONE, "mark_in_error")),
+    PageRoute("POST", f"{_RECOMMENDATION}/unblinding", forms.unblinding_from_page, calls=(*_ONE, "unblind")),
     PageRoute("GET", "/app/simulations/{simulation}", simulation_page, calls=("show_simulation",)),
     PageRoute("GET", "/app/simulations/{simulation}/report", simulation_report_page, calls=("simulation_report",)),
     PageRoute(

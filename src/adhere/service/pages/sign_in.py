@@ -7,7 +7,6 @@ from starlette.responses import Response
 from adhere.access.sessions import LINK_FRAGMENT, LINK_PREFIX
 from adhere.service.pages.handle_page import COOKIE
 from adhere.service.pages.page_request import PageRequest
-from adhere.store import Token
 
 _NOT_VALID = "This access code is not valid: it was revoked, has expired, or was mistyped."
 _USED = "This link was used already, or has expired. Ask whoever sent it for another one."
@@ -35,10 +34,6 @@ async def sign_in(page: PageRequest) -> Response:
         problem = _NO_PAGES
     if holder is None or problem:
         return page.render("sign-in.html", 403, next=_next(page, page.form), problem=problem)
-    return await _opened(page, holder)
-
-
-async def _opened(page: PageRequest, holder: Token) -> Response:
     service = page.service
     if page.holder is not None:
         await _closed(page)

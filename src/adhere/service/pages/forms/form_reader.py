@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from adhere.errors import InputError
-from adhere.service.pages.forms.numbers import Kind, number, numbers, one_or_all, valued_lines
+from adhere.service.pages.forms.numbers import Kind, number, numbers, valued_lines
 
 Value = TypeVar("Value")
 
@@ -37,8 +37,14 @@ class FormReader:
         return self._read(name, lambda text: numbers(text, kind, lowest), [])
 
     def one_or_all(self, name: str, kind: Kind = "number") -> Any:
-        """The number in a field, or a list of several; None if it is empty or wrong."""
-        return self._read(name, lambda text: one_or_all(text, kind), None)
+        """The number in a field, or a list of several; None if it is empty or wrong.
+
+        >>> reader = FormReader({"one": "0.99", "several": "0.999, 0.99"})
+        >>> [reader.one_or_all(name, "share") for name in ("one", "several", "none")]
+        [0.99, [0.999, 0.99], None]
+        """
+        found = self.numbers(name, kind)
+        return found if len(found) > 1 else found[0] if found else None
 
     def valued_lines(self, name: str) -> dict[str, float]:
         """The words in a field, each with its number; none if it is empty or wrong."""

@@ -70,16 +70,6 @@ def numbers(text: str, kind: Kind = "number", lowest: float = 0.0) -> list[int |
     return [one for one in (decimal if as_decimal else apart) if one is not None]
 
 
-def one_or_all(text: str, kind: Kind = "number") -> int | float | list[int | float] | None:
-    """One number, or a list of several; None for an empty field.
-
-    >>> one_or_all("0.99", "share"), one_or_all("0.999, 0.99", "share"), one_or_all("")
-    (0.99, [0.999, 0.99], None)
-    """
-    found = numbers(text, kind)
-    return found if len(found) > 1 else found[0] if found else None
-
-
 def lines(text: str) -> list[str]:
     """The lines of a text, without the blanks around them and without empty ones."""
     return [line.strip() for line in text.splitlines() if line.strip()]

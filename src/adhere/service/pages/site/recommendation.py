@@ -50,34 +50,25 @@ def taken_text(one: RecommendationDetails | RecordedLine, given: str | None) -> 
 
 def entries(shown: RecommendationDetails, words: Mapping[float, str]) -> list[Entry]:
     """List the records since the recommendation, in order; a correction says what was there before."""
-    taken = outcome = _NOT_REPORTED
+    before = {"Taken": _NOT_REPORTED, "Outcome": _NOT_REPORTED}
     found = []
     for line in shown.recorded:
         says = [_MARKS[line.event]] if line.event in _MARKS else []
         if line.event == "unblinded":
             says.append(f"Kit {line.kit} unblinded")
-        if (now := _now(line, "actual", line.took is not None and taken_text(line, shown.kit))) is not None:
-            says.append(_change(line, "Taken", taken, now))
-            taken = now
-        if (now := _now(line, "reward", line.reward is not None and outcome_text(line.reward, words))) is not None:
-            says.append(_change(line, "Outcome", outcome, now))
-            outcome = now
+        taken = None if line.took is None else taken_text(line, shown.kit)
+        outcome = None if line.reward is None else outcome_text(line.reward, words)
+        for name, part, told in (("Taken", "actual", taken), ("Outcome", "reward", outcome)):
+            now = _NOT_REPORTED if part in line.retract else told
+            if now is not None:
+                changed = f"{name} corrected: {before[name]} → {now}"
+                says.append(f"{name}: {now}" if line.event == "reported" else changed)
+                before[name] = now
         if "withdrawal" in line.retract:
             says.append("Not lost to follow-up")
         happened = line.happened if line.happened is not None and line.at - line.happened > _LATER else None
         found.append(Entry(tuple(says), line.at, happened, line.by, line.reason, line.event == "unblinded"))
     return found
-
-
-def _now(line: RecordedLine, part: str, text: str | bool) -> str | None:
-    """Return a part of a report after a record, or None if the record does not name it."""
-    if part in line.retract:
-        return _NOT_REPORTED
-    return text if isinstance(text, str) else None
-
-
-def _change(line: RecordedLine, name: str, before: str, now: str) -> str:
-    return f"{name}: {now}" if line.event == "reported" else f"{name} corrected: {before} → {now}"
 
 
 _FEW_VALUES = 6  # rewards that have a button each though there are no words for them
