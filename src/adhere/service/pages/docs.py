@@ -10,7 +10,7 @@ from starlette.responses import Response
 from adhere.service.api.openapi import DESCRIPTION
 from adhere.service.context import RequestContext
 from adhere.service.pages.rendering import HEADERS, render
-from adhere.trial.verbs.recommend import SOFTWARE
+from adhere.trial.domain.events import SOFTWARE
 from adhere_client.responses.service import Start
 
 _HTML: Final = "text/html"

@@ -12,8 +12,9 @@ from typing import TypeAlias
 import msgspec
 
 from adhere.design.design import Design
+from adhere.errors import InputError, UnknownPolicyError
 from adhere.store import ReadTransaction, Record
-from adhere.trial.policy.engine import Engine, recorded_engine_of
+from adhere.trial.policy.engine import Engine, engine_of
 from adhere.trial.secret.trial_keys import SecretFinder, TrialKeys
 
 SOFTWARE = version("adhere")
@@ -59,7 +60,11 @@ class Created(Event, frozen=True, kw_only=True, tag="created"):
 
     def recorded_engine(self, find: SecretFinder = lambda commitment: None) -> Engine:
         """The compiled policy of the trial, which was valid where it was created."""
-        return recorded_engine_of(self.design, self.keys(find))
+        try:
+            return engine_of(self.design, self.keys(find))
+        except InputError as error:
+            hint = "if this policy is your own, give its file with --import FILE.py"
+            raise UnknownPolicyError(f"trial {self.design.name!r} cannot be run here: {error}; {hint}") from error
 
 
 class EpochBegun(Event, frozen=True, kw_only=True, tag="epoch-begun"):

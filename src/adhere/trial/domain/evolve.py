@@ -113,8 +113,6 @@ def _learn(
         # It was not learned in the first place.
         rest = tuple(refusal for refusal in refusals if refusal.place != event.place)
         return state.policy_state, state.relearn_from, rest
-    if not changed and not state.design.blinded:
-        return state.policy_state, state.relearn_from, refusals
     places = set(changed)
     if state.design.blinded and before is not None:
         # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.

@@ -59,7 +59,7 @@ def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
     if event.learned_up_to != state.position:
         what = f"the policy had learned up to record {event.learned_up_to}, not up to the one before it"
         return Comparison(How.NOT, what)
-    is_secret = not engine.keys.knows(state.epoch)
+    is_secret = engine.keys.secret(state.epoch) is None
     if event.fallback:
         left = arms_left(state)
         if is_secret:

@@ -79,12 +79,9 @@ def _from_file(path: Path) -> pl.DataFrame:
 
 def _from_frame(frame: Frame) -> pl.DataFrame:
     columns = {title: frame.values(title) for title in frame.titles}
-    for title in set(columns) & {
-        "TRTP",
-        "TRTA",
-        *(old for old, new in _ALSO_CALLED.items() if new in ("TRTP", "TRTA")),
-    }:
-        columns[title] = [arm_text(value) or None for value in columns[title]]
+    for title in columns:
+        if _ALSO_CALLED.get(title, title) in ("TRTP", "TRTA"):
+            columns[title] = [arm_text(value) or None for value in columns[title]]
     return pl.DataFrame([pl.Series(title, values, strict=False) for title, values in columns.items()])
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TypeAlias
 
-import numpy as np
 from msgspec import convert
 
 from adhere.analysis.adaptive.confidence_sequence import (
@@ -15,7 +14,7 @@ from adhere.analysis.adaptive.confidence_sequence import (
 from adhere.analysis.adaptive.surplus import surplus, surplus_level
 from adhere.analysis.analyse import analyse_running, as_benefit, check_options
 from adhere.analysis.estimates import View
-from adhere.analysis.records import NOT_KNOWN, Bools, Records
+from adhere.analysis.records import Records
 from adhere.design.planned_looks import planned_looks
 from adhere.store import ReadTransaction
 from adhere.trial.domain.due_looks import next_probabilities
@@ -80,7 +79,7 @@ class RunningMonitor:
             level=LEVEL,
             recommendations=len(records),
             outcomes=total.outcome_known,
-            waiting=_pending(records),
+            waiting=state.counts.pending,
             lost_to_follow_up=0 if records.lost is None else int(records.lost.sum()),
             compliance=quantity_view(total.compliance),
             arms=assigned_rows(analysis),
@@ -136,17 +135,6 @@ class RunningMonitor:
 
 def _others(records: Records) -> list[int]:
     return [arm for arm in range(records.n_arms) if arm != records.control]
-
-
-def _pending(records: Records) -> int:
-    """Recommendations for which a report, or a part of it, is still expected; an imputed part is none."""
-    no_reward = ~records.has_reward | _flags(records.imputed_reward)
-    no_actual = (records.actual == NOT_KNOWN) | _flags(records.imputed_actual)
-    return int(np.sum(~_flags(records.lost) & (no_reward | no_actual)))
-
-
-def _flags(given: Bools | None) -> Bools:
-    return np.zeros(1, np.bool_) if given is None else given
 
 
 def _believed(state: TrialState) -> Beliefs:

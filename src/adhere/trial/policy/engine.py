@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from adhere.design.design import Design
-from adhere.errors import CompileError, InputError, SecretUnknownError, UnavailableError, UnknownPolicyError
+from adhere.errors import CompileError, InputError, SecretUnknownError, UnavailableError
 from adhere.randomness import FALLBACK, uniforms
 from adhere.trial.policy.policy_steps import OF_THE_MACHINE, PolicySteps, reason_of, unavailable
 from adhere.trial.policy.policy_steps import Choice as Choice
@@ -165,12 +165,3 @@ def engine_of(design: Design, keys: TrialKeys | None = None) -> Engine:
         reward_values=design.reward_values,
         lower_is_better=design.lower_is_better,
     )
-
-
-def recorded_engine_of(design: Design, keys: TrialKeys) -> Engine:
-    """Return the compiled policy of a design that was read from a log, and was valid where that log was written."""
-    try:
-        return engine_of(design, keys)
-    except InputError as error:
-        hint = "if this policy is your own, give its file with --import FILE.py"
-        raise UnknownPolicyError(f"trial {design.name!r} cannot be run here: {error}; {hint}") from error

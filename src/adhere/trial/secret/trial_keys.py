@@ -75,10 +75,6 @@ class TrialKeys:
                 "in a file of secrets (--secret-file)"
             )
 
-    def knows(self, commitment: str) -> bool:
-        """Return whether the arms of an epoch can be drawn here."""
-        return self.secret(commitment) is not None
-
     def at(self, commitment: str, index: int) -> KeyPair:
         """Return the keys that draw the arm of a recommendation of an epoch."""
         if not commitment and self._seeded is not None:

@@ -112,8 +112,6 @@ def check_not_in_error(history: History) -> None:
 def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> list[int]:
     """The indices of recommendations whose histories a command needs, beside those fetched with the lock."""
     kit = getattr(command, "kit", None)
-    if kit is None and not state.design.blinded:
-        return []
     if state.design.blinded and command.site is not None:
         kit = getattr(command, "actual", kit)
     needed: list[int] = []

@@ -1,14 +1,10 @@
 """Recommend an arm for a subject, or repeat the recommendation that is still open."""
 
-from typing import Any
-
 from adhere.errors import ConflictError
 from adhere.trial.domain.commands import Recommend
 from adhere.trial.domain.due_looks import choose_or_fall_back, stratum_number
-from adhere.trial.domain.events import SOFTWARE as SOFTWARE
-from adhere.trial.domain.events import Recommended, Repeated
+from adhere.trial.domain.events import SOFTWARE, Recommended, Repeated
 from adhere.trial.domain.state import TrialState
-from adhere.trial.policy.engine import Choice
 from adhere.trial.verbs.context import Change, Context
 from adhere.trial.verbs.entries import check_may_enter, check_not_alike, check_site, open_entry
 
@@ -28,31 +24,17 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     if state.status == "paused":
         sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
-    check_not_full(state)
+    _check_not_full(state)
     choice = choose_or_fall_back(state, stratum)
-    stamp = context.stamp(state)
-    who = {"subject": subject.key, "site": command.site or "", "stratum": stratum}
-    if state.design.entries != "repeated":
-        who["earlier"] = subject.latest
-    event = recommended(
-        state, choice, **stamp, recommendation_id=state.engine.keys.new_id(state.n_recommendations), **who
-    )
-    return [Change(event, subject._replace(latest=event.recommendation_index))]
-
-
-def check_not_full(state: TrialState) -> None:
-    """Refuse a patient more than the design has."""
-    design = state.design
-    if design.n_patients is not None and state.n_recommendations >= design.n_patients:
-        sentence = f"trial {design.name!r} has all of its {design.n_patients} patients (n_patients of its design)"
-        raise ConflictError("n_patients", design.n_patients, "a trial that is not full", sentence)
-
-
-def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended:
-    """The event of a choice made from a state."""
-    return Recommended(
+    event = Recommended(
+        **context.stamp(state),
         recommendation_index=state.n_recommendations,
-        epoch=state.commitments[-1] if len(state.commitments) > 1 else "",
+        recommendation_id=state.engine.keys.new_id(state.n_recommendations),
+        epoch=state.epochs[-1],
+        subject=subject.key,
+        site=command.site or "",
+        stratum=stratum,
+        earlier=None if state.design.entries == "repeated" else subject.latest,
         learned_up_to=state.position,
         chosen=choice.chosen,
         probabilities=choice.probabilities,
@@ -61,5 +43,13 @@ def recommended(state: TrialState, choice: Choice, **fields: Any) -> Recommended
         algorithm_version=state.engine.algorithm_version,
         software=SOFTWARE,
         fallback=choice.fallback,
-        **fields,
     )
+    return [Change(event, subject._replace(latest=event.recommendation_index))]
+
+
+def _check_not_full(state: TrialState) -> None:
+    """Refuse a patient more than the design has."""
+    design = state.design
+    if design.n_patients is not None and state.n_recommendations >= design.n_patients:
+        sentence = f"trial {design.name!r} has all of its {design.n_patients} patients (n_patients of its design)"
+        raise ConflictError("n_patients", design.n_patients, "a trial that is not full", sentence)

@@ -95,9 +95,7 @@ def subject_of(transaction: TrialTransaction, command: Command) -> Subject | Non
         return None
     pseudonym = pseudonym_of(command)
     known = transaction.subject(pseudonym)
-    if known is not None or isinstance(command, Erase):
-        return known
-    return new_subject(pseudonym)
+    return known if known is not None or isinstance(command, Erase) else new_subject(pseudonym)
 
 
 def check_subject(transaction: TrialTransaction, command: Any) -> None:
@@ -202,7 +200,7 @@ def why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailable
     """Why a policy or a secret that a command needs is missing, seen before it appends anything: the others go on."""
     engine, state = trial.engine, trial.state
     try:
-        if not engine.is_loaded and command.uses_policy:
+        if command.uses_policy:
             engine.ensure_loaded()
         if state.status == "closed":  # in which case no secret is needed to refuse it
             return None
@@ -237,9 +235,7 @@ def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: S
     return latest
 
 
-def _respond(
-    transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool = False
-) -> Response:
+def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool) -> Response:
     """The response to a command: the recommendation, or when and where the command is recorded."""
     index: int | None = getattr(event, "recommendation_index", None)
     recommendation_id = None

@@ -118,12 +118,12 @@ class Projection:
         if not self.table.is_whole():
             self._rebuild_table()
         start, state = self._checkpoint_before(place)
-        stretch = learn_blocks(engine, self.table, state, start, block_ends(start, self.state.position - 1))
+        refusals = [refusal for refusal in self.state.refusals if refusal.place <= start]
+        ends = block_ends(start, self.state.position - 1)
+        state, checkpoints = learn_blocks(engine, self.table, state, start, ends, refusals)
         self._cache.drop_states(self._trial, start + 1)
-        self._cache.save_states(self._trial, stretch.checkpoints)
-        known = [refusal for refusal in self.state.refusals if refusal.place <= start]
-        refusals = [*known, *stretch.refusals]
-        return learn(engine, stretch.state, join(tail), refusals), tuple(refusals)
+        self._cache.save_states(self._trial, checkpoints)
+        return learn(engine, state, join(tail), refusals), tuple(refusals)
 
     def _checkpoint_before(self, place: int) -> tuple[int, Floats]:
         checkpoint = self._cache.state_before(self._trial, place)

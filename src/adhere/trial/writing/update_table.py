@@ -1,7 +1,6 @@
 """The table of updates of one trial, one block for each CHECKPOINT_EVERY records, and learning from it again."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from adhere.store import UpdateBlock, WriteTransaction
 from adhere.trial.domain.state import Refusal
@@ -61,17 +60,10 @@ class UpdateTable:
         self.n_updates, self._n_written, self._kept_back = 0, 0, {}
 
 
-class Stretch(NamedTuple):
-    """The policy's state at the end of a stretch of blocks, its checkpoints, and the updates that it refused."""
-
-    state: Floats
-    checkpoints: Sequence[tuple[int, bytes]]
-    refusals: Sequence[Refusal]
-
-
-def learn_blocks(engine: Engine, table: UpdateTable, state: Floats, start: int, ends: Sequence[int]) -> Stretch:
-    """Learn the blocks that end at some positions in a row, after a state at `start`."""
-    refusals: list[Refusal] = []
+def learn_blocks(
+    engine: Engine, table: UpdateTable, state: Floats, start: int, ends: Sequence[int], refusals: list[Refusal]
+) -> tuple[Floats, list[tuple[int, bytes]]]:
+    """Learn the blocks that end at some positions in a row, after a state at `start`; returns checkpoints too."""
     checkpoints: list[tuple[int, bytes]] = []
     stride = -(-len(ends) // _MAX_CHECKPOINTS)
     for first in range(0, len(ends), max(1, stride)):
@@ -81,7 +73,7 @@ def learn_blocks(engine: Engine, table: UpdateTable, state: Floats, start: int, 
             state = learn(engine, state, table.data(start, end), refusals)
             start = end
         checkpoints.append((start, state.tobytes()))
-    return Stretch(state, checkpoints, refusals)
+    return state, checkpoints
 
 
 def learn(engine: Engine, state: Floats, updates: bytes, refusals: list[Refusal]) -> Floats:
