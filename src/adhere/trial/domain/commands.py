@@ -1,7 +1,7 @@
 """The commands a live trial accepts, and its responses."""
 
 from datetime import datetime
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 import msgspec
 
@@ -14,16 +14,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     by: str = ""
     site: str | None = None
 
-    # Whether a closed trial still accepts it, and whether it needs the compiled policy.
-    when_closed: ClassVar[bool] = False
-    uses_policy: ClassVar[bool] = False
-    # Whether it names a subject by a pseudonym, and whether the subject that it may name is only checked.
-    names_subject: ClassVar[bool] = False
-    checks_subject: ClassVar[bool] = False
-    # Whether it takes no longer than a commit, unless it replaces what the rule for missing reports has assumed: then
-    # the policy learns again.
-    is_quick: ClassVar[bool] = False
-    replaces_imputed: ClassVar[bool] = False
     # What must not stand in a log that cannot be erased, not even as a plain digest.
     private: ClassVar[tuple[str, ...]] = ()
 
@@ -31,9 +21,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Recommend(Command, frozen=True, kw_only=True):
     """Recommend an arm for a subject, of a stratum if the design has strata."""
 
-    uses_policy: ClassVar[bool] = True
-    names_subject: ClassVar[bool] = True
-    is_quick: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject", "sites", "refuse_alike")
     subject: str
     stratum: str | None = None
@@ -45,7 +32,6 @@ class Recommend(Command, frozen=True, kw_only=True):
 class AboutRecommendation(Command, frozen=True, kw_only=True):
     """The fields of every command about a recommendation; that it is the subject's, if one is named, is checked."""
 
-    checks_subject: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject",)
     recommendation_id: str
     subject: str | None = None
@@ -54,9 +40,6 @@ class AboutRecommendation(Command, frozen=True, kw_only=True):
 class Report(AboutRecommendation, frozen=True, kw_only=True):
     """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
 
-    uses_policy: ClassVar[bool] = True
-    is_quick: ClassVar[bool] = True
-    replaces_imputed: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     actual: str | None = None
     took_nothing: bool = False
@@ -68,7 +51,6 @@ class Report(AboutRecommendation, frozen=True, kw_only=True):
 class Correct(AboutRecommendation, frozen=True, kw_only=True):
     """Replace reported values; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
 
-    uses_policy: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     reason: str
     actual: str | None = None
@@ -81,23 +63,18 @@ class Correct(AboutRecommendation, frozen=True, kw_only=True):
 class Withdraw(AboutRecommendation, frozen=True, kw_only=True):
     """Mark a recommendation as lost to follow-up."""
 
-    is_quick: ClassVar[bool] = True
     reason: str
 
 
 class MarkInError(AboutRecommendation, frozen=True, kw_only=True):
     """Mark a recommendation as entered in error: nobody was to be treated by it."""
 
-    uses_policy: ClassVar[bool] = True
-    is_quick: ClassVar[bool] = True
-    replaces_imputed: ClassVar[bool] = True
     reason: str
 
 
 class ChangeStatus(Command, frozen=True, kw_only=True):
     """Pause a trial ("paused"), resume it ("open") or close it for good ("closed")."""
 
-    is_quick: ClassVar[bool] = True
     status: str
     reason: str
 
@@ -105,7 +82,6 @@ class ChangeStatus(Command, frozen=True, kw_only=True):
 class Unblind(Command, frozen=True, kw_only=True):
     """Disclose the arm in a kit; a site's own, or one that the subject of its recommendation was reported to take."""
 
-    when_closed: ClassVar[bool] = True
     kit: str
     reason: str
     recommendation_id: str | None = None
@@ -114,8 +90,6 @@ class Unblind(Command, frozen=True, kw_only=True):
 class Erase(Command, frozen=True, kw_only=True):
     """Erase a subject's identity."""
 
-    names_subject: ClassVar[bool] = True
-    when_closed: ClassVar[bool] = True
     private: ClassVar[tuple[str, ...]] = ("subject",)
     subject: str
 
@@ -126,21 +100,15 @@ class ImputeMissing(Command, frozen=True, kw_only=True):
     The response has the index of the recommendation to go on with; None if no more are due.
     """
 
-    uses_policy: ClassVar[bool] = True
-    when_closed: ClassVar[bool] = True
-
 
 class Reveal(Command, frozen=True, kw_only=True):
     """Reveal the secrets by which a closed trial drew its arms, so that anybody can draw them again."""
 
-    when_closed: ClassVar[bool] = True
     reason: str
 
 
 class Look(Command, frozen=True, kw_only=True):
     """Make the looks that are due by day; looks by number are made with the report that makes them due."""
-
-    uses_policy: ClassVar[bool] = True
 
 
 AnyCommand: TypeAlias = (
@@ -156,6 +124,16 @@ AnyCommand: TypeAlias = (
     | ImputeMissing
     | Look
 )
+
+
+# What holds for some kinds of commands. As tuples: `isinstance` would make a union type anew at each command.
+NEED_POLICY: Final = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)  # the compiled one
+ACCEPTED_WHEN_CLOSED: Final = (Unblind, Erase, ImputeMissing, Reveal)
+NAME_SUBJECT: Final = (Recommend, Erase)  # by a pseudonym
+# Those that take no longer than a commit, unless they replace what the rule for missing reports has assumed: then the
+# policy learns again.
+QUICK: Final = (Recommend, Report, Withdraw, MarkInError, ChangeStatus)
+REPLACE_IMPUTED: Final = (Report, MarkInError)
 
 
 class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,6 +1,7 @@
 """Explain in plain words: what an event says, how a recommendation was derived, and what was reported since."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from adhere.design.arms import describe_taken
 from adhere.design.design import Design
@@ -10,47 +11,28 @@ from adhere.looks.judge import ACTIVE, GO_ON
 from adhere.policies import as_policy
 from adhere.policies.base.policy import AnyLearner
 from adhere.store import ReadTransaction
-from adhere.trial.domain.events import (
-    AnyEvent,
-    Closed,
-    Conflicted,
-    Corrected,
-    Created,
-    EnteredInError,
-    EpochBegun,
-    Erased,
-    Imputed,
-    Looked,
-    Paused,
-    Recommended,
-    Repeated,
-    Reported,
-    Resumed,
-    Revealed,
-    Unblinded,
-    UpdateRefused,
-    Withdrawn,
-    created_event,
-)
+from adhere.trial.domain import events
+from adhere.trial.domain.events import AnyEvent, Created, Recommended, created_event
 from adhere.trial.domain.log_records import made_and_all
 from adhere.trial.log.look_view import decision_of, look_events
 from adhere.trial.policy.engine import engine_of
 
 _SAID = {
-    Withdrawn: "lost to follow-up ({event.reason})",
-    EnteredInError: "entered in error ({event.reason})",
-    Unblinded: "unblinded ({event.reason})",
-    Paused: "paused: no new recommendations ({event.reason})",
-    Resumed: "resumed: recommendations go on ({event.reason})",
-    Closed: "closed for good ({event.reason})",
-    Revealed: "secret revealed: anybody can draw the arms again ({event.reason})",
-    UpdateRefused: (
+    events.Withdrawn: "lost to follow-up ({event.reason})",
+    events.EnteredInError: "entered in error ({event.reason})",
+    events.Unblinded: "unblinded ({event.reason})",
+    events.Paused: "paused: no new recommendations ({event.reason})",
+    events.Resumed: "resumed: recommendations go on ({event.reason})",
+    events.Closed: "closed for good ({event.reason})",
+    events.Revealed: "secret revealed: anybody can draw the arms again ({event.reason})",
+    events.UpdateRefused: (
         "the policy refused the update of record {event.place}, which it skips from here on ({event.reason})"
     ),
-    Conflicted: "refused: another request under the request id of record {event.of}",
-    Erased: "a subject's identity was erased (key {event.subject})",
-    Repeated: "requested or reported once more, with nothing new",
+    events.Conflicted: "refused: another request under the request id of record {event.of}",
+    events.Erased: "a subject's identity was erased (key {event.subject})",
+    events.Repeated: "requested or reported once more, with nothing new",
 }
+_Report: TypeAlias = events.Reported | events.Imputed | events.Corrected
 
 
 def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
@@ -61,29 +43,29 @@ def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
         at = f", stratum {design.strata[event.stratum]}" if event.stratum is not None else ""
         shares = f" with probability {event.probabilities[event.chosen]:.4f}" if event.probabilities else ""
         return f"recommended: {design.arms[event.chosen]}{shares}{at}"
-    if isinstance(event, Reported | Imputed | Corrected):
+    if isinstance(event, _Report):
         return _describe_report(design, event, words)
-    if isinstance(event, Looked):
+    if isinstance(event, events.Looked):
         return f"look {event.look + 1}, at {event.n_outcomes:,} outcomes: {decision_of(event)}"
     if isinstance(event, Created):
         return f"created: {design.policy}, arms {', '.join(design.arms)}"
-    assert isinstance(event, EpochBegun)
+    assert isinstance(event, events.EpochBegun)
     lost = f", {event.n_lost:,} records lost" if event.n_lost else ""
     return f"new epoch: arms are drawn by a fresh secret from here on ({event.reason}{lost})"
 
 
-def _describe_report(design: Design, event: Reported | Imputed | Corrected, words: str | None) -> str:
+def _describe_report(design: Design, event: _Report, words: str | None) -> str:
     values = _values(design, event, words)
-    if isinstance(event, Imputed):
+    if isinstance(event, events.Imputed):
         return f"no report, so the trial's rule assumes: {values}"
-    if isinstance(event, Reported):
+    if isinstance(event, events.Reported):
         when = f" (happened {event.happened.isoformat()})" if event.happened else ""
         return f"reported: {values}{when}"
     said = ["not lost to follow-up" if part == "withdrawal" else f"{part} retracted" for part in event.retract]
     return f"corrected: {', '.join(filter(None, [values, *said]))} ({event.reason})"
 
 
-def _values(design: Design, event: Reported | Imputed | Corrected, words: str | None) -> str:
+def _values(design: Design, event: _Report, words: str | None) -> str:
     said = []
     if event.actual is not None:
         given = "" if words is None else f" ({words})"
@@ -98,14 +80,14 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterat
     """Line by line, everything the log says of a recommendation."""
     created = created_event(view, trial)
     design = created.design
-    made, events = made_and_all(view, trial, recommendation_id)
+    made, about = made_and_all(view, trial, recommendation_id)
     who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
     yield f"Trial {design.name}, recommendation {made.recommendation_id}: {design.arms[made.chosen]}"
     name = who.get(made.subject, "a subject who was erased").removeprefix("/")
     for what, says in reasons(view, trial, created, made, name):
         yield f"  {what:10} {says}"
-    yield "Since then:" if len(events) > 1 else "Nothing was reported since."
-    for event in events[1:]:
+    yield "Since then:" if len(about) > 1 else "Nothing was reported since."
+    for event in about[1:]:
         words = view.note(trial, event.position) if getattr(event, "text", "") else None
         by = f", by {event.by}" if event.by else ""
         yield f"  {event.at.isoformat()}  record {event.position}  {describe(design, event, words)}{by}"

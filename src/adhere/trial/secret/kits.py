@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from adhere.errors import ConflictError, InputError
-from adhere.trial.secret.recommendation_ids import LETTERS, in_groups, plain_letters, spelt
+from adhere.trial.secret.recommendation_ids import LETTERS, in_groups, plain_letters
 from adhere.trial.secret.trial_secret import kit_key
 
 _HALF_BITS, _ROUNDS = 20, 6
@@ -68,7 +68,8 @@ class Kits:
         key, (left, right) = self._key(epoch), divmod(index, _HALF)
         for turn in range(_ROUNDS):
             left, right = right, left ^ _mix(key, turn, right)
-        return in_groups(spelt(left * _HALF + right, _N_LETTERS))
+        number = left * _HALF + right
+        return in_groups("".join(LETTERS[number >> 5 * place & 31] for place in reversed(range(_N_LETTERS))))
 
     def candidates(self, code: str, epochs: Iterable[str]) -> Iterator[Kit]:
         """Return what a code may stand for in each of some epochs.

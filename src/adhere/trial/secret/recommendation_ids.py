@@ -102,11 +102,6 @@ class RecommendationIds:
         self._latest[recommendation_id] = index
 
 
-def spelt(number: int, length: int) -> str:
-    """Spell a number in letters and digits, five bits each."""
-    return "".join(LETTERS[(number >> shift) & 31] for shift in range(5 * (length - 1), -5, -5))
-
-
 def in_groups(letters: str) -> str:
     """Join letters in groups of four."""
     return "-".join(letters[first : first + 4] for first in range(0, len(letters), 4))

@@ -10,7 +10,6 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import Any
 
 import msgspec
 
@@ -19,6 +18,10 @@ from adhere.design.arms import TOOK_OTHER
 from adhere.errors import ConflictError, InputError, SecretUnknownError, UnavailableError
 from adhere.store import ReadTransaction, Subject
 from adhere.trial.domain.commands import (
+    ACCEPTED_WHEN_CLOSED,
+    NAME_SUBJECT,
+    NEED_POLICY,
+    AboutRecommendation,
     AnyCommand,
     Command,
     Correct,
@@ -49,13 +52,9 @@ new_salt = partial(random_bytes, 16)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
-def pseudonym_of(command: Any) -> str:
-    """A subject's pseudonym: each site numbers its own subjects."""
-    return _pseudonym(command.site, command.subject)
-
-
 @lru_cache(256)  # each is asked for twice in a row
-def _pseudonym(site: str | None, subject: str) -> str:
+def pseudonym_of(site: str | None, subject: str) -> str:
+    """A subject's pseudonym: each site numbers its own subjects."""
     known = check_text("site", site) if site else ""
     if "/" in known:  # or two sites could name the same person
         raise InputError("site", known, "a name without a slash")
@@ -83,22 +82,22 @@ def needed(
                 index = search_index(view, trial, recommendation_id)
             if index is not None:
                 indices.add(index)
-        if command.names_subject:
+        if isinstance(command, NAME_SUBJECT):
             with suppress(InputError):  # which is reported when the command is executed
-                pseudonyms.add(pseudonym_of(command))
+                pseudonyms.add(pseudonym_of(command.site, command.subject))
     return sorted(request_ids), sorted(indices), sorted(pseudonyms)
 
 
 def subject_of(transaction: TrialTransaction, command: Command) -> Subject | None:
     """The subject a command names; a new one for the first recommendation."""
-    if not command.names_subject:
+    if not isinstance(command, NAME_SUBJECT):
         return None
-    pseudonym = pseudonym_of(command)
+    pseudonym = pseudonym_of(command.site, command.subject)
     known = transaction.subject(pseudonym)
     return known if known is not None or isinstance(command, Erase) else new_subject(pseudonym)
 
 
-def check_subject(transaction: TrialTransaction, command: Any) -> None:
+def check_subject(transaction: TrialTransaction, command: AboutRecommendation) -> None:
     """Refuse what is said of another subject than the one it names, as after an older backup was restored."""
     if command.subject is None:
         return
@@ -147,12 +146,12 @@ def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) ->
         if not transaction.is_live:  # one that was saved from memory, and brought in to be read
             sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
             raise ConflictError("trial", name, "a trial that was created live", sentence)
-        if transaction.state.status == "closed" and not command.when_closed:
+        if transaction.state.status == "closed" and not isinstance(command, ACCEPTED_WHEN_CLOSED):
             sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
             raise ConflictError("trial", name, "a trial that is not closed", sentence)
         if needed_ids := needed_recommendations(transaction.state, command, transaction.kits):
             transaction.load(needed_ids)
-        if command.checks_subject:
+        if isinstance(command, AboutRecommendation):
             check_subject(transaction, command)
         alike = None
         if isinstance(command, Recommend):
@@ -200,7 +199,7 @@ def why_unavailable(trial: TrialTransaction, command: AnyCommand) -> Unavailable
     """Why a policy or a secret that a command needs is missing, seen before it appends anything: the others go on."""
     engine, state = trial.engine, trial.state
     try:
-        if command.uses_policy:
+        if isinstance(command, NEED_POLICY):
             engine.ensure_loaded()
         if state.status == "closed":  # in which case no secret is needed to refuse it
             return None

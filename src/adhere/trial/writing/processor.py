@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from adhere.design.design import Design
 from adhere.errors import ConflictError, InputError, UnavailableError, UnknownError, nearest
 from adhere.store import ReadTransaction, Store, WriteTransaction
-from adhere.trial.domain.commands import AnyCommand, Command, Receipt, Response
+from adhere.trial.domain.commands import QUICK, REPLACE_IMPUTED, AnyCommand, Command, Receipt, Response
 from adhere.trial.domain.events import AnyEvent, created_event
 from adhere.trial.domain.looker import looker_of
 from adhere.trial.policy.engine import engine_of
@@ -130,7 +130,7 @@ class CommandProcessor:
         live = self._trials.get(command.trial)
         if live is None or not live.engine.is_loaded or self.store.shared:
             return False
-        return command.is_quick and not (command.replaces_imputed and live.n_examined)
+        return isinstance(command, QUICK) and not (isinstance(command, REPLACE_IMPUTED) and live.n_examined)
 
     def is_ready(self, trial: str) -> bool:
         """Whether a trial's policy is loaded and its caches are derived; until then `prepare` may take seconds."""
