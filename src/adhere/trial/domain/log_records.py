@@ -38,11 +38,7 @@ def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] =
 
 
 def read_histories(
-    view: ReadTransaction,
-    trial: int,
-    first: int = 0,
-    until: int | None = None,
-    on_progress: Callable[[int], None] = lambda n: None,
+    view: ReadTransaction, trial: int, first: int = 0, until: int | None = None
 ) -> Iterator[tuple[Recommended, History]]:
     """Every recommendation of a trial from a number on, in order, and its history up to a position or up to now."""
     while bodies := view.histories(trial, range(first, first + _AT_ONCE), until):
@@ -51,7 +47,6 @@ def read_histories(
             assert isinstance(events[0], Recommended)
             yield events[0], history_of(events)
         first += _AT_ONCE
-        on_progress(len(bodies))
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:

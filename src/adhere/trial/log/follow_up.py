@@ -117,10 +117,7 @@ class FollowUp:
 
     def pending(self, site: str | None = None) -> list[int]:
         """The recommendations that await a report, of one site or of all, oldest first."""
-        if site is None:
-            return sorted(self._pending)
-        index = self.sites.index(site) if site in self.sites else -1
-        return sorted(number for number in self._pending if self._site_of[number] == index)
+        return sorted(number for number in self._pending if site in (None, self.sites[self._site_of[number]]))
 
     def known(self, number: int) -> int:
         """Return what is known of a recommendation, as bits."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
@@ -33,19 +33,12 @@ _AT_ONCE: Final = 2000
 _BLINDED: Final = "This trial is blinded, and this analysis shows its arms."
 
 
-def trial_records(
-    view: ReadTransaction,
-    trial: int,
-    design: Design,
-    *,
-    by_site: bool = False,
-    on_progress: Callable[[int], None] = lambda n: None,
-) -> Records:
+def trial_records(view: ReadTransaction, trial: int, design: Design, *, by_site: bool = False) -> Records:
     """Every recommendation of a trial in a store, with what is known of it now; with `by_site` a site is a stratum.
 
     The records of its exported table, read back, are the same, and have the same digest.
     """
-    records = records_of_histories(design, read_histories(view, trial, on_progress=on_progress), by_site)
+    records = records_of_histories(design, read_histories(view, trial), by_site)
     return with_head(records, design, view.head(trial).hash.hex())
 
 

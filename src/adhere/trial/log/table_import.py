@@ -37,20 +37,16 @@ class _Step(NamedTuple):
 
 
 def import_table(
-    table: pl.DataFrame,
-    store: Store,
-    design: Design,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    on_progress: Callable[[int], None] = lambda n: None,
+    table: pl.DataFrame, store: Store, design: Design, on_progress: Callable[[int], None] = lambda n: None
 ) -> int:
     """Create a trial with everything a table says of it; returns the number of records."""
     engine_of(design).load()
     rows = table.to_dicts()
     with store.writing() as writing:
-        transaction = create_trial(writing, design, now(), "import")
+        transaction = create_trial(writing, design, datetime.now(UTC), "import")
         for step in sorted(step for number, row in enumerate(rows) for step in _steps(number, row)):
             try:
-                transaction.append(_change(transaction, rows[step.row], step.what, now))
+                transaction.append(_change(transaction, rows[step.row], step.what))
             except InputError as error:
                 raise InputError(f"row {step.row + 1}, {error.field}", error.value, error.expected) from None
             on_progress(step.what == "recommended")
@@ -81,18 +77,18 @@ def _steps(number: int, row: Mapping[str, Any]) -> list[_Step]:
 _ENDS = {"WITHDFL": "withdrawn", "INERRFL": "entered-in-error"}
 
 
-def _change(transaction: TrialTransaction, row: dict[str, Any], what: str, now: Callable[[], datetime]) -> Change:
+def _change(transaction: TrialTransaction, row: dict[str, Any], what: str) -> Change:
     kind, *parts = what.split()
     state = transaction.state
     if kind == "recommended":
         row["_index"] = state.n_recommendations
-        return _recommended(transaction, row, _time(row, "RANDDTM", now))
+        return _recommended(transaction, row, _time(row, "RANDDTM"))
     stamp = {"position": state.position + 1, "by": "import", "recommendation_index": row["_index"]}
     if kind == "withdrawn":
-        return Change(Withdrawn(**stamp, at=now(), reason="imported"))
+        return Change(Withdrawn(**stamp, at=datetime.now(UTC), reason="imported"))
     if kind == "entered-in-error":
-        return Change(EnteredInError(**stamp, at=now(), reason="imported"))
-    at = _time(row, "TRTADTM" if "actual" in parts else "ADTM", now)
+        return Change(EnteredInError(**stamp, at=datetime.now(UTC), reason="imported"))
+    at = _time(row, "TRTADTM" if "actual" in parts else "ADTM")
     actual, other = _taken(state.design, row) if "actual" in parts else (None, None)
     reward = state.engine.check_reward(number_of(row, "AVAL", 0.0, reward_in)) if "reward" in parts else None
     if kind == "imputed":
@@ -172,10 +168,10 @@ def _probabilities(design: Design, row: Mapping[str, Any]) -> tuple[float, ...]:
     return values
 
 
-def _time(row: Mapping[str, Any], column: str, now: Callable[[], datetime]) -> datetime:
+def _time(row: Mapping[str, Any], column: str) -> datetime:
     value = row.get(column)
     if not value:
-        return now()
+        return datetime.now(UTC)
     try:
         when = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     except ValueError:

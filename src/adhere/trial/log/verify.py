@@ -183,8 +183,7 @@ class _Log:
 
     def secret(self) -> str:
         """Return who can draw the arms again."""
-        commitments = self._commitments()
-        if not commitments:
+        if not (commitments := self._commitments()):
             return SEED
         if self._state.is_revealed:
             return REVEALED

@@ -94,7 +94,7 @@ def _(policy: Guard, inside: Inside) -> Iterator[Belief]:
 def _(policy: Thompson, inside: Inside) -> Iterator[Belief]:
     prior = inside.weight if isinstance(inside.state, BaseThompsonState) else 0.0  # of a certified expert
     a, b = inside.state.successes + prior, inside.state.failures + prior
-    return _posteriors(str(policy), _credited(policy), inside.arms, a, b)
+    return _posteriors(str(policy), _OF.get(str(policy.protocol), "credited"), inside.arms, a, b)
 
 
 @beliefs.register
@@ -155,10 +155,6 @@ def _(policy: ThompsonBounded, inside: Inside) -> Iterator[Belief]:
     sampler = inside._replace(rule=rule.sampler, state=state.sampler, memo=memo.sampler)
     yield from beliefs(Thompson(), sampler)
     yield from beliefs(policy.inner, inside._replace(rule=rule.inner, state=state.inner, memo=memo.inner))
-
-
-def _credited(policy: Any) -> str:
-    return _OF.get(str(policy.protocol), "credited")
 
 
 def _posteriors(part: str, of: str, arms: Sequence[str], a: Any, b: Any) -> Iterator[Posterior]:

@@ -104,7 +104,7 @@ class Engine(PolicySteps):
         u = uniforms(keys, np.array([index]), FALLBACK)[0, 0]
         return Choice(arms[int(u * len(arms))], self.equal_shares(left), (), reason)
 
-    def equal_shares(self, left: Sequence[int] | None = None) -> tuple[float, ...]:
+    def equal_shares(self, left: Sequence[int] | None) -> tuple[float, ...]:
         """The same probability for all arms, or for those left."""
         arms = range(self.n_arms) if left is None else left
         return tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))

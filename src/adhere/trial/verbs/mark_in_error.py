@@ -4,7 +4,6 @@ from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError
 from adhere.trial.domain.commands import MarkInError
 from adhere.trial.domain.events import EnteredInError, Repeated
-from adhere.trial.domain.history import History
 from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context, find_history
 
@@ -16,17 +15,13 @@ def decide(state: TrialState, command: MarkInError, context: Context) -> list[Ch
     stamp, number = context.stamp(state), history.recommendation_index
     if history.in_error:
         return [Change(Repeated(**stamp, recommendation_index=number))]
-    _check_nothing_reported(history)
-    return [Change(EnteredInError(**stamp, recommendation_index=number, reason=reason))]
-
-
-def _check_nothing_reported(history: History) -> None:
-    """Refuse to leave out somebody of whom something is known: an outcome must not decide who counts."""
+    # Whoever left out somebody of whom something is known would let an outcome decide who counts.
     parts = {"actual": history.actual, "reward": history.reward}
     if reported := [name for name, part in parts.items() if part is not None and not part.imputed]:
-        number, said = history.recommendation_id, " and ".join(reported)
+        named, said = history.recommendation_id, " and ".join(reported)
         sentence = (
-            f"{said} of recommendation {number} {'was' if len(reported) == 1 else 'were'} reported, so it cannot be "
+            f"{said} of recommendation {named} {'was' if len(reported) == 1 else 'were'} reported, so it cannot be "
             "marked as entered in error; retract what was reported first, by a correction with its reason"
         )
-        raise ConflictError("recommendation", number, "one of which nothing was reported", sentence)
+        raise ConflictError("recommendation", named, "one of which nothing was reported", sentence)
+    return [Change(EnteredInError(**stamp, recommendation_index=number, reason=reason))]

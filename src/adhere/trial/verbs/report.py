@@ -90,10 +90,8 @@ def _contradiction(history: History, field: str, now: str, before: str) -> Confl
 
 def _check_same_text(history: History, text: str | None, context: Context) -> None:
     known = history.actual
-    if text is None or known is None or known.imputed:
-        return
-    if context.is_erased(history.recommendation_index):  # nothing to compare with is kept
-        return
+    if text is None or known is None or known.imputed or context.is_erased(history.recommendation_index):
+        return  # of a person who was erased, nothing to compare with is kept
     if known.text_at is None or context.text_of(known.text_at) != text:
         sentence = f"took_other: conflicts with an earlier report: got other words; {_CORRECT}"
         raise ConflictError("took_other", text, "the words reported before", sentence)
