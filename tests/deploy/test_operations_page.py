@@ -303,9 +303,9 @@ def test_each_command_named_on_the_page_exists() -> None:
 
 
 def import_command(name: str) -> object:
-    import importlib
+    from adhere.cli.main import app_of
 
-    return importlib.import_module(f"adhere.cli.{name}").app
+    return app_of(name)
 
 
 def options_of(app: object, names: list[str]) -> set[str]:

@@ -1,6 +1,5 @@
 """`adhere analyse`: what the records of a trial say, by every view."""
 
-import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -22,14 +21,12 @@ from adhere.cli.options import (
     naming_options,
     number_option,
     output_option,
+    terminal_width,
     with_groups,
 )
 from adhere.cli.trial.sources import TrialName, damage_as_broken_log
 
-_WIDTH = 100  # letters, where no terminal says how wide it is
 _N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compiler
-
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,6 @@ class AnalysisOptions:
     )
 
 
-@app.command()
 @with_groups
 def analyse(
     *,
@@ -149,5 +145,5 @@ def analyse(
     with naming_options(), damage_as_broken_log(), counting(progress) as on_progress:
         found = run(source, name, on_progress=on_progress, **given)
         page = {} if html is None else {html: found.to_html().encode()}
-    summary = found.summary(shutil.get_terminal_size((_WIDTH, 24)).columns)
+    summary = found.summary(terminal_width(100))
     write_files(print_results(summary, json_text(found), json_file) | page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,15 +18,13 @@ from adhere.cli.options import (
     import_all,
     naming_options,
     output_option,
+    terminal_width,
 )
 
 if TYPE_CHECKING:
     from adhere.studies.arena.arena import Arena
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
 def arena(
     policy: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="A policy of your own to enter, in quotes. Repeatable.")
@@ -93,7 +90,7 @@ def _summary(done: Arena) -> str:
     from adhere.report.text_table import paragraph
     from adhere.studies.arena.page import LEGEND, summary
 
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     parts = [summary(done.tables["results"], done.own, width), paragraph(LEGEND, width)]
     left_out = done.tables["left_out"]
     if len(left_out):

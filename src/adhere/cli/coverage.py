@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, duration, integer_option, naming_options, output_option
+from adhere.cli.options import Seed, duration, integer_option, naming_options, output_option, terminal_width
 
 if TYPE_CHECKING:
     from adhere.studies.framework.report_writer import PageRun
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
 def coverage(
     quick: Annotated[bool, typer.Option("--quick", help="Few trials, for a first look: about a minute.")] = False,
     synthetic: Annotated[
@@ -68,7 +64,7 @@ def _synthetic(out: Path, replications: int, seed: int) -> None:
     began = time.perf_counter()
     with naming_options():
         found = synthetic_trials(out, replications=replications, seed=seed)
-    typer.echo(summary(found, shutil.get_terminal_size().columns, details=False))
+    typer.echo(summary(found, terminal_width(), details=False))
     took = duration(time.perf_counter() - began)
     typer.echo(f"\nevery set and sentence: {out / 'synthetic.txt'}\ntables: {out / 'data'}\ntook:   {took}")
 
@@ -76,5 +72,5 @@ def _synthetic(out: Path, replications: int, seed: int) -> None:
 def _summary(done: PageRun) -> str:
     from adhere.studies.coverage.judgements import judge, summary
 
-    judged = summary(judge(done.tables), shutil.get_terminal_size().columns)
+    judged = summary(judge(done.tables), terminal_width())
     return f"{judged}\n\npage:   {done.page}\ntables: {done.page.parent / 'data'}\ntook:   {duration(done.seconds)}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options import show_help
+from adhere.cli.options import show_help, terminal_width
 from adhere.errors import InputError
 from adhere.report.text_table import UNBROKEN, paragraph, text_table
 
@@ -82,7 +81,7 @@ def stroke(
     counts = shipped if published is None else counts_from_published(published)
     if not any(row.patients for row in counts):
         raise InputError("--from", str(published), "a file with at least one patient whose compliance is known")
-    source = paragraph(f"data: {SOURCE}", shutil.get_terminal_size().columns)
+    source = paragraph(f"data: {SOURCE}", terminal_width())
     origin = "as shipped with adhere" if published is None else f"derived from {published}"
     typer.echo(f"International Stroke Trial, alive or dead at 14 days, {origin}\n")
     typer.echo(f"{_table(counts)}\n\n{_compliance(counts)}\n\n{source}")

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from adhere.demo.demo import Demo
     from adhere.demo.player import Player
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
 _NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service and analysis
 
 
-@app.command()
 def demo(
     speed: Annotated[float, number_option("Patients a second, in each trial.", metavar="N")] = 2.0,
     patients: Annotated[int | None, integer_option("End after so many patients of each trial.")] = None,

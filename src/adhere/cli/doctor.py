@@ -27,10 +27,7 @@ _USES = {
 }
 _REQUIREMENT = re.compile(r"""^(?P<name>[\w.-]+)(\[(?P<extras>[^]]*)])?.*?(extra == ['"](?P<of>[\w-]+)['"])?$""")
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
 def doctor() -> None:
     """Say what is installed here, what is missing and how to get it: versions, extras, the folder of compiled code,
     the GPU. Put it into a bug report.

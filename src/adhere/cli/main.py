@@ -41,12 +41,22 @@ COMMANDS: Final = {
 }
 
 
+def app_of(name: str) -> typer.Typer:
+    """Load the module of a command: its `app` of several commands, or else its one function of that name."""
+    module = import_module(f"adhere.cli.{name}")
+    found: typer.Typer | None = getattr(module, "app", None)
+    if found is None:
+        found = typer.Typer(add_completion=False, rich_markup_mode=None)
+        found.command()(getattr(module, name))
+    return found
+
+
 class _CommandsOnDemand(TyperGroup):
     """Commands that stand in a module each, called as they are: only that of the command to be run is loaded."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found and typer.main.get_command(import_module(f"adhere.cli.{name}").app), rest
+        return name, found and typer.main.get_command(app_of(str(name))), rest
 
 
 app = typer.Typer(

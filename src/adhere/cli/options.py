@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -211,6 +212,11 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def terminal_width(otherwise: int = 80) -> int:
+    """How many letters fit into a line of the terminal, or of what is not one."""
+    return shutil.get_terminal_size((otherwise, 24)).columns
 
 
 def show_help(context: typer.Context) -> None:

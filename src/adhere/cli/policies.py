@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adhere.cli.options import Imports, import_all
+from adhere.cli.options import Imports, import_all, terminal_width
 
 if TYPE_CHECKING:
     from adhere.policies import Policy
@@ -26,10 +25,7 @@ A protocol after a learner's name says which arm is credited with a reward:
 A hybrid sets the protocols of the learners inside it. In a shell, put what has
 brackets or spaces in quotes."""
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
 def policies(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Explain, or check, this one.", show_default=False)
@@ -102,7 +98,7 @@ def _list(cls: type[Policy]) -> None:
     found = describe(cls)
     typer.secho(found.name, bold=True)
     if found.summary:
-        typer.echo(paragraph(found.summary, _width(), indent="    "))
+        typer.echo(paragraph(found.summary, terminal_width(), indent="    "))
     typer.echo(f"    e.g. {found.example}\n")
 
 
@@ -114,13 +110,13 @@ def _explain(cls: type[Policy]) -> None:
     typer.secho(f"{found.name}, a {found.kind}\n", bold=True)
     for part in paragraphs(cls):
         is_prose = not part.startswith(("..", " "))
-        typer.echo((paragraph(part, _width()) if is_prose else part) + "\n")
+        typer.echo((paragraph(part, terminal_width()) if is_prose else part) + "\n")
     typer.secho("Parameters", bold=True)
     width = max((len(one.name) for one in found.parameters), default=0)
     for one in found.parameters:
         typer.echo(f"  {one.name:{width}s}  {one.expected} ({_default(one)})")
         if one.meaning:
-            typer.echo(paragraph(one.meaning, _width(), indent=" " * (width + 4)))
+            typer.echo(paragraph(one.meaning, terminal_width(), indent=" " * (width + 4)))
     if not found.parameters:
         typer.echo("  none")
     if found.takes_protocol:
@@ -131,7 +127,3 @@ def _default(one: ParameterDescription) -> str:
     if one.required:
         return "required"
     return "optional" if one.default is None else f"default {one.default}"
-
-
-def _width() -> int:
-    return shutil.get_terminal_size().columns

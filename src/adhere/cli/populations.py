@@ -1,17 +1,13 @@
 """`adhere populations`: list the populations, or describe one."""
 
 import json
-import shutil
 from typing import Annotated, Any
 
 import typer
 
-from adhere.cli.options import TableColumns, check_for_table, with_groups
-
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+from adhere.cli.options import TableColumns, check_for_table, terminal_width, with_groups
 
 
-@app.command()
 @with_groups
 def populations(
     *,
@@ -62,5 +58,5 @@ def _describe(given: str, columns: dict[str, Any], as_json: bool) -> None:
         records = Records.of(population) if isinstance(population, Counts) else None
     if as_json and records is None:
         check_for_table({"json": as_json})
-    text = describe(given, shutil.get_terminal_size().columns, **columns)
+    text = describe(given, terminal_width(), **columns)
     typer.echo(json.dumps(records_json(records), indent=2, ensure_ascii=False) if as_json and records else text)

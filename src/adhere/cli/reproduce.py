@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, Stopped, Threads, duration, naming_options, output_option
+from adhere.cli.options import Seed, Stopped, Threads, duration, naming_options, output_option, terminal_width
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
     from adhere.studies.framework.reproduce import Reproduction
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
 def reproduce(
     study: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this study. Repeat for several.  [default: all]")
@@ -85,7 +81,7 @@ def _summary(done: Reproduction) -> str:
     """The table of claims, what was not run again, where the report is and how long it took."""
     from adhere.report.text_table import claims_table, paragraph
 
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     parts = [claims_table(done.sections, width)]
     if done.resumed:
         names = ", ".join(done.resumed)

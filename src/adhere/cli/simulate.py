@@ -1,6 +1,5 @@
 """`adhere simulate`: compare policies on populations."""
 
-import shutil
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -19,13 +18,11 @@ from adhere.cli.options import (
     json_text,
     load_populations,
     output_option,
+    terminal_width,
     with_groups,
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
 @with_groups
 def simulate(
     *,
@@ -107,7 +104,7 @@ def simulate(
         )
 
     sources = list(dict.fromkeys(one.source for one in populations if one.source))
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     parts = [result.summary(width), *(paragraph(f"data: {source}", width) for source in sources)]
     contents = print_results("\n\n".join(parts) + "\n", json_text(result.to_json()), json_file)
     if plot is not None:

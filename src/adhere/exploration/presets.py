@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from adhere.checks import check_integer, check_sums_to_one, check_unit_number
 from adhere.errors import InputError, nearest
 from adhere.exploration import policies as choices
-from adhere.exploration import presets
 from adhere.populations import (
     ComplianceType,
     ComplianceTypes,
@@ -179,7 +178,7 @@ class Settings(ExplorationSettings, frozen=True, omit_defaults=False):
     'thompson/actual'
     """
 
-    groups: tuple[Group, ...] = presets.preset_groups(presets.DEFAULT)
+    groups: tuple[Group, ...] = preset_groups(DEFAULT)
     policies: tuple[str, ...] = choices.DEFAULT
     n_patients: int = 1_000
     n_runs: int = 1_000

@@ -1,7 +1,6 @@
 """`adhere design`: how a trial would behave, before its first patient."""
 
 import shlex
-import shutil
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 from adhere.cli.design.options import DesignFile, Simulated, read_design
 from adhere.cli.design.search import calibrate, size
 from adhere.cli.destinations import table_file, write_files
-from adhere.cli.options import Imports, Machines, import_all, output_option, show_help, with_groups
+from adhere.cli.options import Imports, Machines, import_all, output_option, show_help, terminal_width, with_groups
 from adhere.errors import InputError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -63,7 +62,7 @@ def describe(file: DesignFile, imports: Imports = None) -> None:
     found = read_design(file)
     scenarios = given_or_own(None, file)
     n_scenarios = 0 if scenarios is None else len(read_scenarios(scenarios, found))
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     for sentence in in_words(found):
         typer.echo(paragraph(sentence, width))
     if n_scenarios:
@@ -140,7 +139,7 @@ def _evaluate(paths: list[Path], simulated: Simulated, reports: Reports, machine
 
     with machines.connected() as where:
         found = evaluate(designs, **simulated.arguments(paths[0]), **where)
-    contents = simulated.print_results(found, shutil.get_terminal_size((100, 24)).columns)
+    contents = simulated.print_results(found, terminal_width(100))
     if reports.html is not None:
         contents[reports.html] = found.to_html(_command(paths, simulated)).encode()
     if reports.table is not None:

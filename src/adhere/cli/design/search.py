@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ import typer
 
 from adhere.cli.design.options import DesignFile, Simulated, design_text
 from adhere.cli.destinations import write_files
-from adhere.cli.options import Machines, number_option, output_option, with_groups
+from adhere.cli.options import Machines, number_option, output_option, terminal_width, with_groups
 
 if TYPE_CHECKING:
     from adhere.evaluation.search.calibration import Calibration
@@ -131,7 +130,7 @@ def _search(
     (design,) = simulated.read([file], {"--out": out})
     with machines.connected() as where:
         found = find(design, **own, **simulated.arguments(file), **where, on_tried=print_tried)
-    contents = simulated.print_results(found, shutil.get_terminal_size().columns)
+    contents = simulated.print_results(found, terminal_width())
     if out is not None and found.is_confirmed:
         contents[out] = design_text(found.design, file, out.suffix.lower()).encode()
     write_files(contents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_outputs, print_results, write_files
-from adhere.cli.options import STANDARD_OUTPUT, Imports, import_all
+from adhere.cli.options import STANDARD_OUTPUT, Imports, import_all, terminal_width
 from adhere.cli.trial.sources import Source, TrialName, each_trial, one_trial
 from adhere.errors import InputError
 from adhere.report.numbers import counted, rounded_numbers
@@ -65,7 +64,7 @@ def results(
 def _result_lines(found: Results, policy: str, status: str, estimated: bool) -> Iterator[str]:
     from adhere.analysis.records import REHEARSAL
 
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     if found.rehearsal:
         yield f"{REHEARSAL}\n"
     title = f"{found.trial}: {status}, {rounded_numbers(policy)}, {counted(found.recommendations, 'recommendation')}"
