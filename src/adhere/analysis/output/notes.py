@@ -1,10 +1,8 @@
 """Notes for the foot of the tables, each said once; methods with their references; and the words used."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any, Final
 
 from adhere.analysis.adaptive.aipw import AipwEstimate
@@ -15,10 +13,11 @@ from adhere.analysis.fixed_sample.effects import NO_ESTIMAND
 from adhere.analysis.formatting import sentence, unique
 from adhere.analysis.output.tables import STARRED
 from adhere.analysis.output.to_json import plain
+from adhere.analysis.sentences import texts
 from adhere.analysis.trust.withheld import WITHHELD
 
 _Noted = Comparison | ConfidenceSequence | AipwEstimate
-_TEXTS: Final = tomllib.loads((files("adhere.analysis.output") / "words.toml").read_text(encoding="utf-8"))
+_TEXTS: Final = texts("output/words.toml")
 WORDS: Final[dict[str, str]] = _TEXTS["words"]
 _STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."
 _MAX_ALIKE = 3  # notes that differ in the names of arms alone
@@ -70,8 +69,8 @@ def _of_pairs(part: str, found: Iterable[_Noted]) -> Iterator[str]:
     together: dict[str, list[str]] = {}
     for text, labels in whose.items():
         together.setdefault(_named(part, labels, every), []).append(text)
-    for name, texts in together.items():
-        yield f"{name[:1].upper()}{name[1:]}: {' '.join(texts)}" if name else " ".join(texts)
+    for name, sentences in together.items():
+        yield f"{name[:1].upper()}{name[1:]}: {' '.join(sentences)}" if name else " ".join(sentences)
 
 
 def _named(part: str, labels: Sequence[tuple[str, str]], every: Mapping[str, Sequence[str]]) -> str:

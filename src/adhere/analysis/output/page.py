@@ -1,10 +1,8 @@
 """An analysis as one HTML file: the verdict on top, then every view in figures and tables, methods and data last."""
 
-import tomllib
 import warnings
 from collections.abc import Iterator
-from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 from adhere.analysis.estimates import Validity, View
 from adhere.analysis.findings import Findings
@@ -12,13 +10,12 @@ from adhere.analysis.formatting import first_few, outcome_words, p_value, percen
 from adhere.analysis.output import figures, tables
 from adhere.analysis.output.notes import WORDS, methods, notes_of
 from adhere.analysis.output.summary import allocation_words, arms_words
+from adhere.analysis.sentences import texts
 from adhere.analysis.trust.estimands import effects_in_words
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
 from adhere.report.section import Listing, ReportFigure, Section
 from adhere.report.style import SETTINGS, figure_file
-
-_SECTIONS: Final = tomllib.loads((files("adhere.analysis.output") / "sections.toml").read_text(encoding="utf-8"))
 
 
 def analysis_page(analysis: Findings) -> str:
@@ -40,7 +37,7 @@ def analysis_page(analysis: Findings) -> str:
 
 def _section(name: str, **found: Any) -> Section:
     """A section with its title, its question, and what is said whatever was found."""
-    return Section(name, **(_SECTIONS[name] | found))
+    return Section(name, **(texts("output/sections.toml")[name] | found))
 
 
 def _lead(analysis: Findings) -> str:

@@ -12,13 +12,8 @@ from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity
 from adhere.analysis.fixed_sample.means import mean_of, variance_of
 from adhere.analysis.formatting import bayes_factor_words, from_log, p_value
 from adhere.analysis.records import NOT_KNOWN, Records
+from adhere.analysis.sentences import say
 from adhere.intervals import RewardSums
-
-_NEEDS = (
-    " Under adaptive allocation all this needs that patients who came later are like those who came earlier, that the"
-    " probabilities of arms depended on the past and not on the patient, and that being reported does not depend on"
-    " the outcome."
-)
 
 
 @dataclass(frozen=True)
@@ -90,11 +85,13 @@ def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: 
     if not tested:
         n_reported = counted.patients.sum() - counted.patients[:, NOT_KNOWN].sum()
         everybody_complied = bool(n_reported == counted.patients.trace())
-        return Mediation(margin, level, arms, sentence=untested_sentence(len(taken), everybody_complied))
+        why = "nothing_known" if not taken else "nothing_to_test" if everybody_complied else "no_arm_by_two"
+        return Mediation(margin, level, arms, sentence=say(why))
     evidence = evidence_of([_known(cells[arm]) for arm in tested], adaptive)
     equivalent = all(arm.within_margin for arm in taken)
     refuted_arms = [arms[arm].arm for arm in tested if arms[arm].refuted or arms[arm].differs]
-    sentence = overall_sentence(evidence, equivalent, refuted_arms, margin, level) + _NEEDS * adaptive
+    sentence = overall_sentence(evidence, equivalent, refuted_arms, margin, level)
+    sentence += say("needs_like_patients") * adaptive
     return Mediation(margin, level, arms, *evidence.numbers(level), equivalent, sentence, evidence.bayes_factor)
 
 
@@ -311,11 +308,8 @@ def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:
     """Why one arm cannot be tested."""
     takers = [chosen for chosen, count in n.items() if count]
     if not takers:
-        return f"Of nobody who took {arm} is the outcome known."
-    return (
-        f"All who took {arm} had been assigned to {takers[0]}, so it cannot be tested whether the outcome of taking "
-        f"{arm} depends on the arm assigned."
-    )
+        return say("nobody_took_it", arm=arm)
+    return say("took_by_one_arm", arm=arm, chosen=takers[0])
 
 
 def arm_sentence(
@@ -326,69 +320,31 @@ def arm_sentence(
         known = sorted((mean.value, chosen) for chosen, mean in means.items() if mean.value is not None)
         (low, lowest), *_, (high, highest) = known
         within = f", by at most {most:z.3f}, less than the margin of {margin:g}" if most <= margin else ""
-        return (
-            f"Those who took {arm} fared differently depending on the arm they were assigned{within}: a mean outcome "
-            f"of {low:z.3f} if assigned to {lowest}, {high:z.3f} if assigned to {highest} ({_values(evidence)})."
-        )
+        ends = {"low": low, "lowest": lowest, "high": high, "highest": highest}
+        return say("fared_differently", arm=arm, within=within, **ends, values=_values(evidence))
     if most <= margin:
-        return (
-            f"Those who took {arm} fared alike whichever arm they were assigned: their mean outcomes differ by at "
-            f"most {most:z.3f}, less than the margin of {margin:g}."
-        )
-    return (
-        f"Not decided for {arm}: no difference by the arm assigned is shown among those who took it "
-        f"({_values(evidence)}), but there could be one of up to {most:z.3f}, more than the margin of {margin:g}."
-    )
-
-
-def untested_sentence(n_known: int, everybody_complied: bool) -> str:
-    """Why no arm can be tested."""
-    if not n_known:
-        return "Of nobody it is known both what they took and how they fared, so nothing can be tested."
-    if everybody_complied:
-        return "Everybody took the arm they were assigned, so there is nothing to test."
-    return (
-        "No arm was taken by patients assigned to different arms, so it cannot be tested whether the outcome depends "
-        "on the arm assigned beyond what was taken."
-    )
+        return say("fared_alike", arm=arm, most=most, margin=margin)
+    return say("arm_not_decided", arm=arm, values=_values(evidence), most=most, margin=margin)
 
 
 def overall_sentence(
     evidence: Evidence, equivalent: bool, refuted_arms: Sequence[str], margin: float, level: float
 ) -> str:
     """Finding on all arms together."""
-    least, values = 1.0 / (1.0 - level), _values(evidence)
+    values = _values(evidence)
     refuted, differs = evidence.refutes(level), evidence.differs(level)
     if equivalent:
         sentence = f"Given what was taken, mean outcomes differ by arm assigned by less than the margin of {margin:g}"
         sentence += f", though they do differ ({values})." if refuted or differs else "."
     elif refuted:
-        sentence = (
-            f"Refuted: the outcome depends not only on what was taken but also on the arm assigned ({values}; "
-            f"{least:.3g} or more refutes it however often one looked). {WHY}"
-        )
+        sentence = say("mediation_refuted", values=values, least=1.0 / (1.0 - level))
     elif differs:
-        sentence = (
-            "In this sample the outcome depends not only on what was taken but also on the arm assigned "
-            f"({values}: refuted if this is the one look that was planned, not if it is one of several). {WHY}"
-        )
+        sentence = say("mediation_differs", values=values)
     elif refuted_arms:
-        sentence = (
-            f"Refuted for those who took {and_list(refuted_arms)}: their outcome also depends on the arm assigned. "
-            f"For all arms together it is not decided ({values})."
-        )
+        sentence = say("mediation_refuted_for_some", arms=and_list(refuted_arms), values=values)
     else:
-        sentence = (
-            f"Not decided: the data do not refute that the outcome depends on what was taken alone ({values}), "
-            f"but do not show it within the margin of {margin:g} either. Not refuted does not mean safe."
-        )
+        sentence = say("mediation_not_decided", values=values, margin=margin)
     return f"{sentence} {bayes_factor_sentence(evidence.log_bayes_factor, equivalent, evidence.binary)}"
-
-
-WHY = (
-    "Those who took an arm against their assignment are other people than those who took it as assigned, or being "
-    "assigned an arm did something by itself."
-)
 
 
 def _values(evidence: Evidence) -> str:

@@ -6,7 +6,9 @@ from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
 from adhere.analysis.estimates import Comparison, ConfidenceSet, Validity, View
 from adhere.analysis.findings import Findings
 from adhere.analysis.fixed_sample.stratum_balance import kept_views
-from adhere.analysis.formatting import estimate, first_few, p_value, quantity, signed, unique
+from adhere.analysis.formatting import first_few, p_value, quantity, signed, unique
+from adhere.analysis.sentences import say
+from adhere.analysis.trust.estimands import any_time_in_words
 from adhere.analysis.trust.mediation import and_list
 from adhere.analysis.trust.verdict_sentences import (
     heterogeneity_sentences,
@@ -33,26 +35,19 @@ def _verdict(analysis: Findings) -> Iterator[str]:
     if analysis.mixes_strata:
         yield _what_is_left(analysis)
     elif analysis.balance is not None and analysis.balance.doubtful:
-        p = p_value(analysis.balance.p_value)
-        yield (
-            f"The shares assigned may differ between strata (p {p}): every view that is not stratified is "
-            "approximate, the bounds and as-treated among them."
-        )
+        yield say("doubtful_balance", p=p_value(analysis.balance.p_value))
     if analysis.lower_is_better:
-        yield (
-            "Lower outcomes were declared better: every outcome y is read as 1 − y here, in means and effects alike, "
-            "so that an effect above 0 is good."
-        )
+        yield say("lower_is_better")
     yield from heterogeneity_sentences(analysis)
     total = analysis.flow.total
     if not total.compliance.n:
         yield "It is not known what anybody took, so intention-to-treat is the only view there is."
     elif total.took_it == total.compliance.n:
         unknown = total.not_reported + total.lost
-        everybody = f"Everybody{' of whom it is known' if unknown else ''} took the arm they were assigned"
+        known = " of whom it is known" * bool(unknown)
         agree = ": all views agree, and" if not unknown and _agree(analysis) else ", so"
         stratified = "stratified " * (analysis.mixes_strata and not analysis.adaptive)
-        yield f"{everybody}{agree} the {stratified}effect of being assigned an arm is the effect of taking it."
+        yield say("everybody_complied", known=known, agree=agree, stratified=stratified)
     else:
         yield from _compliers(analysis)
         if not analysis.mixes_strata:
@@ -65,20 +60,8 @@ def _what_is_left(analysis: Findings) -> str:
     kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
     if not kept:
         return "No view of all patients can be read: the allocation adapts and depends on the stratum."
-    return (
-        f"Read {kept} only: the allocation depends on the stratum, and all other views, which mix strata, are "
-        f"withheld. In them each stratum counts by its number of patients{_but_for_lacking(analysis)}."
-    )
-
-
-def _but_for_lacking(analysis: Findings) -> str:
     n = 0 if analysis.balance is None or analysis.adaptive else analysis.balance.n_lacking
-    if not n:
-        return ""
-    return (
-        ", except that the stratified effects leave out strata that lack one of the arms compared "
-        f"({n:,} of {analysis.n_patients:,} patients are in such strata)"
-    )
+    return say("read_only", kept=kept, but=say("but_for_lacking", n=n, total=analysis.n_patients) if n else "")
 
 
 def _agree(analysis: Findings) -> bool:
@@ -94,36 +77,24 @@ def _agree(analysis: Findings) -> bool:
 
 def _intention_to_treat(analysis: Findings) -> Iterator[str]:
     said = _effects(analysis, View.INTENTION_TO_TREAT)
-    yield (
-        "Intention-to-treat is the view to trust first: it compares patients as they were assigned, and so says what "
-        f"assigning an arm does, whatever people then take (the treatment policy estimand).{said}"
-    )
+    yield say("intention_to_treat_first", said=said)
     compared = _to_read(analysis, View.INTENTION_TO_TREAT)
     unknown = [one for one in compared.values() if one.difference.reason not in WITHHELD]
     if unknown and not said:
         yield f"By this view there is no estimate here: {_reasons(unknown)}."
     if analysis.allocation is not None and analysis.allocation.rejected:
-        yield "But arms were not drawn as logged, so even this view can be biased: find out why before using any."
+        yield say("not_drawn_as_logged")
     elif analysis.fixed_allocation or not (analysis.has_probabilities or analysis.adaptive):
         yield if_fixed(compared, declared=analysis.fixed_allocation)
     elif analysis.adaptive and not analysis.sequences:
         yield f"No interval for it holds under this adaptive allocation. {analysis.why_no_sequences}"
     elif any(one.drift_at is not None for one in analysis.sequences):
-        yield "The effect changed over time (drift), so no single number describes it."
-    yield from _randomisation(analysis)
-    yield from on_missing_outcomes(analysis, compared, _to_read(analysis, View.COMPLIERS))
-
-
-def _randomisation(analysis: Findings) -> Iterator[str]:
+        yield say("drift_without_sequence")
     tested = [one for one in analysis.randomisation if one.p_value is not None]
     if tested:
-        listed = "; ".join(
-            f"{one.treatment} against {one.control} p {p_value(one.p_value)}" for one in tested[:_NAMED]
-        )
-        yield (
-            "The randomisation test asks whether the arms drawn made any difference to anybody, and is exact if this "
-            f"is the one look that was planned, not if it is one of several: {listed}."
-        )
+        each = [f"{one.treatment} against {one.control} p {p_value(one.p_value)}" for one in tested[:_NAMED]]
+        yield say("randomisation", listed="; ".join(each))
+    yield from on_missing_outcomes(analysis, compared, _to_read(analysis, View.COMPLIERS))
 
 
 def _compliers(analysis: Findings) -> Iterator[str]:
@@ -131,16 +102,10 @@ def _compliers(analysis: Findings) -> Iterator[str]:
     found = list(_to_read(analysis, View.COMPLIERS).values())
     known = [one for one in found if _value(analysis, one) is not None or _has_useless_sequence(analysis, one)]
     if analysis.bounds.inequality.refuted:
-        yield (
-            f"Do not read the effect among {who}, nor the bounds: the data refute that assignment acts only through "
-            "what is taken, on which both rest."
-        )
+        yield say("exclusion_refuted", who=who)
         return
     if MONOTONICITY in analysis.refuted:
-        yield (
-            f"Do not read the effect among {who}, the principal strata, nor the bounds with monotonicity: the data "
-            "refute that nobody does the opposite of what they are assigned (there are defiers)."
-        )
+        yield say("monotonicity_refuted", who=who)
         return
     if not known:
         yield f"There is no effect among {who} to read: {_reasons(found)}." if found else ""
@@ -155,26 +120,17 @@ def _compliers(analysis: Findings) -> Iterator[str]:
         if one not in readable:
             useless.setdefault(_why_useless(analysis, one), []).append(one.treatment)
     for why, treatments in useless.items():
-        yield (
-            f"For {and_list(treatments)} against {analysis.control} the effect among {who} is not known at all: "
-            f"{why}. Do not read the point estimate."
-        )
+        names = and_list(treatments)
+        yield say("compliers_not_known", treatments=names, control=analysis.control, who=who, why=why)
     if readable:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
         is_missing = any((*analysis.missing.outcomes.values(), *analysis.missing.taken.values()))
         is_worst = analysis.adaptive and bool(analysis.sequences)  # which take what is missing at its worst
         like = ", and reports are missing at random" if is_missing and not is_worst else ""
-        yield (
-            f"The effect among {who} can be read if arms were assigned at random, assignment acts only through what "
-            f"is taken and nobody does the opposite of what they are assigned{like}; the data cannot prove it.{said}"
-        )
+        yield say("compliers_can_be_read", who=who, like=like, said=said)
         n_neither = analysis.flow.total.took_nothing + analysis.flow.total.took_other
         if n_neither:
-            yield (
-                f"But {n_neither:,} took none of the arms, and this effect counts them as if they had taken "
-                f"{analysis.control}: read it only if taking nothing, or something else, does what "
-                f"{analysis.control} does."
-            )
+            yield say("took_neither", n=n_neither, control=analysis.control)
 
 
 def _has_useless_sequence(analysis: Findings, one: Comparison) -> bool:
@@ -200,10 +156,7 @@ def _reasons(found: list[Comparison]) -> str:
     for one in found:
         first, _, common = one.difference.reason.partition(": ")
         why.setdefault(common, []).append(first)
-    said = []
-    for common, each in why.items():
-        said.append(first_few(unique(each)) + (f": {common}" if common else ""))
-    return "; ".join(said)
+    return "; ".join(first_few(unique(each)) + (f": {common}" if common else "") for common, each in why.items())
 
 
 def _value(analysis: Findings, one: Comparison) -> float | None:
@@ -237,38 +190,25 @@ def _everybody(analysis: Findings) -> Iterator[str]:
     for bound in analysis.bounds.bounds if not analysis.bounds.inequality.refuted else ():
         is_effect = bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none"
         if is_effect and bound.low is not None and bound.high is not None:
-            limits = (
-                f" (with sampling error {bound.limits}{_doubt(bound.limits)})" if bound.limits is not None else ""
-            )
-            said.append(
-                f"{bound.treatment} against {bound.control} from {signed(bound.low)} to {signed(bound.high)}{limits}"
-            )
+            limits = ""
+            if bound.limits is not None:
+                doubt = ", approximate" * (bound.limits.validity is Validity.APPROXIMATE)
+                limits = f" (with sampling error {bound.limits}{doubt})"
+            ends = f"from {signed(bound.low)} to {signed(bound.high)}"
+            said.append(f"{bound.treatment} against {bound.control} {ends}{limits}")
     if said:
-        yield (
-            "For the effect if everybody took an arm, the bounds are what the data say without assuming who "
-            f"complies: {first_few(said)}."
-        )
-
-
-def _doubt(found: ConfidenceSet) -> str:
-    return ", approximate" * (found.validity is Validity.APPROXIMATE)
+        yield say("bounds_for_everybody", said=first_few(said))
 
 
 def _effects(analysis: Findings, view: View, treatments: list[str] | None = None) -> str:
     """The effects against control by one view, within strata if there are any, with the set that holds."""
-    said: dict[str, str] = {}
-    for sequence in analysis.sequences if analysis.adaptive else ():
-        if sequence.view is view and sequence.control == analysis.control:
-            said[sequence.treatment] = f"{estimate(sequence.estimate, sequence.final, sign=True)}, any-time valid"
+    said = any_time_in_words(analysis, view)
     for name, one in _to_read(analysis, view).items():
         if one.difference.value is not None:
             which = analysis.view_name(one).removeprefix(view.value)  # whether it is stratified, where it matters
             said.setdefault(name, quantity(one.difference, sign=True) + which)
-    kept = [
-        f"{name} against {analysis.control} {text}"
-        for name, text in said.items()
-        if not treatments or name in treatments
-    ]
+    wanted = [name for name in said if not treatments or name in treatments]
+    kept = [f"{name} against {analysis.control} {said[name]}" for name in wanted]
     return f" Here: {first_few(kept)}." if kept else ""
 
 

@@ -8,19 +8,11 @@ from adhere.analysis.estimates import Comparison, ConfidenceSet, Validity, View
 from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import estimate, signed
 from adhere.analysis.missing_outcomes.sensitivity import COMPLETE_CASES
+from adhere.analysis.sentences import say
 from adhere.analysis.trust.mediation import and_list
 from adhere.intervals import normal_quantile
 
-_DECLARED: Final = (
-    "It was declared (--fixed-allocation) that the probabilities of arms were fixed in advance and that this is the "
-    "only look; "
-)
-_HOLDS: Final = "Its interval holds if the probabilities of arms were fixed in advance and this is the only look."
 _WHY: Final = "approximate (the notes say why)"
-_ROUGH: Final = (
-    f"Its interval is {_WHY}, and assumes that the probabilities of arms were fixed in advance and that this is the "
-    "only look."
-)
 
 
 def if_fixed(compared: Mapping[str, Comparison], *, declared: bool) -> str:
@@ -30,15 +22,12 @@ def if_fixed(compared: Mapping[str, Comparison], *, declared: bool) -> str:
     if not found:
         return ""
     if len(rough) == len(found):
-        return f"{_DECLARED}even so, its interval is {_WHY}." if declared else _ROUGH
-    promise = f"{_DECLARED}if so, its interval holds." if declared else _HOLDS
+        return f"{say('declared_fixed')}even so, its interval is {_WHY}." if declared else say("approximate_if_fixed")
+    promise = f"{say('declared_fixed')}if so, its interval holds." if declared else say("holds_if_fixed")
     if not rough:
         return promise
-    return f"{promise} {'That' if len(rough) == 1 else 'Those'} of {and_list(rough)} {_are(len(rough))} {_WHY}."
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
+    that, are = ("That", "is") if len(rough) == 1 else ("Those", "are")
+    return f"{promise} {that} of {and_list(rough)} {are} {_WHY}."
 
 
 def on_missing_outcomes(
@@ -48,24 +37,20 @@ def on_missing_outcomes(
     if not any(analysis.missing.outcomes.values()):
         return
     if analysis.adaptive and analysis.sequences:
-        yield "Missing and pending outcomes enter the any-time valid set at their worst case: they cannot mislead it."
+        yield say("worst_case_in_sequences")
     elif any(one.difference.value is not None for one in compared.values()):
         has_compliers = any(one.difference.value is not None for one in compliers.values())
         stratum = " in the same stratum" * bool(analysis.subgroups)
-        yield (
-            f"Outcomes are missing. This view {'and compliers take' if has_compliers else 'takes'} each as the mean "
-            f"of the known ones of those who were assigned and took the same{stratum}: that is right only if they "
-            f"are missing at random given these.{_beside(analysis)}"
-        )
+        take = "and compliers take" if has_compliers else "takes"
+        yield say("missing_at_random", take=take, stratum=stratum, beside=_beside(analysis))
     elif analysis.missing.extremes:
-        yield "Worst-case bounds say between which limits this effect lies, whatever the missing outcomes are."
+        yield say("only_worst_case")
 
 
 def _beside(analysis: Findings) -> str:
     found = analysis.missing.sensitivity
-    complete = any(
-        one.assumption == COMPLETE_CASES and one.difference.value is not None for one in found.alternatives
-    )
+    cases = [one.difference.value for one in found.alternatives if one.assumption == COMPLETE_CASES]
+    complete = any(value is not None for value in cases)
     names = ["complete cases"] * complete + ["worst-case bounds"] * bool(analysis.missing.extremes)
     names += ["tipping points"] * bool(found.tipping_points)
     return f" {and_list(names).capitalize()} beside it say what depends on that." if names else ""
@@ -101,16 +86,11 @@ def heterogeneity_sentences(analysis: Findings) -> Iterator[str]:
         if (p is not None and p < _LEVEL) or (len(by_stratum) <= _FEW and _is_opposite(by_stratum)):
             ends = sorted(by_stratum.items(), key=lambda one: one[1].value)
             listed = ", ".join(f"{name} {estimate(*one, sign=True)}" for name, one in (ends[0], ends[-1]))
-            test = (
-                ""
-                if p is None
-                else f"; test of one effect in all strata: p {'<' if p < 0.001 else '='} {max(p, 0.001):.3f}"
-            )
+            test = ""
+            if p is not None:
+                test = f"; test of one effect in all strata: p {'<' if p < 0.001 else '='} {max(p, 0.001):.3f}"
             only = "" if analysis.mixes_strata else ", and holds for a mixture of strata like this one"
-            yield (
-                f"The effect of {treatment} against {control} differs from stratum to stratum ({listed}{test}): the "
-                f"effect over all patients hides different effects{only}."
-            )
+            yield say("heterogeneity", treatment=treatment, control=control, listed=listed, test=test, only=only)
 
 
 def interaction_p_value(by_stratum: Mapping[str, _Effect]) -> float | None:
@@ -143,52 +123,31 @@ def on_what_was_taken(analysis: Findings) -> Iterator[str]:
     views = "as-treated and per-protocol"
     depends = [arm for arm in mediation.arms if arm.refuted or arm.differs]
     if analysis.outcomes_drifted:
-        yield (
-            f"Do not rely on {views}: outcomes drifted over time while the allocation changed, and they compare "
-            "people who chose for themselves what to take."
-        )
+        yield say("as_treated_drifted", views=views)
     elif mediation.refuted is None:
-        yield (
-            f"Do not rely on {views}: {_lower(mediation.sentence)} They compare people who chose for themselves what "
-            "to take."
-        )
+        why = mediation.sentence[:1].lower() + mediation.sentence[1:]
+        yield say("as_treated_untested", views=views, why=why)
     elif mediation.equivalent:
         yield from _equivalent(analysis)
     elif depends or mediation.refuted or mediation.differs:
-        yield f"Do not read {_with_numbers(analysis)} as effects of the treatment here."
+        yield say("as_treated_refuted", views=_with_numbers(analysis))
         yield from (arm.sentence for arm in depends)
         if not depends:
             yield mediation.sentence
         drift = ", or outcomes changed over time while the allocation did" * analysis.adaptive
-        yield (
-            f"Who takes what is related to how they fare, or being assigned an arm did something by itself{drift}; "
-            f"{'in any case' if drift else 'either way'}, those who took different arms are not comparable."
-        )
+        yield say("not_comparable", drift=drift, case="in any case" if drift else "either way")
     else:
-        yield (
-            f"Whether {views} can be trusted is not decided: people who took the same arm are not seen to fare "
-            "differently depending on what they were assigned, but a difference larger than the margin of "
-            f"{mediation.margin:g} is not excluded. Not finding a difference does not make these views safe."
-        )
+        yield say("as_treated_undecided", views=views, margin=mediation.margin)
 
 
 def _equivalent(analysis: Findings) -> Iterator[str]:
-    alike = "People who took the same arm fared alike whatever they were assigned"
     shift = _largest_shift(analysis)
     if shift < _WEAK:
-        yield (
-            f"{alike}, but that says little here: assignment changed the share that takes an arm by at most "
-            f"{100 * shift:.0f} percentage points, so that nearly the same people are compared. Do not read "
-            "as-treated and per-protocol as effects of the treatment."
-        )
+        yield say("alike_but_weak", points=100 * shift)
         return
-    yield (
-        f"{alike}, to within the margin of {analysis.mediation.margin:g}. This one check does not speak "
-        "against reading as-treated as the effect of taking an arm, provided that those who were never seen taking "
-        "an arm would respond to it like those who were; these data cannot show that."
-    )
+    yield say("alike", margin=analysis.mediation.margin)
     if analysis.adaptive:
-        yield "The intervals of as-treated are fixed-sample ones, which do not hold under adaptive allocation."
+        yield say("as_treated_is_fixed")
 
 
 def _with_numbers(analysis: Findings) -> str:
@@ -209,7 +168,3 @@ def _largest_shift(analysis: Findings) -> float:
         known = [share for share in shares if share is not None]
         shifts.append(max(known) - min(known) if known else 0.0)
     return max(shifts)
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
