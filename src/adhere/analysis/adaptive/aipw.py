@@ -13,16 +13,13 @@ from adhere.analysis.adaptive.scores import batch_ends, known_places
 from adhere.analysis.estimates import ConfidenceSet, OfPair, Quantity, Validity, View
 from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
+from adhere.analysis.sentences import say
 from adhere.intervals import normal_quantile
 
 _METHOD: Final = "adaptively weighted AIPW"
 _SMALLEST: Final = 1e-100  # probabilities whose inverse can be squared
 _FEWEST: Final = 2  # outcomes of each arm without which there is no estimate
 _FEW: Final = 30  # patients times the smallest probability: with fewer, 95% sets covered 75% to 92% of the time
-_TOO_FEW: Final = (
-    "Approximate: an arm's probability fell so low, for so few patients, that the set does not keep its level "
-    "(patients times the smallest probability of an arm are below {few}{where})."
-)
 
 
 @dataclass(frozen=True)
@@ -216,24 +213,21 @@ def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
 
 
 def _note(records: Records, compared: _Compared, view: View) -> str:
-    sentences = ["Holds in large samples, at one time fixed in advance."]
+    sentences = [say("aipw_holds")]
     if _is_rare(compared):
         where = ", in a stratum" if compared.stratum.any() else ""
-        sentences.append(_TOO_FEW.format(few=_FEW, where=where))
+        sentences.append(say("aipw_too_few", few=_FEW, where=where))
     n_lacking = len(records) - len(compared.arm)
     if n_lacking:
         patients = "patient lacks" if n_lacking == 1 else "patients lack"
         alike = "arm and stratum" if compared.stratum.any() else "arm"
-        sentences.append(
-            f"{n_lacking:,} {patients} a report: left out, as if they would have fared like the others of their "
-            f"{alike}."
-        )
+        sentences.append(say("aipw_left_out", n=n_lacking, patients=patients, alike=alike))
     if records.estimated is not None and records.estimated.any():
-        sentences.append("Some probabilities were estimated by drawing.")
+        sentences.append(say("aipw_estimated"))
     if compared.is_pooled:
-        sentences.append("Approximate: a stratum has fewer than two outcomes of an arm, so that strata are mixed.")
+        sentences.append(say("aipw_pooled"))
     if compared.stratum.any():
-        sentences.append("The average of the strata's effects, weighted by their numbers of patients.")
+        sentences.append(say("aipw_by_stratum"))
     if view is View.COMPLIERS:
-        sentences.append("Under monotonicity, and if the arm chosen acts through the arm taken alone.")
+        sentences.append(say("under_monotonicity"))
     return " ".join(sentences)

@@ -10,11 +10,11 @@ import numpy as np
 
 from adhere.analysis.adaptive.scores import batch_starts
 from adhere.analysis.records import Floats, Ints, Records
+from adhere.analysis.sentences import say
 
 _BETS: Final = tuple(side * 2.0**-power for power in range(1, 10) for side in (1, -1))
 _N_LOOKS: Final = 500
 _MAX_LOG: Final = 700.0
-_OR_ORDER: Final = " The probabilities are wrong, or the rows are not in the order of assignment."
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
         log_e=log_e,
         rejected=rejected,
         sentence=_sentence(drawn, records.arms, observed - expected, rejected, _told(log_e, level))
-        + _OR_ORDER * (rejected and records.seen is None and drawn.n_impossible() == 0)
+        + say("or_out_of_order") * (rejected and records.seen is None and drawn.n_impossible() == 0)
         + (f" {n_refused:,} without exact probabilities left out." if n_refused else ""),
     )
 
@@ -77,17 +77,14 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
 def _sentence(drawn: _Drawn, arms: tuple[str, ...], too_many: Floats, rejected: bool, e: str) -> str:
     if n_impossible := drawn.n_impossible():
         many = "patients were" if n_impossible > 1 else "patient was"
-        return f"The log is wrong: {n_impossible:,} {many} assigned an arm whose logged probability is 0."
+        return say("impossible_draws", n=n_impossible, patients=many)
     if not np.any((drawn.probabilities > 0.0) & (drawn.probabilities < 1.0)):
-        return "Every arm was assigned with probability 1: there is nothing to check the log by."
+        return say("nothing_to_check")
     if not rejected:
-        return f"No evidence against the log: arms were assigned about as often as it says ({e})."
+        return say("drawn_as_logged", e=e)
     furthest = int(np.argmax(np.abs(too_many)))
-    return (
-        f"Arms were not drawn with the logged probabilities ({e}): {arms[furthest]!r} was assigned"
-        f" {abs(too_many[furthest]):,.0f} times {'more' if too_many[furthest] > 0 else 'fewer'} than expected."
-        " No method that uses the probabilities can be trusted."
-    )
+    more = "more" if too_many[furthest] > 0 else "fewer"
+    return say("drawn_otherwise", e=e, arm=arms[furthest], times=abs(too_many[furthest]), more=more)
 
 
 class _Drawn(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from adhere.analysis.adaptive.running_bets import RunningBets
 from adhere.analysis.estimates import ConfidenceSet, OfPair, Shape, Validity, View
 from adhere.analysis.records import NOT_KNOWN, Floats, Ints, Records
+from adhere.analysis.sentences import say
 from adhere.checks import check_integer, check_reward, is_integer
 from adhere.errors import InputError
 from adhere.report.numbers import counted
@@ -191,19 +192,13 @@ def confidence_sequences(
 def why_not(records: Records) -> str:
     """Why there are no confidence sequences of these records, in a sentence; empty if there are."""
     if records.probabilities is None:
-        return (
-            "Without the probability of each arm at each decision there is no interval that holds for adaptive"
-            " allocation: fixed-sample intervals hold only if these probabilities did not depend on earlier outcomes."
-        )
+        return say("sequences_need_probabilities")
     if records.count is not None and bool(np.any(records.count != 1)):
-        return "Counts do not say in which order decisions were made, which a confidence sequence needs."
+        return say("sequences_need_order")
     if n_lacking := int(records.lacks_probabilities.sum()):
-        return (
-            f"Probabilities of arms are missing for {n_lacking:,} of {len(records):,} patients: confidence sequences"
-            " and AIPW need that of every arm for every patient."
-        )
+        return say("sequences_need_all_probabilities", n=n_lacking, total=len(records))
     if not records.is_exact.any():
-        return "The probabilities of the arms were estimated by drawing; a confidence sequence needs exact ones."
+        return say("sequences_need_exact_probabilities")
     return ""
 
 
@@ -212,10 +207,9 @@ def why_no_compliers(records: Records, treatment: int, control: int) -> str:
     of_pair = records.is_one_of(treatment, control)
     actual = records.actual[of_pair]
     if not np.any(actual != NOT_KNOWN):
-        return "No effect on compliers: nobody reported what was taken."
+        return say("nobody_reported")
     if bool(np.any((actual >= 0) & (actual != treatment) & (actual != control))):
-        first, second = records.arms[treatment], records.arms[control]
-        return f"No effect on compliers: of those assigned {first!r} or {second!r}, some took a third arm."
+        return say("some_took_a_third", first=records.arms[treatment], second=records.arms[control])
     return ""
 
 
@@ -224,40 +218,22 @@ _TINY: Final = 0.01  # a probability below which an allocation is said to have n
 
 def note_on(view: View, bets: RunningBets, drift_at: int | None) -> str:
     """The target, drift, what was left out, what is not known, and how much the allocation can tell."""
-    sentences = ["Its target is an effect that is constant over time."]
-    if drift_at is not None:
-        sentences = [
-            f"Drift: after {drift_at:,} decisions no constant effect agrees with the records; the effect changed over"
-            " time, or the logged probabilities are wrong."
-        ]
+    sentences = [say("constant_target") if drift_at is None else say("sequence_drifted", drift_at=drift_at)]
     if view is View.COMPLIERS:
-        sentences.append("Under monotonicity, and if the arm chosen acts through the arm taken alone.")
-    if bets.n_took_neither:
-        sentences.append(
-            f"{counted(bets.n_took_neither, 'patient')} took neither arm and count"
-            f"{'s' * (bets.n_took_neither == 1)} as not treated."
-        )
+        sentences.append(say("under_monotonicity"))
+    if n := bets.n_took_neither:
+        sentences.append(say("count_as_not_treated", patients=counted(n, "patient"), s="s" * (n == 1)))
     if bets.n_refused:
-        sentences.append(f"{counted(bets.n_refused, 'patient')} left out: no exact probabilities were logged.")
+        sentences.append(say("no_exact_probabilities", patients=counted(bets.n_refused, "patient")))
     if bets.n_imputed:
-        sentences.append(f"{bets.n_imputed:,} imputed by the trial's rules, and taken as observed.")
+        sentences.append(say("imputed_by_rule", n=bets.n_imputed))
     if bets.n_pending:
-        sentences.append(
-            f"{counted(bets.n_pending, 'patient')} with a missing or pending report: taken at the worst case."
-        )
+        sentences.append(say("at_the_worst_case", patients=counted(bets.n_pending, "patient")))
     n_decisions = bets.n_used + bets.n_pending
     none_by_chance = 0 < n_decisions == bets.n_certain
-    tell = f"can tell as much as {bets.information:,.0f} allocated half and half."
+    tells = {"n": n_decisions, "information": bets.information}
     if bets.smallest < _TINY or none_by_chance:
-        smallest = 0.0 if none_by_chance else bets.smallest
-        sentences.append(
-            f"The probability of an arm fell to {smallest:.2g}: without a floor on the allocation no method"
-            f" learns much. The {n_decisions:,} decisions between the two arms {tell}"
-        )
+        sentences.append(say("no_floor", smallest=0.0 if none_by_chance else bets.smallest, **tells))
     elif bets.n_certain:
-        sentences.append(
-            f"At {bets.n_certain:,} of {n_decisions:,} decisions between the two arms one of them had no probability,"
-            " as at the end of a permuted block, or once an arm is dropped: these tell nothing, and all of them"
-            f" together {tell}"
-        )
+        sentences.append(say("without_chance", n_certain=bets.n_certain, **tells))
     return " ".join(sentences)

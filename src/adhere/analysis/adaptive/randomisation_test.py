@@ -7,16 +7,13 @@ import numpy as np
 
 from adhere.analysis.adaptive.policy_play import Allocator, Schedule, Totals
 from adhere.analysis.records import Floats, Ints
+from adhere.analysis.sentences import say
 from adhere.policies import as_policy
 from adhere.policies.base.policy import AnyLearner, Policy
 from adhere.protocols import TOOK_NOTHING
 from adhere.randomness import Words, stream_keys
 
 N_REDRAWS = 10_000
-_OTHER = (
-    "the policy, run again from the log, gives other recommendations or probabilities than are in it ('adhere trial"
-    " replay' says where)"
-)
 _NOT_RUN = "The randomisation test by replay was not run:"
 _SAME = 1e-9  # of probabilities: another machine's mathematical library may differ in the last bits
 _TIE = 1e-9  # differences closer than this are equal but for rounding
@@ -75,7 +72,7 @@ def randomisation_tests(
     if not reason and any(_difference(observed, arm, control)[1] for arm in arms):
         try:
             totals = _redraw(logged, stream_keys(seed, 1, n_redraws), on_progress)  # run 0 may be the trial itself
-            reason = "" if totals else _OTHER
+            reason = "" if totals else say("other_draws")
         except (MemoryError, OSError):
             raise
         except Exception as error:  # a policy of one's own may fail at what no patient of the trial was told
@@ -94,10 +91,7 @@ def why_not_exact(policy: Policy, n_arms: int) -> str:
     unknown = [one.name for one in hybrids if type(one).__module__.partition(".")[0] != "adhere"]
     if others:
         who = f"the policy {policy}" if others == [str(policy)] else f"a part of the policy, {others[0]},"
-        return (
-            f"{who} learns from what was taken; under another allocation patients might have taken something else, "
-            "and the policy would have learned from that, so that its allocation cannot be redrawn"
-        )
+        return say("learns_from_taken", who=who)
     if unknown:
         return f"{unknown[0]} is a policy of one's own around others, which may learn from what was taken"
     return ""

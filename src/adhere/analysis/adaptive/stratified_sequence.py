@@ -16,12 +16,9 @@ from adhere.analysis.adaptive.confidence_sequence import (
 )
 from adhere.analysis.estimates import View
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
+from adhere.analysis.sentences import say
 from adhere.report.numbers import counted
 
-BY_STRATUM: Final = (
-    "The probabilities of arms depended on the stratum: each stratum is estimated by itself and counts by its number "
-    "of patients, so that the effect is that in a mixture of strata like this one."
-)
 _NO_STRATUM: Final = "(missing)"
 
 
@@ -42,9 +39,6 @@ def each_stratum(records: Records) -> Iterator[Part]:
 
 
 _METHOD: Final = "betting confidence sequences, strata combined"
-_TARGET: Final = "Its target is an effect that is constant over time in each stratum."
-_COMPLIERS: Final = "Under monotonicity, and if the arm chosen acts through the arm taken alone."
-_P_VALUE: Final = "Its p-value says only whether 0 is in the set."
 
 
 class _Path(NamedTuple):
@@ -79,12 +73,12 @@ def stratified_sequences(
         pair = treatment, control
         whole = _path(records, parts, pair, times, level, 1)
         no_compliers = why_no_compliers(records, treatment, control)
-        note = f"{_TARGET} {BY_STRATUM} {_P_VALUE} {no_compliers}".strip()
+        note = f"{say('strata_combined')} {no_compliers}".strip()
         found.append(_sequence(records, pair, View.INTENTION_TO_TREAT, whole, times, level, note))
         if not no_compliers:
             reward = _path(records, parts, pair, times, level, 2)
             taken = _path(records, [_taking(one, treatment) for one in parts], pair, times, level, 2)
-            note = f"{_TARGET} {BY_STRATUM} {_P_VALUE} {_COMPLIERS}"
+            note = f"{say('strata_combined')} {say('under_monotonicity')}"
             ratio = _ratio(reward, taken)
             found.append(_sequence(records, pair, View.COMPLIERS, ratio, times, level, note))
     return tuple(found)
@@ -151,7 +145,7 @@ def _sequence(
     low, high = path.low[kept], path.high[kept]
     final = final_set(low, high, path.drift_at, _METHOD, level)
     if path.n_pending:
-        note += f" {counted(path.n_pending, 'patient')} with a missing or pending report: taken at the worst case."
+        note += " " + say("at_the_worst_case", patients=counted(path.n_pending, "patient"))
     p_value = 1.0 if 0.0 in final else 1.0 - level
     return ConfidenceSequence(
         view=view,

@@ -6,27 +6,9 @@ from dataclasses import dataclass
 from adhere.analysis.bounding.observed_cells import ObservedCells, observed_cells
 from adhere.analysis.estimates import ConfidenceSet, Shape, Validity
 from adhere.analysis.records import Records
+from adhere.analysis.sentences import say
 
 _ASSUMPTIONS = ("none", "monotonicity")
-_REFUTED = "The data refute the assumption behind the bounds: no population fits them, even allowing for chance."
-_NOT_MONOTONE = "The data refute monotonicity: some take an arm when told another one, but not when told to take it."
-_NEAREST = (
-    "The shares violate the instrumental inequality within sampling error; bounds use the nearest shares that "
-    "satisfy it."
-)
-_LUMPED = (
-    "So many different things were taken that each bound keeps apart only what it compares and lumps the rest: "
-    "it holds, but may be wider than it need be."
-)
-_NOT_BINARY = "Outcomes are not all 0 or 1: the bounds hold, but may be wider than the data allow."
-_UNKNOWN = (
-    "Missing outcomes, missing reports of what was taken, and imputed values count as unknown: the bounds are over "
-    "everything that they can be."
-)
-_ANY_TIME = (
-    "The limits hold whenever one stops, if patients who come later are like those who came earlier, and if the "
-    "probabilities of arms depended on the past alone, not on the patient (on a stratum, say)."
-)
 
 
 @dataclass(frozen=True)
@@ -64,28 +46,12 @@ def instrumental_inequality(cells: ObservedCells, distance: float) -> Instrument
 
     """
     if len(cells.told) < 2:
-        untold = "Fewer than two arms were assigned: whether assignment mattered other than through what was taken "
-        return InstrumentalInequality(None, None, None, untold + "cannot be tested.")
+        return InstrumentalInequality(None, None, None, say("inequality_untested"))
     shares = cells.shares.low[:, : 2 * cells.n_things].max(axis=0)
     excess = float(shares.reshape(-1, 2).sum(axis=1).max()) - 1.0
     refuted = distance > 1.0
-    if refuted:
-        sentence = (
-            "The data refute that assignment mattered only through what was taken: what people were told changed "
-            "outcomes in another way, or people were not assigned at random, or what they took is misreported. "
-            "Neither the bounds nor the complier effects hold."
-        )
-    elif distance > 0.0:
-        sentence = (
-            "The observed shares contradict that assignment mattered only through what was taken, but by no more "
-            "than chance explains."
-        )
-    else:
-        sentence = (
-            "The data do not refute that assignment mattered only through what was taken. That is no proof: most "
-            "violations leave no trace in such data."
-        )
-    return InstrumentalInequality(refuted, excess, distance, sentence)
+    found = "refuted" if refuted else "doubtful" if distance > 0.0 else "kept"
+    return InstrumentalInequality(refuted, excess, distance, say(f"inequality_{found}"))
 
 
 @dataclass(frozen=True)
@@ -178,7 +144,7 @@ def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
         distances.append(solved.distance)
         for i, target in enumerate(targets):
             if solved.by_shares is None or solved.by_limits is None:
-                reason = _REFUTED if distances[0] > 1.0 else _NOT_MONOTONE
+                reason = say("bounds_refuted" if distances[0] > 1.0 else "bounds_not_monotone")
                 empty = ConfidenceSet(0.0, 0.0, method, validity, Shape.EMPTY, level)
                 found.append(_bound(records, target, assumption, reason, limits=empty))
                 continue
@@ -186,17 +152,16 @@ def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
             if solved.is_nearest and assumption == "monotonicity":
                 low, high = _at_most(found[i], low, high)
             interval = ConfidenceSet(min(low, least), max(high, most), method, validity, Shape.INTERVAL, level)
-            reasons = [_NEAREST] * solved.is_nearest + _not_taken(records, cells, target)
+            reasons = [say("bounds_nearest")] * solved.is_nearest + _not_taken(records, cells, target)
             found.append(_bound(records, target, assumption, " ".join(reasons), low, high, interval))
-    notes = (
-        (_LUMPED, not has_one_program(cells)),
-        (_NOT_BINARY, not records.is_binary),
-        (_UNKNOWN, bool(cells.unknown)),
-        (_ANY_TIME, adaptive),
-    )
-    return Bounds(
-        tuple(found), instrumental_inequality(cells, distances[0]), tuple(note for note, holds in notes if holds)
-    )
+    notes = {
+        "bounds_lumped": not has_one_program(cells),
+        "bounds_not_binary": not records.is_binary,
+        "bounds_unknown": bool(cells.unknown),
+        "bounds_any_time": adaptive,
+    }
+    inequality = instrumental_inequality(cells, distances[0])
+    return Bounds(tuple(found), inequality, tuple(say(note) for note, holds in notes.items() if holds))
 
 
 def _bound(

@@ -30,29 +30,11 @@ from adhere.analysis.fixed_sample.two_arms import (
     number_needed,
 )
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER
+from adhere.analysis.sentences import say
 from adhere.intervals import normal_quantile
 
 ANDERSON_RUBIN = "Fieller, Anderson–Rubin"
 DELTA = "delta method (fails with weak instruments)"
-ASSUMES = (
-    "Assumes that arms were assigned at random, that assignment acts through what is taken alone, and that nobody "
-    "does the opposite of what they are assigned (no defiers)."
-)
-_NOT_TAKING = " Those who took nothing or something else count as not taking {treatment}."
-_NOT_REPORTED = (
-    " What {n} of {total} took is not known: the shares that took {treatment}, means of compliers and their ratio "
-    "are those of the others."
-)
-NO_OUTCOMES = (
-    "no outcome is known for those who were assigned one arm and took one thing, so that their mean is not known"
-)
-SINGLE = "one arm has a single patient of whom all is known: how sure this is cannot be said"
-_SINGLES = "no stratum has two patients of an arm of whom all is known: how sure this is cannot be said"
-_MIXTURE = (
-    "some of those assigned {treatment} or {control} took a third arm: their choice among the other arms would make "
-    "any such estimate a mixture of effects of different arms, with weights that may be negative (Kirkeboen, Leuven "
-    "and Mogstad 2016); see the bounds"
-)
 
 
 def complier_comparison(arms: PairOfArms) -> Comparison:
@@ -72,11 +54,12 @@ def complier_comparison(arms: PairOfArms) -> Comparison:
     cells, both = filled.known, list(arms.arms)
     pair = _contrasts(arms, filled)
     reported = pair if filled.reported is filled else _contrasts(arms, filled.reported)
-    note = ASSUMES
+    note = say("complier_assumptions")
     if any(cells.cell(arm, taken).n for arm in both for taken in (TOOK_NOTHING, TOOK_OTHER)):
-        note += _NOT_TAKING.format(treatment=treatment)
+        note += say("not_taking", treatment=treatment)
     if n_unknown := int(filled.cells.assigned[:, both, NOT_KNOWN].sum()):
-        note += _NOT_REPORTED.format(n=n_unknown, total=int(cells.assigned[:, both].sum()), treatment=treatment)
+        total = int(cells.assigned[:, both].sum())
+        note += say("taken_not_reported", n=n_unknown, total=total, treatment=treatment)
     alone = alone_note(pair.n_alone if isinstance(pair, StratifiedAssigned) else 0)
     if reason := _obstacle(arms, reported):
         difference, p_value = Quantity(None, n=pair.n, reason=reason), None
@@ -171,14 +154,14 @@ def _obstacle(arms: PairOfArms, pair: Contrasts) -> str:
         n_known = pair.treatment.n_known, pair.control.n_known
     for name, n in zip(names, n_known, strict=True):
         if not n:
-            return f"nobody assigned {name} has both a known outcome and a report of what was taken"
+            return say("nobody_known", arm=name)
     third = [arm for arm in range(len(cells.arms)) if arm not in (treatment, control)]
     if cells.patients[[[treatment], [control]], third].any():
-        return _MIXTURE.format(treatment=names[0], control=names[1])
+        return say("mixture_of_effects", treatment=names[0], control=names[1])
     if not any(pair.n_takers):
         return f"nobody assigned either arm took {names[0]}: there are no compliers"
     if isinstance(pair, TwoAssigned) and not (pair.treatment.has_outcomes and pair.control.has_outcomes):
-        return NO_OUTCOMES
+        return say("no_outcomes")
     return arms.filled.why_no_mean(*arms.arms)
 
 
@@ -246,4 +229,4 @@ def _ratio(pair: Contrasts, level: float) -> Quantity:
 
 
 def _single(pair: Contrasts) -> str:
-    return _SINGLES if isinstance(pair, StratifiedAssigned) else SINGLE
+    return say("single_patients" if isinstance(pair, StratifiedAssigned) else "single_patient")

@@ -9,25 +9,10 @@ import numpy as np
 
 from adhere.analysis.cells import Cells
 from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints
+from adhere.analysis.sentences import say
 
-_LEFT_OUT = (
-    " Leaves out {n} patients for whom neither what they took nor the outcome is known, as if they were like the "
-    "others of their arm{stratum}."
-)
-_MISSING = (
-    " {n} of {total} outcomes are missing: each counts as the mean of the known ones of those who were assigned the "
-    "same arm and took the same{stratum}, missing at random given these{unknown}."
-)
 _UNKNOWN = " (not knowing what was taken counts as a kind of its own)"
 MAX_UNSEEN = 0.05  # the share of an arm that may have taken something after which no outcome of that arm is known
-_UNSEEN = (
-    "for {n} assigned {arm} ({share:.0%}) no outcome of anybody who took the same is known, so that the mean of "
-    "{arm} is not known; see the complete cases and the worst case"
-)
-_BORROWED = (
-    " For {n} of these patients no such outcome is known: theirs count as the mean over {wider}; the interval is "
-    "approximate."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +52,7 @@ class Completed:
             unseen = self.known.n[:, arm].sum(axis=0) == 0
             n, total = int(self.cells.patients[arm, unseen].sum()), int(self.cells.patients[arm].sum())
             if n > MAX_UNSEEN * total:
-                return _UNSEEN.format(n=n, arm=self.known.arms[arm], share=n / total)
+                return say("none_like_them", n=n, arm=self.known.arms[arm], share=n / total)
         return ""
 
     def note(self, *arms: int) -> str:
@@ -79,11 +64,11 @@ class Completed:
             unknown = _UNKNOWN if self.cells.patients[list(arms), NOT_KNOWN].any() else ""
             total = int(self.cells.patients[list(arms)].sum())
             same = " in the same stratum" if self.known.strata else ""
-            said = _MISSING.format(n=n_missing, total=total, stratum=same, unknown=unknown)
+            said = say("counted_as_mean", n=n_missing, total=total, stratum=same, unknown=unknown)
         if n_borrowed:
             wider = "all strata, or over their arm" if self.known.strata else "their arm"
-            said += _BORROWED.format(n=n_borrowed, wider=wider)
-        return said + (_LEFT_OUT.format(n=n_left_out, stratum=stratum) if n_left_out else "")
+            said += say("borrowed_mean", n=n_borrowed, wider=wider)
+        return said + (say("neither_known", n=n_left_out, stratum=stratum) if n_left_out else "")
 
     def shares(self, arm: int) -> Floats:
         """Shares of the cells (stratum, taken) among those assigned an arm."""

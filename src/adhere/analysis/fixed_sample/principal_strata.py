@@ -10,23 +10,16 @@ from adhere.analysis.bounding.observed_cells import cell_limits
 from adhere.analysis.cells import Cells, cells_of
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity
 from adhere.analysis.fixed_sample.assigned_moments import TAKEN, TREATED, UNTREATED, Assigned, TwoAssigned, Weights
-from adhere.analysis.fixed_sample.compliers import ASSUMES, NO_OUTCOMES, SINGLE, assigned_pair
+from adhere.analysis.fixed_sample.compliers import assigned_pair
 from adhere.analysis.fixed_sample.means import mean_of
 from adhere.analysis.fixed_sample.missing_at_random import completed
 from adhere.analysis.fixed_sample.two_arms import compare_groups
 from adhere.analysis.records import TOOK_OTHER, Records
+from adhere.analysis.sentences import say
 from adhere.intervals import RewardSums
 
 ALWAYS, NEVER_TAKERS, COMPLIERS = "always-takers", "never-takers", "compliers"
 TREATED_COMPLIERS, UNTREATED_COMPLIERS = "compliers, treated", "compliers, untreated"
-_REFUTED = (
-    "The data refute that there are no defiers: {high} of those assigned {control} took {treatment}, more than the "
-    "{low} of those assigned {treatment}, and by more than chance explains."
-)
-_DOUBTFUL = (
-    "Fewer of those assigned {treatment} took it ({low}) than of those assigned {control} ({high}): by chance, or "
-    "because there are defiers."
-)
 
 
 @dataclass(frozen=True)
@@ -78,13 +71,11 @@ def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
         NEVER_TAKERS: mean_of(_others(took[0]), level),
         COMPLIERS: compliers,
     }
-    note, refuted = ASSUMES, compliers.sets[0].high < 0.0
+    note, refuted = say("complier_assumptions"), compliers.sets[0].high < 0.0
     if compliers.value is not None and compliers.value < 0.0:
-        words = _REFUTED if refuted else _DOUBTFUL
-        percent = [f"{100 * one.total / one.n:.1f}%" for one in took]
-        note = words.format(
-            treatment=cells.arms[treatment], control=cells.arms[control], low=percent[0], high=percent[1]
-        )
+        low, high = (f"{100 * one.total / one.n:.1f}%" for one in took)
+        names = {"treatment": cells.arms[treatment], "control": cells.arms[control]}
+        note = say("defiers" if refuted else "perhaps_defiers", **names, low=low, high=high)
         shares[COMPLIERS] = Quantity(None, compliers.sets, compliers.n, note)
     return PrincipalStrata(shares, _means(cells, treatment, control, level), note=note, refuted=refuted)
 
@@ -160,7 +151,7 @@ def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Qu
     treated = _plain_mean(pair.treatment.takers, pair.treatment.known_takers, pair.control.n_takers, level)
     untreated = _plain_mean(pair.control.others, pair.control.known_others, pair.treatment.n_others, level)
     if not pair.treatment.has_outcomes or not pair.control.has_outcomes:
-        nothing = Quantity(None, n=pair.n, reason=NO_OUTCOMES)
+        nothing = Quantity(None, n=pair.n, reason=say("no_outcomes"))
         return treated or nothing, untreated or nothing
     return treated or _complier_mean(pair, TREATED, level), untreated or _complier_mean(pair, UNTREATED, level)
 
@@ -175,7 +166,7 @@ def _plain_mean(group: RewardSums, known: RewardSums, n_others: int, level: floa
 def _complier_mean(pair: TwoAssigned, weights: Weights, level: float) -> Quantity:
     value = pair.contrast(weights) / pair.contrast(TAKEN)
     if not pair.has_variances:
-        return Quantity(value, n=pair.n, reason=SINGLE)
+        return Quantity(value, n=pair.n, reason=say("single_patient"))
     found = pair.fieller(weights, TAKEN, level, smoothed=True)
     if not 0.0 <= value <= 1.0:
         reason = "the estimate is not from 0 to 1, as means are: by chance, or because the assumptions fail"

@@ -9,6 +9,7 @@ import numpy as np
 from adhere.analysis.cells import cells_of
 from adhere.analysis.formatting import p_value
 from adhere.analysis.records import Bools, Floats, Ints, Records
+from adhere.analysis.sentences import say
 from adhere.intervals import normal_quantile
 
 _SAME: Final = 1e-6  # probabilities that differ by less are the same: those of a table sum to 1 within this
@@ -220,25 +221,12 @@ def _probabilities(records: Records) -> Floats:
 def _sentence(found: StratumBalance, kept: str) -> str:
     p = p_value(found.p_value)
     if found.doubtful:
-        return (
-            f"The shares assigned may differ between strata: {found.arm} was assigned to {found.low:.1%} of stratum "
-            f"{found.low_stratum}, but to {found.high:.1%} of stratum {found.high_stratum} (p {p}). Views that "
-            "compare patients of different strata are marked approximate; read the stratified ones."
-        )
+        return say("shares_may_differ", one=found, p=p)
     if not found.depends:
-        return f"The shares assigned do not differ between strata by more than 5 percentage points or chance (p {p})."
-    both = f"{found.low:.1%} of stratum {found.low_stratum}, but to {found.high:.1%} of stratum {found.high_stratum}"
-    if found.by_probabilities:
-        seen = f"The probabilities of arms depend on the stratum: {found.arm} was to be assigned to {both}."
-    else:
-        seen = (
-            f"The shares assigned differ between strata by more than chance explains: {found.arm} was assigned to "
-            f"{both} (p {p})."
-        )
-    return (
-        f"{seen} Views that compare patients of different strata would show how strata differ as if it were an "
-        f"effect: they are withheld. {f'What is left are {kept}' if kept else 'No view of all patients is left'}."
-    )
+        return say("shares_alike", p=p)
+    seen = say("probabilities_depend" if found.by_probabilities else "shares_differ", one=found, p=p)
+    left = f"What is left are {kept}" if kept else "No view of all patients is left"
+    return say("strata_withheld", seen=seen, left=left)
 
 
 def kept_views(*, adaptive: bool, weighted: bool) -> str:

@@ -11,22 +11,12 @@ from adhere.analysis.estimates import ConfidenceSet, Quantity
 from adhere.analysis.fixed_sample.assigned_moments import MORE, ROUNDING, Assigned
 from adhere.analysis.fixed_sample.intervals import fieller
 from adhere.analysis.records import Floats
+from adhere.analysis.sentences import say
 from adhere.intervals import RewardSums, normal_quantile
 
 DELTA: Final = "delta method"
 BY_MEANS: Final = "Fieller, one mean after the other"
 _STRONG: Final = 6.0  # standard errors by which both denominators exceed 0 where the delta method is used
-_TWO_ARMS = "latent ignorability identifies the effect on compliers with two arms only"
-_NOBODY = "nobody was assigned one of the arms"
-_NOT_KNOWN = "nobody assigned {arm} has both a known outcome and a report of what was taken"
-_NO_MORE = (
-    "no more of those assigned {more} than of those assigned {fewer} report an outcome {how} {treatment}, so that no "
-    "such compliers are seen"
-)
-_WEAK = (
-    "assignment changed too little how many report an outcome {how} {treatment}, so that the data put no limit on "
-    "the mean of such compliers"
-)
 
 
 def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.95) -> Quantity:
@@ -57,20 +47,20 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
 
     """
     if len(cells.arms) != 2:
-        return Quantity(None, reason=_TWO_ARMS)
+        return Quantity(None, reason=say("latent_needs_two_arms"))
     arms = (treatment, control)
     n_known = int(sum(cells.cell(arm, treatment).n + cells.others(arm, treatment).n for arm in arms))
     n = [int(cells.patients[arm].sum()) for arm in arms]
     if min(n) < 2:
-        return Quantity(None, n=n_known, reason=_NOBODY)
+        return Quantity(None, n=n_known, reason=say("latent_nobody"))
     for arm in arms:
         if not cells.cell(arm, treatment).n + cells.others(arm, treatment).n:
-            return Quantity(None, n=n_known, reason=_NOT_KNOWN.format(arm=cells.arms[arm]))
+            return Quantity(None, n=n_known, reason=say("nobody_known", arm=cells.arms[arm]))
     contrast, covariance = _contrast(cells, treatment, control)
     for place, how, more, fewer in ((1, "having taken", *arms), (3, "without having taken", *arms[::-1])):
         if (contrast[place] <= 0.0) if place == 1 else (contrast[place] >= 0.0):
             names = {"more": cells.arms[more], "fewer": cells.arms[fewer], "treatment": cells.arms[treatment]}
-            return Quantity(None, n=n_known, reason=_NO_MORE.format(how=how, **names))
+            return Quantity(None, n=n_known, reason=say("no_more_report", how=how, **names))
     if any(_ratio_variance(contrast, covariance, place) <= ROUNDING for place in (0, 2)):
         _, covariance = _contrast(cells, treatment, control, smoothed=True)  # equal so far is not certain
     strength = min(_errors(sign * contrast[place], covariance[place, place]) for place, sign in ((1, 1), (3, -1)))
@@ -81,7 +71,8 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
     for place, how in ((0, "having taken"), (2, "without having taken")):
         found = _mean(contrast, covariance, place, (1.0 + level) / 2.0)
         if found is None:
-            return Quantity(None, n=n_known, reason=_WEAK.format(how=how, treatment=cells.arms[treatment]))
+            reason = say("too_few_report", how=how, treatment=cells.arms[treatment])
+            return Quantity(None, n=n_known, reason=reason)
         limits.append(found)
     value = float(contrast[0] / contrast[1] - contrast[2] / contrast[3])
     (low, high), (low_without, high_without) = limits

@@ -15,6 +15,7 @@ from adhere.analysis.formatting import p_value, signed
 from adhere.analysis.missing_outcomes.sensitivity import Sensitivity, sensitivity
 from adhere.analysis.missing_outcomes.worst_case import ExtremeCase, extreme_cases
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Floats, Records
+from adhere.analysis.sentences import say
 
 
 @dataclass(frozen=True)
@@ -112,10 +113,7 @@ def _extreme(case: ExtremeCase) -> str:
     what = "intention-to-treat difference" if case.view is View.INTENTION_TO_TREAT else "effect among compliers"
     what = f"stratified {what}" if case.stratified else what
     sign = "; even its sign depends on them" if case.low < 0.0 < case.high else ""
-    return (
-        f"Whatever the missing values are, the {what} of {case.treatment} against {case.control} lies between "
-        f"{signed(case.low)} and {signed(case.high)}, with sampling error in {case.limits}{sign}."
-    )
+    return say("extreme_case", one=case, what=what, low=signed(case.low), high=signed(case.high), sign=sign)
 
 
 def _both(n_outcomes: int, n_taken: int) -> str:
@@ -188,13 +186,10 @@ def _most_different(cells: Cells, n: Floats, lost: Floats, columns: list[int]) -
 
 def _sentence(arm: str, shares: Mapping[str, float], p: float, depends: bool) -> str:
     if not depends:
-        return f"It is not seen that loss depends on what was taken (p {p_value(p)})."
+        return say("loss_not_seen", p=p_value(p))
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
-    return (
-        f"Loss depends on what was taken (p {p_value(p)}): of those assigned {arm}, outcomes are missing for "
-        f"{shares[most]:.0%} of those who {most}, and for {shares[least]:.0%} of those who {least}. Complete cases, "
-        "and every view that leaves the missing out, can be biased by that."
-    )
+    ends = {"most": most, "high": shares[most], "least": least, "low": shares[least]}
+    return say("loss_depends", p=p_value(p), arm=arm, **ends)
 
 
 def missing_shares(cells: Cells) -> dict[str, float]:

@@ -9,6 +9,7 @@ from adhere.analysis.flow import ArmFlow
 from adhere.analysis.formatting import apart_from, percent
 from adhere.analysis.output.effect_rows import KINDS, NOT_ADAPTIVE, REFUTED, EffectRow, effect_rows
 from adhere.analysis.output.tables import MAX_ARMS, level_text
+from adhere.analysis.sentences import say
 from adhere.report.band_over_time import Band, band_over_time, is_cut
 from adhere.report.compliance_matrix import MAX_HALF, MatrixRow, compliance_matrix, share_text
 from adhere.report.consort_flow import FlowBox, FlowColumn, consort_flow
@@ -37,8 +38,7 @@ def forest_figure(analysis: Findings) -> ReportFigure | None:
     refuted = " Grey and hollow: the data refute what it rests on." if is_refuted else ""
     return ReportFigure(
         "forest",
-        f"Every view on one axis: estimates with {level} sets. Bars are bounds, and the lines through them their "
-        f"limits.{refuted}{marks_in_words(rows)}",
+        say("figure_forest", level=level, refuted=refuted, marks=marks_in_words(rows)),
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows,
@@ -61,13 +61,9 @@ def flow_figure(analysis: Findings) -> ReportFigure:
     found = analysis.flow
     columns = [FlowColumn(f"assigned {one.arm}: {one.assigned:,}", list(_flow_boxes(one))) for one in found.arms]
     left_out = [f"{reason}: {counted(n, 'row')}" for reason, n in found.left_out.items() if n]
-    dashed = (
-        "Dashed: did not take what was assigned, or it or the outcome is not known. Shares are of those assigned."
-    )
     return ReportFigure(
         "flow",
-        "From assignment to outcome. What was taken, and below it whether the outcome is known, are two splits of "
-        f"the same patients: each adds up to those assigned. {dashed}",
+        say("figure_flow"),
         "; ".join(f"{one.heading}, {', '.join(box.text for box in one.boxes)}" for one in columns),
         lambda: consort_flow(
             f"patients: {analysis.n_patients:,}", ["left out", *left_out] if left_out else [], columns
@@ -116,8 +112,7 @@ def matrix_figure(analysis: Findings) -> ReportFigure | None:
     level = level_text(analysis)
     return ReportFigure(
         "compliance",
-        f"What was taken, by the arm assigned: shares of all who were assigned it. Framed: took it. At the right the "
-        f"share of those whose report is known, with its {level} interval.",
+        say("figure_matrix", level=level),
         "; ".join(f"assigned {row.label}, took it: {row.took_it}" for row in rows),
         lambda: compliance_matrix(rows, interval=f"took it [{level}]"),
         wide=len(rows[0].taken) > MAX_HALF,
@@ -133,8 +128,7 @@ def bands_figure(analysis: Findings) -> ReportFigure | None:
     level = level_text(analysis)
     return ReportFigure(
         "sequences",
-        f"{level} confidence sequences: which constant effects were not refuted after so many patients, whenever one "
-        f"stops.{' Wide beginnings are cut off.' if any(map(is_cut, bands)) else ''}",
+        say("figure_sequences", level=level, cut=" Wide beginnings are cut off." * any(map(is_cut, bands))),
         "; ".join(f"{one.title}: at the end {one.low[-1]:z.3f} to {one.high[-1]:z.3f}" for one in bands),
         lambda: band_over_time(
             bands,
@@ -176,11 +170,10 @@ def subgroups_figure(analysis: Findings) -> ReportFigure | None:
     if len(groups) < 2 or not any(row.pieces for row in rows):
         return None
     level = level_text(analysis)
+    any_time = "; any-time valid, as the allocation adapted" * (analysis.adaptive and bool(analysis.sequences))
     return ReportFigure(
         "subgroups",
-        f"Intention-to-treat by stratum, with {level} sets that are not corrected for the number of strata"
-        f"{'; any-time valid, as the allocation adapted' if analysis.adaptive and analysis.sequences else ''}."
-        f"{marks_in_words(rows[:_MAX_STRATA_ROWS])}",
+        say("figure_subgroups", level=level, any_time=any_time, marks=marks_in_words(rows[:_MAX_STRATA_ROWS])),
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows[:_MAX_STRATA_ROWS],

@@ -10,7 +10,7 @@ from adhere.analysis.formatting import first_few, outcome_words, p_value, percen
 from adhere.analysis.output import figures, tables
 from adhere.analysis.output.notes import WORDS, methods, notes_of
 from adhere.analysis.output.summary import allocation_words, arms_words
-from adhere.analysis.sentences import texts
+from adhere.analysis.sentences import say, texts
 from adhere.analysis.trust.estimands import effects_in_words
 from adhere.report.numbers import counted
 from adhere.report.page import Opening, page
@@ -134,15 +134,11 @@ def _effects_uncertainty(analysis: Findings) -> str:
     if analysis.adaptive:
         promised = any(one.validity is Validity.ADAPTIVE for of in analysis.aipw for one in of.difference.sets)
         weighted = ", and those of AIPW at a time fixed in advance" * promised
-        return (
-            f"The allocation adapted: only sets marked any-time valid keep their {level} whenever one stops{weighted}"
-            f"; fixed-sample ones {'are withheld' if analysis.mixes_strata else 'may miss more often'}."
-        )
+        fate = "are withheld" if analysis.mixes_strata else "may miss more often"
+        return say("keeps_if_adaptive", level=level, weighted=weighted, fate=fate)
     if analysis.has_probabilities:
-        return f"Fixed-sample sets keep their {level} for one look at the end, any-time valid ones at any time."
-    if analysis.fixed_allocation:
-        return f"Fixed-sample sets keep their {level}, as the allocation was declared fixed and this the only look."
-    return f"Fixed-sample sets keep their {level} if arms were drawn with fixed probabilities, and for one look."
+        return say("keeps_with_probabilities", level=level)
+    return say("keeps_if_declared" if analysis.fixed_allocation else "keeps_if_fixed", level=level)
 
 
 def _uncertainty_with_missing(analysis: Findings) -> str:
@@ -156,14 +152,12 @@ def _uncertainty_with_missing(analysis: Findings) -> str:
         others = f"; {fixed} that they are missing at random" if fixed else f", fixed-sample ones {at_random}"
         if analysis.adaptive and analysis.mixes_strata:
             others = "; fixed-sample ones are withheld"
-        return (
-            f"{missing}: any-time valid sets take them at their worst, AIPW leaves them out as if they were like the "
-            f"others of their arm{others}.{worst}"
-        )
+        return say("missing_in_sequences", missing=missing, others=others, worst=worst)
     look = (
         "" if analysis.fixed_allocation else ", arms were drawn with fixed probabilities, and this is the only look"
     )
-    return f"{missing}: fixed-sample sets reach {level} {at_random}{look}.{worst}"
+    reach = {"level": level, "at_random": at_random, "look": look}
+    return say("missing_if_fixed", missing=missing, **reach, worst=worst)
 
 
 def _estimands(analysis: Findings) -> Listing:
@@ -174,10 +168,10 @@ def _estimands(analysis: Findings) -> Listing:
 
 def _flow(analysis: Findings) -> Section:
     total = analysis.flow.total
+    patients = counted(total.assigned, "patient")
     return _section(
         "flow",
-        result=f"{percent(total.compliance)} of those whose report is known took what they were assigned; "
-        f"the outcome of {total.outcome_known:,} of {counted(total.assigned, 'patient')} is known.",
+        result=say("took_what_was_assigned", compliance=percent(total.compliance), total=total, patients=patients),
         uncertainty=f"Intervals of shares are Wilson's, {tables.level_text(analysis)}.",
         figures=_drawn(figures.flow_figure(analysis), figures.matrix_figure(analysis)),
         listings=[tables.flow_table(analysis), tables.compliance_table(analysis)],
