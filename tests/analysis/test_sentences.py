@@ -35,10 +35,8 @@ def test_whoever_says_a_sentence_gives_its_facts() -> None:
     for node in nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
             name = node.args[0]
-            given = {one.arg for one in node.keywords}
-            if (
-                isinstance(name, ast.Constant) and isinstance(name.value, str) and None not in given
-            ):  # no facts of a dictionary
+            given = {one.arg for one in node.keywords}  # None: the facts of a dictionary
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and None not in given:
                 assert places(SENTENCES[name.value]) == given, name.value
                 n_checked += 1
     assert n_checked > 80
