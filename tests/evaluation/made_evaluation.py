@@ -15,7 +15,7 @@ from adhere.evaluation.outcomes import TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Truth, truth_of
 from adhere.evaluation.scenarios.scenarios import read_scenarios
 from adhere.looks.judge import ACTIVE, GO_ON, INFERIOR, SUPERIOR
-from adhere.simulation.execution.accumulate import Accumulator
+from adhere.simulation.execution.accumulate import Key, Measured, add_result
 
 GRID = {"effect": [0.1, 0.2], "compliance": [1.0, 0.8, 0.6], "confounding": [0.0, 0.2]}
 
@@ -33,7 +33,7 @@ def made(*designs: Design, scenarios: object = GRID, n_trials: int = 400) -> Eva
     """An evaluation of designs, by trials drawn at random."""
     designs = designs or (made_design(),)
     plan = EvaluationPlan(designs, read_scenarios(scenarios, designs[0]), n_trials, seed=7)
-    sums, truths = Accumulator(plan), []
+    sums, truths = dict[Key, Measured](), []
     rng = np.random.default_rng(1)
     for number, scenario in enumerate(plan.scenarios):
         found = []
@@ -43,7 +43,8 @@ def made(*designs: Design, scenarios: object = GRID, n_trials: int = 400) -> Eva
             found.append((outcomes, measure_rows(outcomes, truth, columns)))
             truths.append(truth)
         for place, (outcomes, rows) in enumerate(found):
-            sums.add((number, place), measured(plan, place, outcomes, rows, found[0][1]))
+            result = measured(plan, place, outcomes, rows, found[0][1])
+            add_result(sums, [((number, place), result)], plan)
     results = [
         Characteristics(
             plan.designs[design],
@@ -54,7 +55,7 @@ def made(*designs: Design, scenarios: object = GRID, n_trials: int = 400) -> Eva
             totals.distribution,
             tuple(totals.differences),
         )
-        for ((scenario, design), totals), truth in zip(sums.totals.items(), truths, strict=True)
+        for ((scenario, design), totals), truth in zip(sums.items(), truths, strict=True)
     ]
     return Evaluation(plan.designs, plan.scenarios, n_trials, 7, "0.4.0", tuple(results))
 

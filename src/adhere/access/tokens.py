@@ -121,7 +121,7 @@ class Tokens:
             if trial is not None and trial not in writing.trials():
                 raise UnknownError("trial", trial, "the name of a trial")
             if site is not None and not new_site:
-                _check_no_look_alike(site, _all_sites(writing))
+                _check_no_look_alike(site, writing)
             token = writing.add_token(token)
         self._note(token)
         return token, text
@@ -221,14 +221,13 @@ class Tokens:
         return _text(expires_at.timestamp())
 
 
-def _all_sites(view: ReadTransaction) -> set[str]:
-    """Every site that ever had a token, or that entered a subject in any trial, as an imported one may have."""
+def _check_no_look_alike(site: str, view: ReadTransaction) -> None:
+    """Refuse the name of a new site that people would take for that of another.
+
+    Known are all sites that ever had a token, or that entered a subject in any trial, as an imported one may have.
+    """
     entered = {site for trial in view.trials().values() for site in sites_of(view, trial) if site}
-    return entered | {token.site for token in view.tokens() if token.site is not None}
-
-
-def _check_no_look_alike(site: str, known: set[str]) -> None:
-    """Refuse the name of a new site that people would take for that of another."""
+    known = entered | {token.site for token in view.tokens() if token.site is not None}
     if site not in known and (alike := find_alike(site, sorted(known))) is not None:
         sentence = (
             f"site: there is a site {alike!r}, which looks like {site!r}. Use {alike!r}, or say that this is another "

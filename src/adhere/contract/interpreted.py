@@ -44,29 +44,19 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
     raise TimeoutError(f"still running after {SECONDS:g} seconds; does the loop end?")
 
 
-class Guard:
-    """Refusals that an array shares with all its views."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.is_frozen, self.is_blank = name, False, False
-
-
 class StrictArray(np.ndarray[Any, Any]):
-    """Floats with a guard; copies of them, and what is computed from them, are ordinary arrays."""
+    """Floats of a state or memo; copies of them, and what is computed from them, are ordinary arrays."""
 
-    guard: Guard | None
+    kind: str | None
 
     def __array_finalize__(self, source: Any) -> None:
-        """Views share the guard."""
-        self.guard = getattr(source, "guard", None) if self.base is not None else None
+        """Views are of the same kind."""
+        self.kind = getattr(source, "kind", None) if self.base is not None else None
 
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
         """Compute with ordinary arrays."""
         out = kwargs.get("out")
         if out is not None:
-            for one in out:
-                if isinstance(one, StrictArray):
-                    one._refuse_writing(0.0)
             kwargs["out"] = tuple(_plain(one) for one in out)
         result = getattr(ufunc, method)(*(_plain(one) for one in inputs), **kwargs)
         for one in out or ():
@@ -76,35 +66,31 @@ class StrictArray(np.ndarray[Any, Any]):
 
     def __getitem__(self, index: Any) -> Any:
         """An entry or a view."""
-        if self.guard is None:
+        if self.kind is None:
             return super().__getitem__(index)
         _refuse_negative(index, self.shape)
         found = super().__getitem__(index)
-        if self.guard.is_blank and isinstance(found, np.floating) and np.isnan(found):
+        if self.kind == "memo" and isinstance(found, np.floating) and np.isnan(found):
             raise Broken(MEMO, "the memo is read here before it is written; write it in remember, for every decision")
         return found
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write an entry or several."""
-        if self.guard is not None:
+        if self.kind is not None:
             _refuse_negative(index, self.shape)
             self._refuse_writing(value)
         super().__setitem__(index, value)
 
     def _refuse_writing(self, value: Any) -> None:
-        if self.guard is None:
-            return
-        if self.guard.is_frozen:
-            raise Broken(STATE, f"the {self.guard.name} is changed here; only learn may change it")
         # A memo has room to work in, where anything may be for a while.
-        if self.guard.name == "state" and not np.isfinite(np.asarray(value, float)).all():
-            raise Broken(FINITE, f"{value} is written into the {self.guard.name} here")
+        if self.kind == "state" and self.flags.writeable and not np.isfinite(np.asarray(value, float)).all():
+            raise Broken(FINITE, f"{value} is written into the state here")
 
 
-def strict(values: Any, guard: Guard) -> StrictArray:
+def _strict(values: Any, kind: str) -> StrictArray:
     """A copy that refuses."""
     array = np.array(values, float).view(StrictArray)
-    array.guard = guard
+    array.kind = kind
     return array
 
 
@@ -143,10 +129,8 @@ class Interpreted:
         if any(isinstance(learner, ComplianceAwareLearner) for learner in policy.learners()):
             self.feedback |= {-2: 2 * n_arms + 1, -3: 2 * n_arms + 2}
         self._kept = compiled.memo_size
-        self._of_state, self._of_memo = Guard("state"), Guard("memo")
-        self.state = strict(compiled.state, self._of_state)
-        self.memo = strict(np.zeros(compiled.memo_size + compiled.scratch_size), self._of_memo)
-        self._of_memo.is_blank = True
+        self.state = _strict(compiled.state, "state")
+        self.memo = _strict(np.zeros(compiled.memo_size + compiled.scratch_size), "memo")
         self._state, self._memo = state_of(self.rule, self.state), memo_of(self.rule, self.memo)
         self.rng = stream(seed, 0)
         self._seed = seed
@@ -204,15 +188,15 @@ class Interpreted:
 
     @contextmanager
     def _remembering(self) -> Iterator[None]:
-        """Begin a decision, with a memo in which nothing is left of the last one; the state is frozen for a while."""
+        """Begin a decision, with a read-only state and a memo in which nothing is left of the last decision."""
         self.memo.view(np.ndarray).fill(np.nan)
-        self._of_state.is_frozen = not self._may_change
+        self.state.flags.writeable = self._may_change
         try:
             with stopping_at_the_line():
                 remember(self.rule, self._state, self._memo)
                 yield
         finally:
-            self._of_state.is_frozen = False
+            self.state.flags.writeable = True
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from adhere.evaluation.characteristics.measure import Distributions, measure_row
 from adhere.evaluation.kernels.trial_runner import TrialRunner, as_benefit
 from adhere.evaluation.outcomes import VIEWS, Columns, Floats, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Scenario, Truth, truth_of
-from adhere.policies import Policy, as_policy
 from adhere.simulation.execution.accumulate import Measured, TaskResult, some_runs
 from adhere.simulation.execution.plan import MAX_BLOCK_SIZE, MIN_BLOCK_SIZE, Plan
 from adhere.simulation.execution.task_runner import Played, TaskRunner
@@ -42,11 +41,6 @@ class EvaluationPlan(Plan):
     keep_trials: bool = False
 
     max_blocks: ClassVar[int] = 100
-
-    @property
-    def policies_to_send(self) -> tuple[Policy, ...]:
-        """The policies of the designs."""
-        return tuple(as_policy(design.policy) for design in self.designs)
 
     @property
     def n_scenarios(self) -> int:
@@ -132,8 +126,7 @@ class EvaluationRunner(TaskRunner[EvaluationPlan]):
             parts = zip(own, self.truths[scenario], plan.columns, self._most_cut, strict=True)
             rows = [measure_rows(one, truth, columns, means, n_cut) for one, truth, columns, n_cut in parts]
             for design in range(len(plan.designs)):
-                found = measured(plan, design, own[design], rows[design], rows[0])
-                result.setdefault((scenario, design), []).append(found)
+                result.append(((scenario, design), measured(plan, design, own[design], rows[design], rows[0])))
 
 
 def measured(

@@ -53,11 +53,6 @@ class SimulationPlan(Plan):
     max_blocks: ClassVar[int] = 1
 
     @property
-    def policies_to_send(self) -> tuple[object, ...]:
-        """The policies that workers must know."""
-        return self.policies
-
-    @property
     def n_scenarios(self) -> int:
         """The number of populations."""
         return len(self.populations)
@@ -144,7 +139,7 @@ class SimulationRunner(TaskRunner[SimulationPlan]):
             ]
         for population, matrices in rows.items():
             for policy, matrix in enumerate(matrices):
-                result.setdefault((population, policy), []).append(_measured(plan, population, matrix))
+                result.append(((population, policy), _measured(plan, population, matrix)))
 
 
 def _measured(plan: SimulationPlan, population: int, rows: Floats) -> Measured:

@@ -27,35 +27,23 @@ class Measured(NamedTuple):
 Key: TypeAlias = tuple[int, int]  # the indices of scenario and of policy or design
 # A task may measure in several steps. It keeps the moments of each block: merged in another order they would differ
 # in their last bits.
-TaskResult: TypeAlias = dict[Key, list[Measured]]
+TaskResult: TypeAlias = list[tuple[Key, Measured]]
 
 
-class Accumulator:
-    """All that is known so far, by the indices of scenario and of policy or design."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._max_blocks, self._n_runs = plan.max_blocks, plan.n_runs
-        self.totals: dict[Key, Measured] = {}
-
-    def add_task(self, result: TaskResult) -> None:
-        """Add the result of the next task: tasks are added in their order."""
-        for key, steps in result.items():
-            for step in steps:
-                self.add(key, step)
-
-    def add(self, key: Key, measured: Measured) -> None:
-        """Add the next measurements of one policy or design in one scenario."""
-        if total := self.totals.get(key):
+def add_result(totals: dict[Key, Measured], result: TaskResult, plan: Plan) -> None:
+    """Add the result of the next task to all that is known so far: tasks are added in their order."""
+    for key, measured in result:
+        if total := totals.get(key):
             total = total._replace(distribution=total.distribution.merge(measured.distribution))
         else:
-            blank = [np.empty((len(one) and self._n_runs, *one.shape[1:]), one.dtype) for one in measured.kept]
+            blank = [np.empty((len(one) and plan.n_runs, *one.shape[1:]), one.dtype) for one in measured.kept]
             total = Measured([], [], measured.distribution, tuple(blank))
-        self.totals[key] = total
+        totals[key] = total
         first = sum(block.n for block in total.blocks)
         for kept, new in zip(total.kept, measured.kept, strict=True):
             kept[first : first + len(new)] = new
-        add_blocks(total.blocks, measured.blocks, self._max_blocks)
-        add_blocks(total.differences, measured.differences, self._max_blocks)
+        add_blocks(total.blocks, measured.blocks, plan.max_blocks)
+        add_blocks(total.differences, measured.differences, plan.max_blocks)
 
 
 def add_blocks(kept: list[Moments], later: Iterable[Moments], max_blocks: int) -> None:

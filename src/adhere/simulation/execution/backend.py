@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from adhere.simulation.execution.accumulate import Accumulator, Key, Measured, TaskResult
+from adhere.simulation.execution.accumulate import Key, Measured, TaskResult, add_result
 from adhere.simulation.execution.cluster import explain_lost_workers, n_threads_of
 from adhere.simulation.execution.plan import Integers, Task
 from adhere.simulation.execution.progress import Announcing, Progress, Silent, progress_on
@@ -56,7 +56,7 @@ def run_plan(
 ) -> dict[Key, Measured]:
     """Run all tasks, few at a time, and return their accumulated results; a note is announced first."""
     finished, plan = 0, runner.plan
-    accumulator, tasks = Accumulator(plan), plan.tasks(backend.blocks_per_task)
+    totals, tasks = dict[Key, Measured](), plan.tasks(backend.blocks_per_task)
     pending: deque[PendingTask] = deque()
     with explain_lost_workers(), progress_on(plan.total_patients, wanted) as progress:
 
@@ -73,8 +73,8 @@ def run_plan(
                 n_more = backend.n_at_once() - len(pending)
                 pending.extend(backend.submit(task) for _, task in zip(range(n_more), tasks, strict=False))
                 if not pending:
-                    return accumulator.totals
-                accumulator.add_task(backend.result(pending, show))
+                    return totals
+                add_result(totals, backend.result(pending, show), plan)
                 finished += int(pending.popleft().done[0])
                 show()
         finally:

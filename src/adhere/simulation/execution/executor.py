@@ -106,7 +106,7 @@ class ExecutorBackend:
 
 def pack(runner: TaskRunner[Any]) -> bytes:
     """All that a worker needs to know: which adhere, files that declare policies, and what to run by whom."""
-    named = [policy for policy in runner.plan.policies_to_send if isinstance(policy, Policy)]
+    named = [one.given for one in runner.runners[0] if isinstance(one.given, Policy)]
     # Apart, so that a worker of another adhere can say so before it fails to understand the rest.
     return pickle.dumps((_IDENTITY, *_homes(named), pickle.dumps((type(runner), runner.plan))))
 

@@ -40,11 +40,6 @@ class Plan(ABC):
 
     @property
     @abstractmethod
-    def policies_to_send(self) -> tuple[object, ...]:
-        """The policies that workers must know."""
-
-    @property
-    @abstractmethod
     def n_scenarios(self) -> int:
         """The number of populations or scenarios."""
 

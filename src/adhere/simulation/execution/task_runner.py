@@ -21,6 +21,7 @@ _LAUNCHES = 2
 class Runner:
     """Plays trials of one policy or design in one scenario. Nothing is looked up or compiled unless it says so."""
 
+    given: object  # the policy, as it was given
     population: Population
 
     def to_compile(self) -> object:
@@ -88,7 +89,7 @@ class TaskRunner(ABC, Generic[P]):
 
     def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
         """Run a task; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
-        result: TaskResult = {}
+        result: TaskResult = []
         block_size = self.plan.block_size
         for scenarios, blocks in groupby(task, key=attrgetter("scenarios")):
             every_run = [block.runs for block in blocks]

@@ -37,7 +37,7 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
     def __init__(
         self, policy: Policy, shape: TrialShape, population: Population, n_patients: int, device: str
     ) -> None:
-        self.population, self.n_patients = population, n_patients
+        self.given, self.population, self.n_patients = policy, population, n_patients
         resolved = policy.resolved(shape.n_arms, n_patients)
         self._assemble = partial(resolved.assemble, shape)
         with postponing() as later:

@@ -53,7 +53,7 @@ class PythonRunner(Runner):
             if not callable(getattr(policy, method, None)):
                 expected = "a policy, its text, or an object with the methods choose and update"
                 raise InputError("policy", policy, expected)
-        self._policy, self.resolved = policy, name_of(policy)
+        self.given, self.resolved = policy, name_of(policy)
         self.components = (self.resolved,)
         self._takes_rng = len(inspect.signature(policy.choose).parameters) > 0  # type: ignore[attr-defined]
 
@@ -64,7 +64,7 @@ class PythonRunner(Runner):
         tallies = Tallies.zeros(len(runs), len(self._grid), self.population.n_arms, 1)
         for row, run in enumerate(runs):
             patients = self.population.patients(seed, run, self._n_patients)
-            own = copy.deepcopy(self._policy)
+            own = copy.deepcopy(self.given)
             first = uniforms(stream_keys(seed, run, 1), np.zeros(1, np.int64), PYTHON)[0, 0]
             rng = np.random.default_rng(int(first * 2**53))
             arguments = (rng,) if self._takes_rng else ()

@@ -33,9 +33,7 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
     """
     groups = by_population(outcomes)
     policies = [one.policy for one in groups[0]]
-    numbers = [
-        {heading.replace("_", " "): cells for heading, cells in _columns(one, config).items()} for one in groups
-    ]
+    numbers = [_columns(one, config) for one in groups]
     allocations = [{"allocation": [_allocation(one) for one in group]} for group in groups]
     for is_numbered, is_apart in ((False, False), (False, True), (True, False), (True, True)):
         labels = {"": list(map(str, range(1, len(policies) + 1)))} if is_numbered else {"policy": policies}
@@ -128,13 +126,13 @@ def _columns(outcomes: Sequence[Outcome], config: Config) -> Columns:
         for row, one in enumerate(outcomes):
             if one.policy == config.reference:
                 differences[row] = "reference"
-        columns["surplus_difference"] = differences
+        columns["surplus difference"] = differences
     columns["regret"] = estimate_texts([one.regret for one in outcomes], intervals=False)
     if config.n_runs > 1:
         low = [Estimate(one.quantile(0.05), None, None, None) for one in outcomes]
         quantiles = estimate_texts(low, digits=max(0, digits_of(surpluses) - 1))
-        columns["worse_than_randomisation"] = [_share(one.worse_than_randomisation.mean) for one in outcomes]
-        columns["surplus_q05"] = quantiles
+        columns["worse than randomisation"] = [_share(one.worse_than_randomisation.mean) for one in outcomes]
+        columns["surplus q05"] = quantiles
     return columns
 
 
@@ -171,7 +169,7 @@ def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
             "regret": "0",
         }
         rows.append({heading: known.get(heading, "") for heading in rows[0]})
-    head = _html_row("th", {heading: heading.replace("_", " ") for heading in rows[0]})
+    head = _html_row("th", {heading: heading for heading in rows[0]})
     body = "".join(_html_row("td", row) for row in rows)
     notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in (explanation(config), *_arm_orders(groups)))
     return (
