@@ -112,10 +112,7 @@ class GroupCommit:
 
     def _after_thread(self, batch: Sequence[Waiting], done: asyncio.Future[list[Any]]) -> None:
         error = done.exception()
-        if error is None:
-            _resolve(batch, done.result())
-        else:
-            _resolve(batch, [self._doubt(error)] * len(batch))
+        _resolve(batch, done.result() if error is None else [self._doubt(error)] * len(batch))
         self._gather(_LOOP_ROUNDS)
 
     def _doubt(self, error: BaseException) -> OutcomeUnknownError:

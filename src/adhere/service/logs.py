@@ -84,12 +84,9 @@ class LogFile(WatchedFileHandler):
         error = sys.exception()
         if self._complaints.may() and sys.stderr is not None:
             why = error.strerror if isinstance(error, OSError) else type(error).__name__
+            sentence = f"log_file {self.baseFilename} cannot be written: {why}; lines are lost until it can be"
             with suppress(OSError, ValueError):  # it may be closed, or on the same disk
-                print(
-                    f"log_file {self.baseFilename} cannot be written: {why}; lines are lost until it can be",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                print(sentence, file=sys.stderr, flush=True)
 
 
 def set_up_logging(level: str = "info", file: str | None = None) -> None:

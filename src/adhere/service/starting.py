@@ -112,9 +112,8 @@ def _write(tokens: Tokens, path: Path) -> None:
         _delete(part)
         if may_pass(error):
             raise
-        raise InputError(
-            _OPTION, str(path), f"a new file in a folder that may be written ({error.strerror})"
-        ) from None
+        expected = f"a new file in a folder that may be written ({error.strerror})"
+        raise InputError(_OPTION, str(path), expected) from None
     except BaseException:
         _delete(part)
         raise

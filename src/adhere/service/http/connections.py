@@ -1,6 +1,7 @@
 """The open connections: how long a client may take for each part of a request, and how many may be open."""
 
 import logging
+import resource
 from collections import OrderedDict
 from functools import cache
 from typing import Final, Literal, Protocol, TypeAlias
@@ -9,11 +10,6 @@ from starlette.types import Scope
 
 from adhere.service.http.problems import ProblemError
 from adhere.service.settings import ServiceSettings
-
-try:
-    import resource
-except ImportError:  # Windows, which has no such limit
-    resource = None  # type: ignore[assignment]
 
 _RESERVE = 64  # descriptors for the store, the log and the event loop
 _MOST_DESCRIPTORS = 65_536  # that are asked for
@@ -24,8 +20,6 @@ log = logging.getLogger("adhere.service")
 
 def raise_limit() -> int:
     """Raise this process's limit of open files as far as it may itself; returns the limit."""
-    if resource is None:
-        return _MOST_DESCRIPTORS
     soft, hard = (
         _MOST_DESCRIPTORS if limit == resource.RLIM_INFINITY else limit
         for limit in resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -187,9 +187,8 @@ class HttpProtocol(HttpToolsProtocol):
         """A request is complete."""
         if self._trailer:
             name = self._trailer.decode()
-            self._refuse(
-                ProblemError("malformed", f"{name} came after the body; send it before the body", field=name)
-            )
+            detail = f"{name} came after the body; send it before the body"
+            self._refuse(ProblemError("malformed", detail, field=name))
         elif self._refusal is None:
             super().on_message_complete()
         self._come = _ALL

@@ -19,16 +19,9 @@ from adhere.service.http.connections import Connections
 from adhere.service.http.http_protocol import HttpProtocol
 from adhere.service.settings import ServiceSettings
 
-
-def _ending_signals() -> tuple[int, ...]:
-    hangup = getattr(signal, "SIGHUP", None)  # Windows has none
-    # A caller that ignores it, such as nohup, wants the service to survive it.
-    if hangup is None or signal.getsignal(hangup) is signal.SIG_IGN:
-        return (signal.SIGTERM, signal.SIGINT)
-    return (signal.SIGTERM, signal.SIGINT, hangup)
-
-
-ENDING_SIGNALS: Final = _ending_signals()
+# A caller that ignores SIGHUP, such as nohup, wants the service to survive it.
+_HANGUP = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
+ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, *_HANGUP)
 
 
 def end_by(handler: Callable[[int, FrameType | None], None]) -> None:

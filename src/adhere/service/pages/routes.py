@@ -36,6 +36,7 @@ _SITE = ("show_trial", "list_waiting", "find_recommendations", "recommend")
 _ONE = ("show_trial", "show_recommendation", "find_recommendations", "report")
 _AT_SITE = f"{_TRIAL}/site"
 _RECOMMENDATION = f"{_TRIAL}/recommendations/{{recommendation_id}}"
+_SIMULATION = "/app/simulations/{simulation}"
 _WHY = f"{_TRIAL}/audit/{{recommendation_id}}"
 
 PAGES: Final = (
@@ -60,11 +61,9 @@ PAGES: Final = (
     PageRoute("POST", f"{_RECOMMENDATION}/withdrawal", forms.withdrawal_from_page, calls=(*_ONE, "withdraw")),
     PageRoute("POST", f"{_RECOMMENDATION}/error", forms.error_from_page, calls=(*_ONE, "mark_in_error")),
     PageRoute("POST", f"{_RECOMMENDATION}/unblinding", forms.unblinding_from_page, calls=(*_ONE, "unblind")),
-    PageRoute("GET", "/app/simulations/{simulation}", simulation_page, calls=("show_simulation",)),
-    PageRoute("GET", "/app/simulations/{simulation}/report", simulation_report_page, calls=("simulation_report",)),
-    PageRoute(
-        "POST", "/app/simulations/{simulation}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")
-    ),
+    PageRoute("GET", _SIMULATION, simulation_page, calls=("show_simulation",)),
+    PageRoute("GET", f"{_SIMULATION}/report", simulation_report_page, calls=("simulation_report",)),
+    PageRoute("POST", f"{_SIMULATION}/stop", stopped_simulation, calls=("show_simulation", "stop_simulation")),
     PageRoute("GET", f"{_TRIAL}/enrolment", enrolment_page, calls=("enrolment", "list_waiting"), tab="Enrolment"),
     PageRoute("GET", f"{_TRIAL}/monitor", monitor_page, calls=("monitor",), tab="Monitor"),
     PageRoute("GET", f"{_TRIAL}/monitor/events", monitor_events, calls=("monitor", "show_trial")),
@@ -72,10 +71,8 @@ PAGES: Final = (
     PageRoute("GET", f"{_TRIAL}/stop-direction", stop_direction_part, calls=("monitor",)),
     PageRoute("GET", f"{_TRIAL}/audit", audit_page, calls=("list_records",), tab="Audit"),
     PageRoute("GET", f"{_TRIAL}/audit/verification", verification_part, calls=("verify_log",)),
-    PageRoute(
-        "GET", f"{_TRIAL}/audit/{{recommendation_id}}", why_page, calls=("show_recommendation", "derive_again")
-    ),
-    PageRoute("GET", f"{_TRIAL}/audit/{{recommendation_id}}/derivation", derivation_part, calls=("derive_again",)),
+    PageRoute("GET", _WHY, why_page, calls=("show_recommendation", "derive_again")),
+    PageRoute("GET", f"{_WHY}/derivation", derivation_part, calls=("derive_again",)),
     PageRoute("GET", "/app/explore", explore_page, calls=("explore",), tab="Explore"),
     PageRoute("GET", "/app/access", access_page, calls=("list_tokens", "list_trials"), tab="Access"),
     PageRoute("POST", "/app/access", new_token, calls=("list_tokens", "make_token", "make_link")),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from starlette.responses import Response
@@ -24,17 +24,15 @@ class StaticFile(NamedTuple):
     version: str
 
 
-def _read(file: Traversable) -> StaticFile:
-    contents = file.read_bytes()
-    kind = _TYPES[file.name[file.name.rindex(".") :]]
-    return StaticFile(kind, contents, sha256(contents).hexdigest()[:12])
-
-
 def _all() -> dict[str, StaticFile]:
     static = files("adhere.service.pages") / "static"
     tokens = files("adhere.report") / "templates" / "tokens.css"  # reports look the same
-    found = [tokens, *static.iterdir(), *(static / "vendored").iterdir()]
-    return {file.name: _read(file) for file in found if file.name.endswith(tuple(_TYPES))}
+    found = {}
+    for file in (tokens, *static.iterdir(), *(static / "vendored").iterdir()):
+        if kind := _TYPES.get(PurePath(file.name).suffix):
+            contents = file.read_bytes()
+            found[file.name] = StaticFile(kind, contents, sha256(contents).hexdigest()[:12])
+    return found
 
 
 FILES: Final[Mapping[str, StaticFile]] = _all()

@@ -105,19 +105,15 @@ SCENARIOS: Final = {
     "n_trials": str(N_TRIALS),
 }
 LOWERING: Final = {"scenarios.effect": "-0.1, -0.2"}  # if lower outcomes are better
+_LOWEST: Final = {"baseline": 0.0, "effect": -1.0, "compliance": 0.0, "confounding": -1.0}
 _USUAL: Final[Mapping[str, Any]] = {"baseline": 0.5, "effect": [], "compliance": 1, "confounding": 0}
 
 
 def simulation_fields(reader: FormReader) -> dict[str, Any]:
     """The grid of scenarios and the number of trials that were typed."""
     n_trials = reader.number("n_trials", "whole")
-    grid = {
-        "baseline": reader.numbers("scenarios.baseline", "share"),
-        "effect": reader.numbers("scenarios.effect", "share", -1.0),
-        "compliance": reader.numbers("scenarios.compliance", "share"),
-        "confounding": reader.numbers("scenarios.confounding", "share", -1.0),
-    }
-    given = {name: value for name, value in grid.items() if value not in (None, [])}
+    grid = {name: reader.numbers(f"scenarios.{name}", "share", lowest) for name, lowest in _LOWEST.items()}
+    given = {name: values for name, values in grid.items() if values}
     return {"scenarios": given, "n_trials": N_TRIALS if n_trials is None else n_trials}
 
 

@@ -97,9 +97,8 @@ async def unblinding_from_page(page: PageRequest) -> Response:
     _check_given(reader, kit="Type the code on the pack.", reason=_REASON)
     if reader.problems:
         return await recommendation_page(page, FormProblem("unblinding", reader.problems))
-    body = {name: page.form.get(name, "") for name in ("kit", "reason")} | {
-        "recommendation_id": page.recommendation_id
-    }
+    body = {name: page.form.get(name, "") for name in ("kit", "reason")}
+    body["recommendation_id"] = page.recommendation_id
     told, refusal = await page.attempt("unblind", body=body, key=page.form.get("key", ""))
     if refusal:
         return await recommendation_page(page, form_problem("unblinding", refusal))
