@@ -38,7 +38,9 @@ def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | N
     {'chosen': 'arm', 'actual': 'taken', 'reward': 'AVAL'}
     """
     known = {title.lower(): title for title in reversed(titles)}
-    _check_text(given)
+    for role, title in given.items():
+        if title is not None and not isinstance(title, str):
+            raise InputError(role, title, "the name of a column, as text")
     for role in ROLES:
         _check_known(source, titles, role, given.get(role))
     words = max(_VOCABULARIES, key=lambda names: sum(name.lower() in known for name in names.values()))
@@ -140,12 +142,6 @@ def probability_columns(
 def _prefix_of(title: str, prefix: str | None) -> str:
     match = _PREFIX.match(title) if prefix is None else re.match(f"{re.escape(prefix)}(?=.)", title)
     return match[0] if match else ""
-
-
-def _check_text(given: Mapping[str, object]) -> None:
-    for role, title in given.items():
-        if title is not None and not isinstance(title, str):
-            raise InputError(role, title, "the name of a column, as text")
 
 
 def _check_known(source: str, titles: Sequence[str], role: str, title: str | None) -> None:

@@ -40,16 +40,13 @@ def parameter(
             return None
         if infinite and value == "inf":  # as JSON has it
             return math.inf
-        if not is_number(value):
-            raise InputError(name, value, expected)
         try:
-            number = float(value)
+            number = float(value) if is_number(value) else math.nan
         except OverflowError:
             number = math.inf
         is_allowed = math.isfinite(number) or (infinite and number == math.inf)
-        if not (is_allowed and above < number and at_least <= number <= at_most):
-            raise InputError(name, value, expected)
-        if whole and not number.is_integer():
+        is_inside = above < number and at_least <= number <= at_most
+        if not (is_allowed and is_inside and (not whole or number.is_integer())):
             raise InputError(name, value, expected)
         return int(number) if whole else number
 

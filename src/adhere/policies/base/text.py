@@ -27,7 +27,7 @@ from adhere.protocols import as_protocol
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf|nan)(?![a-z0-9_-]))"
     r"|(?P<name>[a-z_][a-z0-9_]*(?:-[a-z0-9_]+)*)|(?P<mark>[()\[\],;=/-])"
-    r"|(?P<quoted>\"[^\"]*\"|'[^']*'))"
+    r"|(?P<quoted>\"[^\"]*\"|'[^']*')|(?P<other>\S))"  # other: part of an arm's name, or a mistake
 )
 _CAPITALS = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MAX_ARM_DIGITS = 6
@@ -68,18 +68,12 @@ class _Parser:
         self._depth = 0
 
     def _tokenise(self, text: str) -> list[_Token]:
-        tokens, place, end = [], 0, len(text.rstrip())
-        while place < end:
-            match = _TOKEN.match(text, place)
-            if match is None:
-                place += len(text[place:]) - len(text[place:].lstrip())
-                tokens.append(_Token("other", text[place], place))  # part of an arm's name, or a mistake
-                place += 1
-                continue
-            kind = match.lastgroup or ""
-            tokens.append(_Token(kind, match.group(kind), match.start(kind)))
-            place = match.end()
-        return [*tokens, _Token("end", "", end)]
+        tokens = [
+            _Token(kind, match.group(kind), match.start(kind))
+            for match in _TOKEN.finditer(text)
+            if (kind := match.lastgroup)
+        ]
+        return [*tokens, _Token("end", "", len(text.rstrip()))]
 
     def _error(self, expected: str, place: int) -> InputError:
         if any(token.place == place and token.kind in ("other", "quoted") for token in self._tokens):
