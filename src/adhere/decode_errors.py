@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from adhere.errors import InputError, short
+from adhere.errors import InputError, joined, short
 
 _PLACE = re.compile(r" - at (?:key in )?`\$?(.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
@@ -90,7 +90,7 @@ def misfit(
     if what in _OF_REWARD or (of_reward and what == "Number out of range"):
         expected = "a number from 0 to 1"
     elif what.startswith("Invalid enum value"):
-        expected = _listed(_type_at(kind, place))
+        expected = joined(map(str, getattr(_type_at(kind, place), "values", ())), "or")
     else:
         expected = in_words(what.removeprefix("Expected ").partition(", got")[0], value)
     field = place.replace("[...]", "").lstrip(".") or whole
@@ -190,11 +190,6 @@ def _type_at(body: type, place: str) -> Any:
         else:
             kind = getattr(kind, "item_type", None)
     return without_null(kind)
-
-
-def _listed(kind: Any) -> str:
-    values = [str(value) for value in getattr(kind, "values", ())]
-    return " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
 
 
 def _quoted(value: object, shown: Callable[[object], str]) -> str:

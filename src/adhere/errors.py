@@ -79,6 +79,16 @@ def quoted(names: Iterable[str]) -> list[str]:
     return [f"'{name}'" for name in every] if any("," in name for name in every) else every
 
 
+def joined(words: Iterable[str], last: str = "and") -> str:
+    """Words as in a sentence: with commas between them, and another word before the last.
+
+    >>> joined(["EXP3", "UCB1", "Thompson"]), joined(["walk", "aspirin"], "or"), joined([])
+    ('EXP3, UCB1 and Thompson', 'walk or aspirin', '')
+    """
+    *others, final = [*words] or [""]
+    return f"{', '.join(others)} {last} {final}" if others else final
+
+
 class UnknownError(InputError):
     """A name or number that does not exist, or that the caller may not see."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from adhere.cli.options import STANDARD_OUTPUT
-from adhere.errors import InputError
+from adhere.errors import InputError, joined
 from adhere.files import is_device, replacing
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _check_output(option: str, path: Path) -> None:
     """Refuse a file that could not be made or written."""
     suffixes = _SUFFIXES.get(option)
     if suffixes is not None and path.suffix.lower() not in suffixes:
-        raise InputError(option, str(path), f"a file ending in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
+        raise InputError(option, str(path), f"a file ending in {joined(suffixes, 'or')}")
     if option == "--html" and str(path) == STANDARD_OUTPUT:
         raise InputError(option, STANDARD_OUTPUT, "a file: a page is not for a terminal")
     check_file(option, path)

@@ -1,7 +1,7 @@
 """A design in plain sentences, for reports, pages and the terminal."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from statistics import NormalDist
 from typing import Final
 
@@ -10,6 +10,7 @@ from adhere.design.design import Design
 from adhere.design.make_look_rules import boundary_values
 from adhere.design.parts import Delay, Rate, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, look_counts, planned_looks
+from adhere.errors import joined
 from adhere.policies import BurnIn, Floor, Learner, Uniform, as_policy
 from adhere.policies.guards.guard import Guard, inside_guards
 from adhere.report.numbers import counted, rounded_numbers
@@ -135,10 +136,7 @@ def _critical(design: Design) -> str:
     ]
     said[0] += " of the information"
     said[-1] = f"{said[-1].rpartition(' at ')[0]} at the end"
-    *first, last = said
-    if len(said) > _MAX_SAID:
-        first = [*first[:2], "…"]
-    return f"{', '.join(first)} and {last}" if first else last
+    return joined([*said[:2], "…", said[-1]] if len(said) > _MAX_SAID else said)
 
 
 def _p(z: float) -> str:
@@ -190,12 +188,6 @@ def in_words(design: Design) -> list[str]:
     return [as_assigned(sentence) for sentence in said] if randomises(design) else said
 
 
-def listed(things: Iterable[str], last: str = "and") -> str:
-    """Things with commas between them, and a word before the last."""
-    *first, final = things
-    return f"{', '.join(first)} {last} {final}" if first else final
-
-
 def percent(share: float) -> str:
     """A share in per cent, with the digits it has.
 
@@ -211,10 +203,10 @@ def _patients(design: Design) -> Iterator[str]:
     many = "Patients" if design.n_patients is None else f"At most {counted(design.n_patients, 'patient')}"
     control = "" if design.control is None else f"; {design.control} is the control"
     how = "randomised to" if randomises(design) else "recommended"
-    yield f"{many} {'is' if design.n_patients == 1 else 'are'} {how} {listed(design.arms, 'or')}{control}."
+    yield f"{many} {'is' if design.n_patients == 1 else 'are'} {how} {joined(design.arms, 'or')}{control}."
     if design.outcome_words or design.reward_values != (0.0, 1.0):
         words = [f"{word} ({value:g})" for word, value in design.outcome_words.items()]
-        yield f"An outcome is {listed(words or [f'{value:g}' for value in design.reward_values], 'or')}."
+        yield f"An outcome is {joined(words or [f'{value:g}' for value in design.reward_values], 'or')}."
     if design.lower_is_better:
         yield LOWER_IS_BETTER
     if design.blinded:
@@ -232,9 +224,9 @@ def _allocation(design: Design) -> Iterator[str]:
     while isinstance(policy, Guard):
         if isinstance(policy, BurnIn):
             patients, lengths = burn_in_of(design)
-            strata = f", within each of the strata {listed(design.strata)}" if design.strata else ""
+            strata = f", within each of the strata {joined(design.strata)}" if design.strata else ""
             whom = "All" if patients == n_patients else f"The first {patients}"
-            long = listed(map(str, lengths), "or")
+            long = joined(map(str, lengths), "or")
             yield f"{whom} patients are randomised in permuted blocks of {long}{strata}."
             if patients == n_patients:
                 return
@@ -273,7 +265,7 @@ def _expected(design: Design) -> Iterator[str]:
     if impute is not None:
         taken = ["nothing taken"] if impute.took_nothing else [f"{impute.actual} taken"] if impute.actual else []
         outcome = [] if impute.reward is None else [f"an outcome of {float(impute.reward):g}"]
-        yield f"What is missing after {counted_days(impute.after_days)} counts as {listed([*taken, *outcome])}."
+        yield f"What is missing after {counted_days(impute.after_days)} counts as {joined([*taken, *outcome])}."
 
 
 def counted_days(days: float) -> str:
@@ -286,7 +278,7 @@ def _delay(delay: Delay) -> str:
         return "Outcomes are expected before the next patient."
     apart = [f"{arm} after {counted_days(days)}" for arm, days in delay.by_arm.items()]
     shape = {"fixed": "", "uniform": " on average, uniformly from 0", "exponential": " on average, exponentially"}
-    among = f" ({listed(apart)})" if apart else ""
+    among = f" ({joined(apart)})" if apart else ""
     return f"Outcomes are expected after {counted_days(delay.days)}{among}{shape[delay.distribution]}."
 
 
@@ -295,17 +287,17 @@ def _rate(rate: Rate) -> str:
     for share, kind in ((rate.after_failure, "failures"), (rate.after_success, "successes")):
         if share is not None:
             apart.append(f"{percent(share)} of {kind}")
-    return listed([*([percent(rate.rate)] if rate.rate or not apart else []), *apart])
+    return joined([*([percent(rate.rate)] if rate.rate or not apart else []), *apart])
 
 
 def _looks(design: Design) -> Iterator[str]:
     looks, counts = design.looks, look_counts(design)
     if looks.days:
-        yield f"The trial is looked at after days {listed(f'{day:g}' for day in looks.days)}, and at its end."
+        yield f"The trial is looked at after days {joined(f'{day:g}' for day in looks.days)}, and at its end."
     elif looks.every is not None:
         yield f"The trial is looked at after every {looks.every} patients with outcomes, and at its end."
     elif len(counts) > 1:
-        before = listed(f"{n}" for n in counts[:-1])
+        before = joined(f"{n}" for n in counts[:-1])
         yield f"The trial is looked at when {before} patients have outcomes, and at its end."
     elif design.stopping is not None:
         yield "The trial is looked at once, at its end."
@@ -313,4 +305,4 @@ def _looks(design: Design) -> Iterator[str]:
 
 def _reported(design: Design) -> Iterator[str]:
     if design.estimands:
-        yield f"Effects are estimated {listed(_ESTIMANDS[name] for name in design.estimands)}."
+        yield f"Effects are estimated {joined(_ESTIMANDS[name] for name in design.estimands)}."

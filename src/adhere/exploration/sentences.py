@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from adhere.errors import joined
 from adhere.exploration.presets import ALWAYS, COMPLIERS, DEFIERS, NEVER, TREATMENT, Group
 from adhere.exploration.protocol_beliefs import TINY, Belief, Truth, credited, sign_of, truth_of, wrong_shares
 from adhere.populations.examples import ARMS
@@ -212,15 +213,6 @@ def _preferred(one: Belief) -> str:
 
 def _gap(one: Belief) -> str:
     return number(abs(one.difference or 0.0))
-
-
-def joined(names: Sequence[str]) -> str:
-    """Names as in a sentence.
-
-    >>> joined(["Chosen", "Actual", "Comply"])
-    'Chosen, Actual and Comply'
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _listed(asides: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from adhere.decode_errors import in_words
-from adhere.errors import InputError
+from adhere.errors import InputError, joined
 from adhere.files import unreadable
 from adhere.service.settings import SETTINGS, ServiceSettings, Setting
 
@@ -72,7 +72,7 @@ def check_value(setting: Setting, value: Any, named: str) -> Any:
     except msgspec.ValidationError as error:
         expected = in_words(str(error).partition(" - at ")[0].removeprefix("Expected ").partition(", got")[0])
         if get_origin(setting.type) is Literal:
-            expected = " or ".join((", ".join(get_args(setting.type)[:-1]), get_args(setting.type)[-1]))
+            expected = joined(get_args(setting.type), "or")
         if setting.many and isinstance(value, str):  # in the settings file
             expected = f"a list: [{json.dumps(value)}]"
         else:

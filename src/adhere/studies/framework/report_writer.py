@@ -17,12 +17,12 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from adhere.errors import InputError
+from adhere.errors import InputError, joined
 from adhere.files import write_file
 from adhere.processors import usable_processors
 from adhere.report.section import Section
 from adhere.studies.framework.study_cache import CachedStudy, read_json, write_tables
-from adhere.studies.framework.words import Tables, listed
+from adhere.studies.framework.words import Tables
 
 _LOCK = ".lock"
 
@@ -100,7 +100,7 @@ def check_page_folder(out: Path, needed: Mapping[str, str]) -> None:
     if any(find_spec(name) is None for name in needed):
         extras = ",".join(sorted(set(needed.values())))
         expected = (
-            f"{listed(needed)} to write the page: pip install 'adhere[{extras}]' (in a checkout: '.[{extras}]')"
+            f"{joined(needed)} to write the page: pip install 'adhere[{extras}]' (in a checkout: '.[{extras}]')"
         )
         raise InputError("out", str(out), expected)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from adhere.errors import joined
 from adhere.report.numbers import counted, estimate_texts
 from adhere.report.page import GLOSSARY, ON_THE_PAPER, ClaimWords, page
 from adhere.report.section import Claim, Listing, ReportFigure, Section, verdict_on
@@ -56,7 +57,7 @@ def read_blocks(package: str, context: Mapping[str, Any]) -> list[Block]:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        f=format, listed=listed, percent=percent, share=share, counted=counted, mean=mean_text, estimate=estimate_text
+        f=format, listed=joined, percent=percent, share=share, counted=counted, mean=mean_text, estimate=estimate_text
     )
     environment.globals.update(verdict_on=verdict_on)
     _, *parts = _BLOCK.split(environment.get_template("words.txt").render(context))
@@ -140,16 +141,6 @@ class StudyPage:
             title, self.sections, drawn, foot, warning, lead=self.lead, glossary=self.glossary, figure_files=False,
             claim_words=claim_words,
         )  # fmt: skip
-
-
-def listed(texts: Iterable[str]) -> str:
-    """Several things in a sentence.
-
-    >>> listed(["EXP3", "UCB1", "Thompson"])
-    'EXP3, UCB1 and Thompson'
-    """
-    texts = list(texts)
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def ends(one: Estimate) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars
 
+from adhere.errors import joined
 from adhere.populations import ComplianceType, ComplianceTypes
 from adhere.populations.examples import defiers
 from adhere.report.dots import Reference, dots
@@ -22,7 +23,7 @@ from adhere.report.section import verdict_on
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.results.outcome import Config
 from adhere.studies.framework.study import Experiment, Study, Tables
-from adhere.studies.framework.words import TYPES_HEADER, Cells, Charts, listed, section_of, type_rows
+from adhere.studies.framework.words import TYPES_HEADER, Cells, Charts, section_of, type_rows
 from adhere.studies.lineup import growth_chart
 from adhere.studies.regret_growth import slopes
 from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT, TOLERANCE
@@ -226,7 +227,7 @@ class Facts:
         """The exponents of a policy on each population it was run on."""
         rows = self.rows(policy)
         texts = zip(texts_in(rows, "late", intervals), rows, strict=True)
-        return listed([f"{text} on {row['population']}" for text, row in texts])
+        return joined([f"{text} on {row['population']}" for text, row in texts])
 
     def text(self, policy: str, name: str, intervals: bool = True) -> str:
         """An estimate for a policy that was run on one population, by the name of its columns."""
@@ -244,7 +245,7 @@ class Facts:
     def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
         """How many trials ended on the worse arm, by their length."""
         rows = self.stuck.filter(policy=policy).to_dicts()
-        return listed([f"{one['ended_wrong']} of {one['n_runs']:,} trials of {one['n_patients']:,}" for one in rows])
+        return joined([f"{one['ended_wrong']} of {one['n_runs']:,} trials of {one['n_patients']:,}" for one in rows])
 
     def recycling_helps(self) -> bool:
         """Whether, of trials of one length, surely fewer ended on the worse arm."""

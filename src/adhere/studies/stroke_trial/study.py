@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars
 
+from adhere.errors import joined
 from adhere.intervals import Z95
 from adhere.populations.stroke import SOURCE
 from adhere.report.dots import Reference, common_limits, dots
@@ -20,7 +21,7 @@ from adhere.simulation import Estimate, SimulationResult
 from adhere.simulation.simulate import POOLED
 from adhere.studies import lineup
 from adhere.studies.framework.study import Experiment, Study, Tables
-from adhere.studies.framework.words import Cells, Charts, ends, estimate_text, listed, mean_text, section_of
+from adhere.studies.framework.words import Cells, Charts, ends, estimate_text, mean_text, section_of
 from adhere.studies.lineup import (
     ACTUAL,
     ALL,
@@ -151,7 +152,7 @@ class Facts:
             for name in NAMES.values():
                 if name not in agreeing:
                     sizes.setdefault(name, []).append(f"{n:,}")
-        return [f"{name} ({listed(its)} runs)" for name, its in sizes.items()]
+        return [f"{name} ({joined(its)} runs)" for name, its in sizes.items()]
 
     def readings(self) -> dict[str, Estimate]:
         """What ThompsonBounded on ε-greedy saves in its other readings."""

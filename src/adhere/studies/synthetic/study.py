@@ -4,13 +4,14 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
+from adhere.errors import joined
 from adhere.report.headline_chart import HeadlineRow, headline_dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import verdict_on
 from adhere.simulation import Estimate, SimulationResult
 from adhere.studies import lineup
 from adhere.studies.framework.study import Experiment, Study, Tables
-from adhere.studies.framework.words import Cells, Charts, ends, listed, percent, section_of, share
+from adhere.studies.framework.words import Cells, Charts, ends, percent, section_of, share
 from adhere.studies.lineup import (
     ACTUAL,
     ALL,
@@ -107,7 +108,7 @@ class Facts:
 
     def lost_texts(self, strategy: str) -> str:
         """Share lost on defiers, by learner, in words."""
-        return listed(f"{percent(one)} ({learner})" for learner, one in self.lost(strategy).items())
+        return joined(f"{percent(one)} ({learner})" for learner, one in self.lost(strategy).items())
 
     def lost_range(self, strategy: str) -> str:
         """The least and the largest share lost on defiers."""
@@ -154,7 +155,7 @@ def is_below(one: Estimate, others: Iterable[Estimate]) -> bool:
 
 def with_learners(learners: Collection[str]) -> str:
     """With which learners something is so."""
-    return f"with {'every learner' if len(learners) == len(LEARNERS) else listed(learners) or 'no learner'}"
+    return f"with {'every learner' if len(learners) == len(LEARNERS) else joined(learners) or 'no learner'}"
 
 
 def holds_for(learners: Collection[str]) -> str:
@@ -162,7 +163,7 @@ def holds_for(learners: Collection[str]) -> str:
     if len(learners) == len(LEARNERS):
         return "holds for every learner"
     others = [learner for learner in LEARNERS if learner not in learners]
-    return f"holds for {listed(learners)}, not for {listed(others)}" if learners else "holds for no learner"
+    return f"holds for {joined(learners)}, not for {joined(others)}" if learners else "holds for no learner"
 
 
 def charts(facts: Facts) -> Charts:
