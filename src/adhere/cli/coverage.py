@@ -1,18 +1,13 @@
 """`adhere coverage`: do the intervals of `adhere analyse` hold?"""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from adhere.cli.destinations import check_folder
 from adhere.cli.options import Seed, duration, integer_option, naming_options, output_option, terminal_width
-
-if TYPE_CHECKING:
-    from adhere.studies.framework.report_writer import PageRun
 
 
 def coverage(
@@ -52,10 +47,13 @@ def coverage(
         _synthetic(out, replications, seed)
         return
     from adhere.studies.coverage.coverage import coverage as run
+    from adhere.studies.coverage.judgements import judge, summary
 
     with naming_options():
         done = run(out, quick=quick, seed=seed, n_processes=processes)
-    typer.echo(_summary(done))
+    judged = summary(judge(done.tables), terminal_width())
+    where = f"page:   {done.page}\ntables: {done.page.parent / 'data'}"
+    typer.echo(f"{judged}\n\n{where}\ntook:   {duration(done.seconds)}")
 
 
 def _synthetic(out: Path, replications: int, seed: int) -> None:
@@ -67,10 +65,3 @@ def _synthetic(out: Path, replications: int, seed: int) -> None:
     typer.echo(summary(found, terminal_width(), details=False))
     took = duration(time.perf_counter() - began)
     typer.echo(f"\nevery set and sentence: {out / 'synthetic.txt'}\ntables: {out / 'data'}\ntook:   {took}")
-
-
-def _summary(done: PageRun) -> str:
-    from adhere.studies.coverage.judgements import judge, summary
-
-    judged = summary(judge(done.tables), terminal_width())
-    return f"{judged}\n\npage:   {done.page}\ntables: {done.page.parent / 'data'}\ntook:   {duration(done.seconds)}"

@@ -13,7 +13,7 @@ from adhere.compilation.intrinsics import buffer_for
 from adhere.compilation.static import MAX_STATIC_ARMS
 from adhere.design.arms import arm_taken
 from adhere.design.design import Design
-from adhere.design.parts import Delay, Rate
+from adhere.design.parts import Rate
 from adhere.design.planned_looks import burn_in_of, look_counts, look_days, planned_looks
 from adhere.evaluation.outcomes import Floats, Ints
 from adhere.looks.judge import N_VALUES, work_size
@@ -80,7 +80,7 @@ def conditions_of(design: Design, n_patients: int, grid: Ints) -> Conditions:
         n_strata=float(len(design.strata)),
         days=_days(design, n_patients),
         per_day=float(design.enrolment.per_day),
-        delay=_delays(design.delay, design.arms),
+        delay=np.array([float(design.delay.by_arm.get(arm, design.delay.days)) for arm in design.arms]),
         distribution=_DISTRIBUTIONS[design.delay.distribution],
         missing_outcome=_rates(design.missing.outcome, design),
         missing_taken=_rates(design.missing.taken, design),
@@ -119,10 +119,6 @@ def _days(design: Design, n_patients: int) -> Floats:
     if enrolment.days:
         return np.array(enrolment.days[:n_patients]) - enrolment.days[0]
     return np.zeros(0) if enrolment.random else np.arange(n_patients) / enrolment.per_day
-
-
-def _delays(delay: Delay, arms: tuple[str, ...]) -> Floats:
-    return np.array([float(delay.by_arm.get(arm, delay.days)) for arm in arms])
 
 
 def _rates(rate: Rate, design: Design) -> Floats:

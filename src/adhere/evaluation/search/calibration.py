@@ -23,7 +23,7 @@ from adhere.evaluation.scenarios.scenarios import (
     read_scenarios,
 )
 from adhere.evaluation.search.confirmed_number import LEVEL, ConfirmedNumber, Tried, aim, confirmed_with, find_number
-from adhere.evaluation.search.error_rates import AT_MOST, INTERVAL, ErrorRates, rate_rows, rate_table
+from adhere.evaluation.search.error_rates import AT_MOST, INTERVAL, error_rates, rate_rows, rate_table
 from adhere.evaluation.search.named_number import number_of, range_to_search, usual_number, with_number
 from adhere.evaluation.search.search import Range, UnreachableError
 from adhere.intervals import Estimate
@@ -132,9 +132,7 @@ class Calibration:
         several = f"under every one of these {len(self.nulls)} nulls ({trials} of each)"
         under = f"under this null ({trials})" if len(self.nulls) == 1 else several
         said = f"with {LEVEL:.0%} confidence the type I error is at most {limit:.4f} {under}."
-        if self.is_confirmed:
-            return said[0].upper() + said[1:]
-        return f"Not confirmed to be at most {self.type_one:g}: {said} More trials can tell better."
+        return self.confirmation.in_words(said, f"at most {self.type_one:g}")
 
     @property
     def how_near(self) -> str:
@@ -269,10 +267,10 @@ def calibrate(
     name = usual_number(design) if number is None else number
     within = range_to_search(design, name, between)
     nulls = _nulls(design, scenarios)
-    rates = ErrorRates("type I", nulls, n_threads, device, executor, progress)
+    machines = {"n_threads": n_threads, "device": device, "executor": executor, "progress": progress}
 
     def errors(value: float, n: int, with_seed: int) -> tuple[float, ...]:
-        return rates(with_number(design, name, value), n, with_seed)
+        return error_rates(with_number(design, name, value), nulls, "type I", n, with_seed, **machines)
 
     present = number_of(design, name)
     start = present if present is not None and within.low <= present <= within.high else None

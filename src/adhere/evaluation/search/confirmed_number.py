@@ -111,6 +111,12 @@ class ConfirmedNumber:
             return self.upper_limit <= self.target
         return all(error.low is not None and error.low <= self.target for error in self.errors)
 
+    def in_words(self, limit: str, promise: str) -> str:
+        """A sentence on the limit that fresh trials showed, which begins with what they do not confirm."""
+        if self.is_confirmed:
+            return limit[0].upper() + limit[1:]
+        return f"Not confirmed to be {promise}: {limit} More trials can tell better."
+
 
 def find_number(
     errors: Errors,

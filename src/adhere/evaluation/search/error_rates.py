@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
 from adhere.design.checks import check
 from adhere.design.design import Design
-from adhere.evaluation.characteristics.characteristics import Characteristics
 from adhere.evaluation.evaluate import evaluate
 from adhere.evaluation.scenarios.scenario import Scenario
 from adhere.evaluation.search.confirmed_number import Tried
 from adhere.intervals import Estimate
 from adhere.report.text_table import text_table
-from adhere.simulation.execution.progress import Progress
 
 if TYPE_CHECKING:
     import polars
@@ -28,37 +24,16 @@ _SHOWN = {AT_MOST: "{0.high:.4f}", AT_LEAST: "{0.low:.4f}", INTERVAL: "[{0.low:.
 ErrorOf: TypeAlias = Literal["type I", "type II"]
 
 
-@dataclass(frozen=True)
-class ErrorRates:
-    """Simulates designs in scenarios, on the machines given, and counts their errors."""
-
-    of: ErrorOf
-    scenarios: tuple[Scenario, ...]
-    n_threads: int | None
-    device: str
-    executor: Executor | None
-    progress: Progress | bool | None
-
-    def __call__(self, design: Design, n_trials: int, seed: int) -> tuple[float, ...]:
-        """The rate of error of a design in each scenario."""
-        check(design)
-        evaluation = evaluate(
-            msgspec.structs.replace(design, estimands=()),  # estimates are what takes longest
-            self.scenarios,
-            n_trials,
-            seed,
-            n_threads=self.n_threads,
-            device=self.device,
-            executor=self.executor,
-            progress=self.progress,
-        )
-        return tuple(self._rate(evaluation[place, 0]) for place in range(len(self.scenarios)))
-
-    def _rate(self, found: Characteristics) -> float:
-        """Of claims about any arm."""
-        name = "false_claim" if self.of == "type I" else "right_claim"
-        rate = float(found.moments.mean[found.columns.where(name, found.columns.n_arms)])
-        return rate if self.of == "type I" else 1.0 - rate
+def error_rates(
+    design: Design, scenarios: Sequence[Scenario], of: ErrorOf, n_trials: int, seed: int, **machines: Any
+) -> tuple[float, ...]:
+    """The rate of error of a design in each scenario, of claims about any arm, simulated by the machines given."""
+    check(design)
+    lean = msgspec.structs.replace(design, estimands=())  # estimates are what takes longest
+    evaluation = evaluate(lean, scenarios, n_trials, seed, **machines)
+    name = "false_claim" if of == "type I" else "right_claim"
+    rates = [float(one.moments.mean[one.columns.where(name, one.columns.n_arms)]) for one in evaluation.results]
+    return tuple(rates if of == "type I" else [1.0 - rate for rate in rates])
 
 
 def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:

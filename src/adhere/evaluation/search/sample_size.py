@@ -30,7 +30,7 @@ from adhere.evaluation.search.confirmed_number import (
     crossing,
     find_number,
 )
-from adhere.evaluation.search.error_rates import AT_LEAST, ErrorRates, rate_rows, rate_table
+from adhere.evaluation.search.error_rates import AT_LEAST, error_rates, rate_rows, rate_table
 from adhere.evaluation.search.named_number import usual_number
 from adhere.evaluation.search.search import ROOT, Range, UnreachableError
 from adhere.intervals import Z95, Estimate
@@ -161,9 +161,7 @@ class SampleSize:
         """What fresh trials say of the power, in a sentence."""
         found, trials = self.power_found, f"{self.n_trials:,} fresh trials"
         said = f"with {LEVEL:.0%} confidence the power is at least {found.low:.4f} ({trials})."
-        if self.is_confirmed:
-            return said[0].upper() + said[1:]
-        return f"Not confirmed to be at least {self.power:g}: {said} More trials can tell better."
+        return self.confirmation.in_words(said, f"at least {self.power:g}")
 
     @property
     def how_near(self) -> str:
@@ -273,11 +271,11 @@ def sample_size(
     wanted = _wanted(design, scenario, scenarios)
     resized(design, design.n_patients or 1)  # which refuses a design without a size, or with a day for each patient
     start = design.n_patients or 1
-    rates = ErrorRates("type II", (wanted,), n_threads, device, executor, progress)
+    machines = {"n_threads": n_threads, "device": device, "executor": executor, "progress": progress}
     within = Range(smallest_size(design), min(_TIMES_LARGER * start, MAX_PATIENTS), ROOT, 0, strict="high")
 
     def errors(size: float, n: int, with_seed: int) -> tuple[float, ...]:
-        return rates(resized(design, round(size)), n, with_seed)
+        return error_rates(resized(design, round(size)), [wanted], "type II", n, with_seed, **machines)
 
     try:
         confirmed = find_number(errors, 1, 1.0 - power, within, start, n_trials, seed, on_tried, conservative=True)
