@@ -64,11 +64,9 @@ def _export(path: str, handler: Any, types: Mapping[str, str], reveals: str) -> 
     return _file(path, ANALYST_ROLES, handler, *media, query=(("format", Choice(tuple(types))),), reveals=reveals)
 
 
-def _post(path: str, roles: frozenset[str], handler: Any, body: type, **more: Any) -> Route:
+def _post(path: str, roles: frozenset[str], handler: Any, body: type, status: int = 201, **more: Any) -> Route:
     """Make a route that changes something but a trial's log; the response is what the handler returns."""
-    return Route(
-        "POST", path, roles, handler, handler.__annotations__["return"], body=body, **{"status": 201, **more}
-    )
+    return Route("POST", path, roles, handler, handler.__annotations__["return"], status, body, **more)
 
 
 def _write(
