@@ -359,24 +359,18 @@ class SqliteStore(Store):
         possession.close()
 
     def _close(self) -> None:
+        """Close the file, but keep SQLite from moving what was written over the log into it, as it does at this end.
+
+        A file that was deleted or replaced, and its log, are open still, and are put together again.
+        """
         with ExitStack() as others:
             if self._watch is not None:
                 others.callback(self._watch.close)
                 if self._watch.overwritten:
-                    others.enter_context(self._keeping_log())
+                    with suppress(sqlite3.Error, StoreError):
+                        reader = others.enter_context(closing(self._connect(read_only=True)))
+                        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
             self._connection.close()
-
-    @contextmanager
-    def _keeping_log(self) -> Iterator[None]:
-        """Keep SQLite from moving what was written over the log into the file, as it does at the last close.
-
-        A file that was deleted or replaced, and its log, are open still, and are put together again.
-        """
-        with ExitStack() as stack:
-            with suppress(sqlite3.Error, StoreError):
-                reader = stack.enter_context(closing(self._connect(read_only=True)))
-                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            yield
 
     def _unlock(self) -> None:
         if self._lock is not None:
