@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from adhere.design.design import Design
 from adhere.design.parts import MIRRORED, Rate, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, look_counts, planned_looks
+from adhere.design.sentences import say
 from adhere.design.stopping_checks import PROBABILITIES, THRESHOLDS
 from adhere.policies.guards.permuted_blocks import predictable_share
 
@@ -27,18 +28,15 @@ def _block_warnings(design: Design) -> Iterator[str]:
     lengths, n_arms = burn_in_of(design).lengths, len(design.arms)
     if len(lengths) == 1 and not lengths[0] % n_arms:
         share = predictable_share(n_arms, lengths[0])
-        yield (
-            f"policy: all blocks of the burn-in have {lengths[0]} patients, so whoever sees every arm of a block can "
-            f"tell {100 * share:.0f}% of the arms beforehand; without block= lengths vary"
-        )
+        yield say("equal_blocks", length=lengths[0], share=100 * share)
 
 
 def _stopping_warnings(design: Design) -> Iterator[str]:
     rules, n_looks = design.stopping, planned_looks(design)
     if n_looks < 2 and rules is not None and rules.futility is not None:
-        yield "stopping.futility: it has no say at the last look, and this design has no other"
+        yield say("no_look_for_futility")
     if n_looks > 1 and (rules is None or not _can_stop(rules)):
-        yield f"stopping: this design has {n_looks} looks, and nothing that could stop its trial before the last"
+        yield say("cannot_stop", n_looks=n_looks)
     elif rules is not None and rules.by in PROBABILITIES:
         yield from _probability_warnings(design, rules)
     elif rules is not None and rules.by == "z-test":
@@ -53,31 +51,26 @@ def _can_stop(rules: Stopping) -> bool:
 def _probability_warnings(design: Design, rules: Stopping) -> Iterator[str]:
     above = _numbers(rules.superiority)
     if above and planned_looks(design) > 1 and design.control is None and above[0] <= 1.0 / len(design.arms):
-        yield f"stopping.superiority: some arm always has {above[0]:g} or more: every trial stops at its first look"
+        yield say("stops_at_once", least=above[0])
     elif above and min(above) < 0.5:
-        yield f"stopping.superiority {min(above):g}: an arm would be claimed to be better that probably is not"
+        yield say("probably_not", least=min(above))
     for name in THRESHOLDS:
         values = _numbers(getattr(rules, name))
         if any(min(value, 1.0 - value) < _EXACT for value in values):
             end = 0 if min(values) < _EXACT else 1
-            yield (
-                f"stopping.{name}: probabilities are right to {_EXACT:g}, so one that near to {end} decides by "
-                "rounding; left out, it is off"
-            )
+            yield say("by_rounding", name=name, exact=_EXACT, end=end)
 
 
 def _z_warnings(design: Design, rules: Stopping) -> Iterator[str]:
     n_patients = design.n_patients or 0
-    largest = math.sqrt(
-        n_patients
-    )  # z² is at most the number of patients, where all of one arm differ from the other
+    # z² is at most the number of patients, where all of one arm differ from the other
+    largest = math.sqrt(n_patients)
     for name in ("superiority", "inferiority"):
         lowest = min(_numbers(getattr(rules, name)), default=0.0)
         if lowest > largest:
-            reached = f"so none reaches {lowest:g}"
-            yield f"stopping.{name}: no z of {n_patients:,} patients is above {largest:.3g}, {reached}"
+            yield say("z_out_of_reach", name=name, n_patients=n_patients, largest=largest, lowest=lowest)
         elif lowest > _LARGE_Z:
-            yield f"stopping.{name}: a z of {lowest:g} hardly ever comes about; 2 to 5 are usual"
+            yield say("large_z", name=name, lowest=lowest)
 
 
 def _numbers(threshold: Threshold | str | None) -> tuple[float, ...]:
@@ -90,10 +83,7 @@ def _delay_warnings(design: Design, n_patients: int) -> Iterator[str]:
     enrolment = _enrolment_days(design, n_patients)
     longest = max([design.delay.days, *design.delay.by_arm.values()])
     if longest > enrolment and math.isfinite(enrolment):
-        yield (
-            f"delay: outcomes come after {longest:g} days, and all {n_patients} patients after {enrolment:g}: "
-            "no outcome can change who is recommended what"
-        )
+        yield say("delay", days=longest, n_patients=n_patients, enrolment=enrolment)
 
 
 def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
@@ -101,21 +91,18 @@ def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
     lowest = min(share for _, share in design.missing.outcome.shares())
     is_imputed = design.impute is not None and design.impute.reward is not None
     if lowest == 1.0 and not is_imputed:
-        yield "missing.outcome: no outcome is ever reported, so nothing is learned and no look finds anything"
+        yield say("no_outcomes")
         return
     expected = n_patients if is_imputed else n_patients * (1.0 - lowest)
     field = "looks.at" if design.looks.at else "looks.every"
     for count in look_counts(design)[:-1]:
         if count > expected - 1e-9 * n_patients and expected < n_patients:
             few = "" if design.missing.outcome == Rate(lowest) else "at most "
-            yield (
-                f"{field}: {count:,} outcomes, where of {n_patients:,} patients {few}{expected:,.4g} are expected to "
-                "have one: such a look may never take place"
-            )
+            yield say("few_outcomes", field=field, count=count, n_patients=n_patients, few=few, expected=expected)
             break
     end = _enrolment_days(design, n_patients) + _longest_wait(design, n_patients)
     if late := [day for day in design.looks.days if day > end]:
-        yield f"looks.days: day {late[0]:g}, when all outcomes are in by day {end:.4g} and the trial has ended"
+        yield say("late_look", day=late[0], end=end)
 
 
 def _enrolment_days(design: Design, n_patients: int) -> float:

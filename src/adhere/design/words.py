@@ -10,6 +10,7 @@ from adhere.design.design import Design
 from adhere.design.make_look_rules import boundary_values
 from adhere.design.parts import Delay, Rate, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, look_counts, planned_looks
+from adhere.design.sentences import say
 from adhere.errors import joined
 from adhere.policies import BurnIn, Floor, Learner, Uniform, as_policy
 from adhere.policies.guards.guard import Guard, inside_guards
@@ -40,16 +41,9 @@ def as_assigned(text: str) -> str:
     return _RECOMMEND.sub(lambda found: f"{_ASSIGN[found[1]]}sign{'ment' if found[2] else ''}", text)
 
 
-_EVIDENCE: Final = {
-    "posterior": "posterior probabilities, from the outcomes of each arm recommended and uniform priors",
-    "belief": "what the policy itself believes",
-    "z-test": "a z-test of the outcomes of each arm recommended",
-    "wealth": "the wealth of bets against no effect, as in the analysis' confidence sequence",
-}
 _BOUNDARIES: Final = {"obrien-fleming": "O'Brien and Fleming", "pocock": "Pocock"}
 _MAX_LOOKS: Final = 60  # whose critical values are found within a second
 _MAX_SAID: Final = 10
-_BINDING: Final = "but not at the last look. That is binding: type I errors rely on it."
 
 
 def stopping_sentences(design: Design) -> Iterator[str]:
@@ -57,12 +51,9 @@ def stopping_sentences(design: Design) -> Iterator[str]:
     rules = design.stopping
     if rules is None:
         return
-    yield f"A look decides by {_EVIDENCE[rules.by]}."
+    yield say(f"decides_by_{rules.by}")
     if rules.by == "wealth":
-        yield (
-            f"An arm is better or worse than {_other(design)} if that holds at any time at level {rules.alpha:g}: "
-            "the trial stops for the better, and drops the worse."
-        )
+        yield say("wealth", other=_other(design), alpha=rules.alpha)
     elif rules.by == "z-test":
         yield from _by_z(design, rules)
     else:
@@ -74,58 +65,44 @@ def _other(design: Design) -> str:
 
 
 def _by_probability(design: Design, rules: Stopping) -> Iterator[str]:
-    of = "best" if design.control is None else f"better than {design.control}"
+    best = "best" if design.control is None else f"better than {design.control}"
     if rules.superiority is not None:
-        high = _at(rules.superiority)
-        yield f"The trial stops for superiority once an arm is {of} with a probability of {high} or more."
-    mirrors_nothing = isinstance(rules.inferiority, str) and rules.superiority is None
-    if rules.inferiority is not None and not mirrors_nothing:
-        low = _at(_complement(rules.superiority) if isinstance(rules.inferiority, str) else rules.inferiority)
-        yield f"An arm is dropped for inferiority once it is {of} with a probability of {low} or less."
+        yield say("superiority", best=best, at=_at(rules.superiority))
+    inferiority = _complement(rules.superiority) if isinstance(rules.inferiority, str) else rules.inferiority
+    if inferiority is not None:
+        yield say("inferiority", best=best, at=_at(inferiority))
     if rules.equivalence is not None and rules.margin is not None:
-        ends = "the trial stops" if design.control is None else "an arm is dropped"
-        whom = "all arms left differ" if design.control is None else f"it differs from {design.control}"
-        yield (
-            f"For equivalence {ends} once {whom} by less than {rules.margin:g} with a probability of "
-            f"{_at(rules.equivalence)} or more."
-        )
+        kind = "equivalence_of_all" if design.control is None else "equivalence_to_control"
+        yield say(kind, control=design.control, margin=rules.margin, at=_at(rules.equivalence))
     if rules.futility is not None:
         gain = "any gain" if rules.margin is None else f"a gain of more than {rules.margin:g}"
-        yield (
-            f"An arm is dropped for futility once {gain} over {_other(design)} has a probability of "
-            f"{_at(rules.futility)} or less, {_BINDING}"
-        )
+        yield say("futility", gain=gain, other=_other(design), at=_at(rules.futility))
 
 
 def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
+    other = _other(design)
     if rules.boundary is not None:
-        yield (
-            f"An arm is better or worse than {_other(design)} beyond the boundary of {_BOUNDARIES[rules.boundary]}, "
-            f"two-sided at level {rules.alpha:g}: the trial stops for the better, and drops the worse."
-        )
+        yield say("boundary", other=other, boundary=_BOUNDARIES[rules.boundary], alpha=rules.alpha)
         if planned_looks(design) <= _MAX_LOOKS:
-            yield f"Its critical values of |z|: {_critical(design)}."
+            yield say("critical_values", values=_critical(design))
     if rules.superiority is not None:
-        yield f"The trial stops for superiority over {_other(design)} at a z of {_at(rules.superiority)} or more."
-    if rules.inferiority is not None and not isinstance(rules.inferiority, str):
-        yield f"An arm is dropped for inferiority at a z of minus {_at(rules.inferiority)} or less."
-    elif rules.superiority is not None:
-        yield f"An arm is dropped for inferiority at a z of minus {_at(rules.superiority)} or less."
+        yield say("z_superiority", other=other, at=_at(rules.superiority))
+    inferiority = rules.inferiority
+    if inferiority is None or isinstance(inferiority, str):
+        inferiority = rules.superiority
+    if inferiority is not None:
+        yield say("z_inferiority", at=_at(inferiority))
     if rules.equivalence is not None and rules.margin is not None:
-        yield (
-            f"An arm is dropped for equivalence once its difference from {_other(design)}, with "
-            f"{_at(rules.equivalence)} standard errors, is within {rules.margin:g}."
-        )
+        yield say("z_equivalence", other=other, at=_at(rules.equivalence), margin=rules.margin)
     if rules.futility is not None:
-        yield f"An arm is dropped for futility at a z of {_at(rules.futility)} or less, {_BINDING}"
+        yield say("z_futility", at=_at(rules.futility))
 
 
-def _complement(threshold: Threshold | None) -> Threshold:
-    """1 minus it, in the decimals that it has; a design whose inferiority mirrors its superiority has one."""
-    assert threshold is not None
+def _complement(threshold: Threshold | None) -> Threshold | None:
+    """1 minus it, in the decimals that it has."""
     if isinstance(threshold, tuple):
         return tuple(round(1.0 - value, 12) for value in threshold)
-    return round(1.0 - threshold, 12)
+    return None if threshold is None else round(1.0 - threshold, 12)
 
 
 def _critical(design: Design) -> str:
