@@ -7,6 +7,7 @@ soon as there is one that may use the trial.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC
 from functools import partial, wraps
 from typing import Final, TypeVar
 
@@ -171,14 +172,14 @@ def _lines(
     design = live.design
 
     def line(number: int) -> ListedRecommendation:
-        known, stratum, event = follow_up.known(number), follow_up.stratum(number), made[number]
+        known, event = follow_up.known(number), made[number]
         return ListedRecommendation(
             recommendation_id=event.recommendation_id,
-            site=follow_up.site(number),
-            at=follow_up.at(number),
+            site=event.site,
+            at=event.at.astimezone(UTC),
             state=_state(known),
             missing=missing(known),
-            stratum=None if stratum is None else design.strata[stratum],
+            stratum=None if event.stratum is None else design.strata[event.stratum],
             subject=names.get(event.subject),
             arm=design.arms[event.chosen] if acts and not design.blinded else None,
             kit=live.kits.code(event.epoch, number) if acts and live.kits.usable else None,

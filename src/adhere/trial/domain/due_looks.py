@@ -115,8 +115,6 @@ def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
 def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
     """Choose an arm; if the policy fails, draw one of the arms left with equal probabilities, and say why."""
     given = state.policy_state, state.n_recommendations, state.epoch
-    if state.looks is None:
-        return state.engine.choose_or_fall_back(*given)
     return state.engine.choose_or_fall_back(*given, lambda: choose(state, stratum), arms_left(state))
 
 

@@ -31,7 +31,6 @@ class _Said(msgspec.Struct, gc=False):
     recommendation_index: int | None = None
     subject: str = ""
     site: str = ""
-    stratum: int | None = None
     actual: int | None = None
     reward: float | None = None
     retract: tuple[str, ...] = ()
@@ -58,8 +57,7 @@ class FollowUp:
         self.sites: list[str] = []
         self.counts: list[SiteCounts] = []
         self._site_of, self._at = array("i"), array("d")
-        self._stratum, self._keys = array("i"), bytearray()
-        self._known = bytearray()
+        self._keys, self._known = bytearray(), bytearray()
         self._pending: dict[int, None] = {}
 
     def catch_up(self, view: ReadTransaction, trial: int) -> None:
@@ -102,7 +100,6 @@ class FollowUp:
         number = len(self._known)
         self._site_of.append(index)
         self._at.append(said.at.timestamp())
-        self._stratum.append(-1 if said.stratum is None else said.stratum)
         self._keys += bytes.fromhex(said.subject[: 2 * _KEY])
         self._known.append(0)
         self._pending[number] = None
@@ -130,10 +127,6 @@ class FollowUp:
     def at(self, number: int) -> datetime:
         """When a recommendation was made."""
         return datetime.fromtimestamp(self._at[number], UTC)
-
-    def stratum(self, number: int) -> int | None:
-        """The stratum of a recommendation."""
-        return self._stratum[number] if self._stratum[number] >= 0 else None
 
     def of_subject(self, key: str) -> Iterable[int]:
         """The recommendations that may be for the subject of a key: its beginning is compared."""

@@ -106,12 +106,11 @@ class RunningMonitor:
         played = []
         for arm in _others(records):
             no_compliers = why_no_compliers(records, arm, records.control)
-            sequence = self._revised(records, (arm, View.INTENTION_TO_TREAT, LEVEL), n_same)
-            played.append(replace(sequence, note=f"{sequence.note} {no_compliers}".strip()))
+            for view in [View.INTENTION_TO_TREAT] + [View.COMPLIERS] * (not no_compliers):
+                sequence = self._revised(records, (arm, view, LEVEL), n_same)
+                played.append(replace(sequence, note=f"{sequence.note} {no_compliers}".strip()))
             if no_compliers:
                 self._sequences.pop((arm, View.COMPLIERS, LEVEL), None)
-            else:
-                played.append(self._revised(records, (arm, View.COMPLIERS, LEVEL), n_same))
         return tuple(played)
 
     def _revised(self, records: Records, key: _Key, n_same: int) -> ConfidenceSequence:
