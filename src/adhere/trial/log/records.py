@@ -52,7 +52,7 @@ def records_of_histories(
     design: Design, each: Iterable[tuple[Recommended, History]], by_site: bool = False
 ) -> Records:
     """The records of a trial from its recommendations, in order, and the history of each."""
-    rows = RecordRows()
+    rows = RecordRows(len(design.arms))
     for made, history in each:
         rows.add(made, history)
     records = records_of_rows(design, rows, by_site)
@@ -66,12 +66,10 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
     it has one.
     """
     name, arms, design_strata = design.name, design.arms, design.strata
-    warnings = rows.warnings()
     layers = rows.sites if by_site else [design_strata[number] for number in rows.strata if number is not None]
     strata = sorted_names(set(layers)) if by_site or design_strata else []
     numbers = {layer: number for number, layer in enumerate(strata)}
-    probabilities = rows.all_probabilities(len(arms))
-    known = probabilities is not None
+    known = not rows.n_without_probabilities or rows.n_without_probabilities < len(rows)
     return Records(
         name=name,
         source=f"trial {name}",
@@ -80,7 +78,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
         actual=np.array(rows.actual, dtype=np.int64),
         reward=np.array(rows.reward, dtype=np.float64),
         control=control_of(arms, design.control),
-        probabilities=probabilities,
+        probabilities=np.array(rows.probabilities).reshape(-1, len(arms)) if known else None,
         estimated=np.array(rows.estimated, dtype=np.bool_) if known else None,
         seen=np.array(rows.seen, dtype=np.int64),
         actual_at=np.array(rows.actual_at, dtype=np.int64),
@@ -91,7 +89,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
         imputed_actual=np.array(rows.imputed_actual, dtype=np.bool_),
         imputed_reward=np.array(rows.imputed_reward, dtype=np.bool_),
         left_out={IN_ERROR: rows.n_in_error} if rows.n_in_error else {},
-        warnings=tuple(warnings),
+        warnings=tuple(rows.warnings()),
         order="that of the log",
         rehearsal=design.rehearsal,
         lower_is_better=design.lower_is_better,
@@ -103,6 +101,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
 class RecordRows:
     """The columns of the records, as they grow; NumPy makes arrays of those of numbers without looking at each."""
 
+    n_arms: int
     number: array[int] = field(default_factory=lambda: array("q"))  # the id of the recommendation
     chosen: array[int] = field(default_factory=lambda: array("q"))
     actual: array[int] = field(default_factory=lambda: array("q"))
@@ -120,7 +119,7 @@ class RecordRows:
     strata: list[int | None] = field(default_factory=list)
     subjects: Counter[str] = field(default_factory=Counter)
     n_in_error: int = 0
-    without_probabilities: list[int] = field(default_factory=list)  # rows
+    n_without_probabilities: int = 0
     first_without: str = ""
 
     def __len__(self) -> int:
@@ -135,7 +134,7 @@ class RecordRows:
         self.chosen.append(made.chosen)
         for column, value in self._known(history):
             column.append(value)
-        self.probabilities.extend(made.probabilities)
+        self.probabilities.extend(made.probabilities or (np.nan,) * self.n_arms)
         self.estimated.append(made.estimated)
         self.seen.append(made.learned_up_to)
         self.at.append(made.at.timestamp())
@@ -144,24 +143,7 @@ class RecordRows:
         self.subjects[made.subject] += 1
         if not made.probabilities:
             self.first_without = self.first_without or made.recommendation_id
-            self.without_probabilities.append(len(self.chosen) - 1)
-
-    def all_probabilities(self, n_arms: int) -> Floats | None:
-        """The probability of every arm for every recommendation, NaN where it was not logged; None if none was.
-
-        >>> rows = RecordRows(chosen=array("q", [0, 1]), probabilities=array("d", [0.5, 0.5]))
-        >>> rows.without_probabilities.append(0)
-        >>> rows.all_probabilities(2).tolist()
-        [[nan, nan], [0.5, 0.5]]
-        """
-        logged = np.array(self.probabilities, dtype=np.float64).reshape(-1, n_arms)
-        if not self.without_probabilities:
-            return logged
-        if not len(logged):
-            return None
-        every = np.full((len(self), n_arms), np.nan)
-        every[np.delete(np.arange(len(self)), self.without_probabilities)] = logged
-        return every
+            self.n_without_probabilities += 1
 
     def renew(self, row: int, history: History) -> None:
         """Take what is known now of a recommendation that was added before."""
@@ -183,10 +165,8 @@ class RecordRows:
     def warnings(self) -> list[str]:
         """Warnings for a reader of the records."""
         said = []
-        if 0 < len(self.without_probabilities) < len(self.chosen):
-            said.append(
-                missing_probabilities(len(self.without_probabilities), f"recommendation {self.first_without}")
-            )
+        if 0 < self.n_without_probabilities < len(self):
+            said.append(missing_probabilities(self.n_without_probabilities, f"recommendation {self.first_without}"))
         subjects = {subject: n for subject, n in self.subjects.items() if subject}
         if several := sum(n > 1 for n in subjects.values()):
             said.append(repeated_subjects(several, len(subjects), sum(subjects.values())))
@@ -211,7 +191,7 @@ class RunningRecords:
 
     def __init__(self, trial: int, design: Design) -> None:
         self._trial, self._design = trial, design
-        self._rows, self._position = RecordRows(), 0
+        self._rows, self._position = RecordRows(len(design.arms)), 0
 
     def update(self, view: ReadTransaction) -> Renewed:
         """The records at the head of the log."""
@@ -223,7 +203,7 @@ class RunningRecords:
             history = history_of(map(decode, bodies))
             n_same = min(n_same, row)
             if history.in_error:  # all rows behind it move up
-                self._rows = RecordRows()
+                self._rows = RecordRows(len(self._design.arms))
                 break
             self._rows.renew(row, history)
         for made, history in read_histories(view, self._trial, len(self._rows) + self._rows.n_in_error):

@@ -77,7 +77,7 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
 def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
     """The results at the head of the log, from the same records as the monitor's numbers."""
     head, state = view.head(trial), read_state(view, trial, design, engine)
-    rows, n_fallbacks, n_refused = RecordRows(), 0, 0
+    rows, n_fallbacks, n_refused = RecordRows(len(design.arms)), 0, 0
     for made, history in read_histories(view, trial):
         rows.add(made, history)
         n_fallbacks += bool(history.fallback) and not history.in_error
