@@ -18,7 +18,6 @@ _HEADERS: Final = {**HEADERS, "cache-control": "no-cache", "referrer-policy": "n
 _NEXT: Final = (
     "send a token with each request: curl -H 'Authorization: Bearer adh_…'; whoever runs this service makes them"
 )
-_WORDS: Final = {"integer": "whole number", "string": "text", "boolean": "true or false"}
 
 
 async def start(context: RequestContext) -> Start | Response:
@@ -44,8 +43,7 @@ def _docs_page(openapi: bytes) -> str:
         for method, operation in methods.items():
             sections.setdefault(operation["tags"][0], []).append((method.upper(), path, operation))
     schemas = document["components"]["schemas"]
-    tools = {"fields": fields_of, "words": type_words}
-    return render("docs.html", info=document["info"], sections=sections, schemas=schemas, **tools)
+    return render("docs.html", info=document["info"], sections=sections, schemas=schemas, fields=fields_of)
 
 
 def fields_of(schema: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]], bool, str, str]]:
@@ -55,21 +53,6 @@ def fields_of(schema: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]
         said = dict.fromkeys(part["description"] for part in (field, *kinds) if "description" in part)
         default = "" if field.get("default") is None else json.dumps(field["default"], ensure_ascii=False)
         yield name, kinds, name in schema.get("required", ()), default, " ".join(said)
-
-
-def type_words(schema: dict[str, Any]) -> str:
-    """A type in words, with its bounds.
-
-    >>> type_words({"type": "string", "maxLength": 200, "minLength": 1}), type_words({"type": "number", "minimum": 0})
-    ('text (1 to 200 characters)', 'number (at least 0)')
-    """
-    kind = str(schema.get("type", "anything"))
-    low, high = schema.get("minimum", schema.get("minLength")), schema.get("maximum", schema.get("maxLength"))
-    bounds = f"{low:g} to {high:g}" if None not in (low, high) else f"at least {low:g}" if low is not None else ""
-    if low is None and high is not None:
-        bounds = f"at most {high:g}"
-    unit = " characters" if kind == "string" else ""
-    return _WORDS.get(kind, kind) + (f" ({bounds}{unit})" if bounds else "")
 
 
 def prefers_html(accept: list[str]) -> bool:

@@ -36,7 +36,7 @@ class Pages:
     ) -> Response:
         """The page, or a redirection to the sign-in of someone without a session."""
         page = self._page(scope, route)
-        if page.secret and not route.is_static:  # whose files those are does not matter
+        if page.secret and not route.path.startswith("/static/"):  # which show nobody's session
             page.holder = await self._auth.session(page.secret, scope, context)
             page.admission = context.admission
         page.query = _query(scope)

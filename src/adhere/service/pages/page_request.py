@@ -50,11 +50,6 @@ class PageRoute:
     if_unknown = "load the page again to see whether it was"
 
     @property
-    def is_static(self) -> bool:
-        """Whether it is a file, which shows nobody's session."""
-        return self.path.startswith("/static/")
-
-    @property
     def roles(self) -> frozenset[str]:
         """The roles that may open it."""
         return reduce(lambda roles, name: roles & OPERATIONS[name].roles, self.calls, PEOPLE)
@@ -162,13 +157,10 @@ class PageRequest:
         """Return the pages in the navigation that this role may open: name, address, whether it is this one."""
         if self.holder is None:
             return []
-        found = []
-        for route in self.table:
-            if route.tab and self.holder.role in route.roles and of_trial == ("{trial}" in route.path):
-                segments = [part for part in route.path.split("/")[2:] if part]
-                address = self.address(*(self.trial if part == "{trial}" else part for part in segments))
-                found.append((route.tab, address, route.path == self.route.path))
-        return found
+        role, trial = self.holder.role, quote(self.trial, safe="")
+        routes = [one for one in self.table if one.tab and role in one.roles and of_trial == ("{trial}" in one.path)]
+        addresses = [f"{self.root}{one.path}".replace("{trial}", trial) for one in routes]
+        return [(one.tab, at, one.path == self.route.path) for one, at in zip(routes, addresses, strict=True)]
 
     def address(self, *segments: object, **query: object) -> str:
         """The address of a page, its segments quoted: `address("trials", name, "monitor")`."""
