@@ -132,9 +132,7 @@ def in_words(expected: str, value: object = None) -> str:
     if sign is None:
         return words
     bound = bound.removesuffix(".0")
-    if not length:
-        return f"{words} of {_BOUNDS[sign]} {bound}"
-    if isinstance(value, str):
+    if length and isinstance(value, str):
         return "text that is not empty" if not value else f"{_BOUNDS[sign]} {bound} characters (got {len(value)})"
     return f"{words} of {_BOUNDS[sign]} {bound}"
 

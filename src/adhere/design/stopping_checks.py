@@ -10,6 +10,7 @@ from typing import Final
 from adhere.design.design import Design
 from adhere.design.parts import MIRRORED, Stopping, Threshold
 from adhere.design.planned_looks import burn_in_of, planned_looks
+from adhere.design.sentences import say
 from adhere.errors import InputError
 from adhere.policies import as_policy
 from adhere.policies.guards.guard import inside_guards
@@ -87,10 +88,7 @@ def _check_comparison(design: Design, rules: Stopping) -> None:
 def _check_belief(design: Design) -> None:
     policy = inside_guards(as_policy(design.policy))
     if not getattr(policy, "matches_probability", False):
-        sentence = (
-            "stopping.by: 'belief' needs a policy that draws arms from a posterior (thompson, base-thompson, "
-            f"mediated-thompson), and {policy.name} has none; by 'posterior' any policy will do"
-        )
+        sentence = say("no_posterior", policy=policy.name)
         raise InputError("stopping.by", "belief", "a policy with a posterior", sentence)
 
 
@@ -157,8 +155,5 @@ def _check_contradictions(rules: Stopping, looks: Mapping[str, tuple[float, ...]
         for look, (high, low) in enumerate(zip(above or (), below or (), strict=False), start=1):
             if low >= high:
                 at = f" at look {look}" if len(set(above or ())) > 1 or len(set(below or ())) > 1 else ""
-                sentence = (
-                    f"stopping.{name} ({low:g}) and stopping.superiority ({high:g}) contradict each other{at}: "
-                    f"{name} must be below superiority"
-                )
+                sentence = say("contradiction", name=name, low=low, high=high, at=at)
                 raise InputError(f"stopping.{name}", low, f"a number below {high:g}", sentence)
