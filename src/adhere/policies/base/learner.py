@@ -110,4 +110,4 @@ def update_both_arms(
 
 
 def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
-    """Only certified experts recycle outcomes."""
+    """Learn nothing: for policies that do not learn, and of recycled outcomes, which only certified experts have."""

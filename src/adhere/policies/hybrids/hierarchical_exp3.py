@@ -20,7 +20,7 @@ from adhere.policies.base.generic import (
 from adhere.policies.base.parameters import parameter
 from adhere.policies.base.policy import AnyLearner, CompiledPolicy, Policy, TrialShape
 from adhere.policies.learners.exp3 import Exp3
-from adhere.policies.numerics.exponential_weights import divisor, guarded_probability, lower_weight, normalise
+from adhere.policies.numerics.exponential_weights import guarded_probability, lower_weight, normalise
 from adhere.policies.numerics.selection import draw_from
 from adhere.protocols import ACTUAL, CHOSEN, COMPLY, feedback_table
 from adhere.randomness import Stream
@@ -158,7 +158,8 @@ def update_hierarchical_exp3(
         arm = rule.credit[i, chosen, feedback]
         if arm >= 0 and loss > 0.0 and (i == drawn or drawn < 0 or not rule.certified):
             x = memo.x[i] if rule.certified and i == drawn else 1.0
-            lower_weight(state.log_w[i], arm, rule.rho * loss / (x * divisor(memo.y[i, arm])))
+            # The sign only says that a guard left the arm no probability (`guarded_probability`).
+            lower_weight(state.log_w[i], arm, rule.rho * loss / (x * abs(memo.y[i, arm])))
 
 
 @implements(probabilities, HierarchicalExp3)

@@ -7,9 +7,8 @@ import numpy as np
 from adhere.compilation import Memo, State, implements
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
-from adhere.policies.base.learner import Learner
+from adhere.policies.base.learner import Learner, learn_nothing
 from adhere.policies.base.parameters import arm_parameter
-from adhere.policies.learners.uniform import learn_nothing
 from adhere.randomness import Stream
 
 

@@ -10,7 +10,6 @@ from adhere.policies.base.learner import Learner
 from adhere.policies.base.parameters import parameter
 from adhere.policies.numerics.exponential_weights import (
     ExponentialWeights,
-    divisor,
     guarded_probability,
     raise_weight,
     total_weight,
@@ -94,7 +93,8 @@ def remember_guarded_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kep
 @implements(learn, Exp3)
 def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Raise the weight of the credited arm by an unbiased estimate of its reward."""
-    estimate = weight * reward / divisor(memo.probabilities[arm])
+    # The sign only says that a guard left the arm no probability (`guarded_probability`).
+    estimate = weight * reward / abs(memo.probabilities[arm])
     raise_weight(state, arm, rule.gamma / rule.n_arms * estimate)
 
 

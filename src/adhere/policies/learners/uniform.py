@@ -7,7 +7,7 @@ import numpy as np
 from adhere.compilation import Memo, State, implements
 from adhere.policies.base.declaration import policy
 from adhere.policies.base.generic import Floats, Rule, choose, learn, probabilities
-from adhere.policies.base.learner import Learner
+from adhere.policies.base.learner import Learner, learn_nothing
 from adhere.randomness import Stream, uniform
 
 
@@ -38,9 +38,7 @@ def choose_uniform(rule: Rule, state: State, memo: Memo, weight: float, rng: Str
     return np.int64(uniform(rng) * rule.n_arms)
 
 
-@implements(learn, Uniform)
-def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
-    """There is nothing to learn."""
+implements(learn, Uniform)(learn_nothing)
 
 
 @implements(probabilities, Uniform)

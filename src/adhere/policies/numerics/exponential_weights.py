@@ -90,9 +90,3 @@ def guarded_probability(own: float, share: float, kept: float) -> float:
     """
     probability = share + (kept * own if own > 0.0 else 0.0)
     return probability if probability > 0.0 else -abs(own)
-
-
-@inline
-def divisor(probability: float) -> float:
-    """Return what an importance weight divides by, given a `guarded_probability`."""
-    return abs(probability)
