@@ -163,9 +163,8 @@ class Tokens:
             self._check_admin(tokens, by)
             old = _the(tokens, id)
             if (status := self.status(old)) != "valid":
-                raise ConflictError(
-                    "token", id, "a valid token", f"token {id} is {status}; only a valid one can be rotated"
-                )
+                sentence = f"token {id} is {status}; only a valid one can be rotated"
+                raise ConflictError("token", id, "a valid token", sentence)
             if end is None and old.expires_at is not None:
                 life = datetime.fromisoformat(old.expires_at) - datetime.fromisoformat(old.made_at)
                 end = _text(self._clock() + life.total_seconds())

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
@@ -29,7 +30,7 @@ _QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
 
 def as_compile_error(error: Exception, classes: set[type]) -> CompileError | None:
     """What is wrong with the code of these rules; None if the error is not of their making."""
-    own = _own_files(classes)
+    own = {file for module in users_modules(classes) if (file := getattr(module, "__file__", None))}
     text = re.sub(r"\x1b\[\d*m", "", str(error))
     place, complaint = _place_in(text, own)
     if place is None:
@@ -46,9 +47,10 @@ def as_compile_error(error: Exception, classes: set[type]) -> CompileError | Non
     return CompileError(str(place) if place else f"policy {names}", reason)
 
 
-def _own_files(classes: set[type]) -> set[str]:
-    modules = (sys.modules.get(cls.__module__) for cls in classes if not cls.__module__.startswith("adhere."))
-    return {file for module in modules if (file := getattr(module, "__file__", None))}
+def users_modules(classes: set[type]) -> list[ModuleType]:
+    """The modules of those of these rules that are not adhere's."""
+    found = {sys.modules.get(cls.__module__) for cls in classes if not cls.__module__.startswith("adhere.")}
+    return [module for module in found if module is not None]
 
 
 def _place_in(text: str, own: set[str]) -> tuple[Place | None, str]:

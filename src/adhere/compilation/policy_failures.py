@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import config
 
-from adhere.compilation.compile_errors import return_place
+from adhere.compilation.compile_errors import return_place, users_modules
 from adhere.compilation.dispatch import implementations_of
 from adhere.compilation.kernel import classes_of
 from adhere.compilation.user_code import Place, is_users, sentence_of, traceback_place
@@ -68,7 +68,6 @@ def divides_by_zero(error: BaseException) -> bool:
 
 
 _SECONDS = 60.0  # that playing a run as Python may take
-_ONE_AT_A_TIME = threading.Lock()
 ARM = "an arm that does not exist"
 
 
@@ -91,12 +90,12 @@ def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any)
     It is `error` itself unless a user's function ran. A non-zero `stop[0]` says that another thread failed before, so
     that the explanation is no longer needed.
     """
-    modules = _users_modules(loop.rule)
+    modules = users_modules(classes_of(loop.rule))
     if not modules or isinstance(error, MemoryError | OSError | InputError):
         return error or policy_error(loop.policy, None, None, _first_failure(loop, runs)[1], loop.n_arms)
     run, arm = _first_failure(loop, runs)
     place = traceback_place(error.__traceback__) if error is not None else None
-    with _ONE_AT_A_TIME:
+    with _ONE_THREAD:
         found, patient, again = (None, None, None) if stop[0] else _played_again(loop, run, modules)
     error = _better_said(error, again)
     place = place or found or return_place(classes_of(loop.rule)) or _rule_place(loop.rule)
@@ -109,7 +108,7 @@ def explain_step(policy: str, rule: Any, error: Exception, play: Callable[[], ob
 
     `play` repeats the step, which runs as Python here.
     """
-    modules = _users_modules(rule)
+    modules = users_modules(classes_of(rule))
     if not modules:
         return error
     place, again = traceback_place(error.__traceback__), None
@@ -156,22 +155,28 @@ def _played_again(
 ) -> tuple[Place | None, int | None, Exception | None]:
     """The user's line at which a run fails if it is played as Python, the index of the patient, and the error."""
     stop = np.zeros(1, np.int64)
-    timer = threading.Timer(_SECONDS, lambda: stop.fill(1))
-    timer.daemon = True
-    timer.start()
     place, again = None, None
-    try:
-        with as_python(*modules), _watched(loop) as watch:
-            try:
-                fault = loop.function(*loop.arguments(run, stop))
-            except Exception as error:
-                place, again = traceback_place(error.__traceback__), error
-            else:
-                place = watch.returned if fault != loop.no_fault else None
-    finally:
-        timer.cancel()
+    with calling_after(_SECONDS, lambda: stop.fill(1)), as_python(*modules), _watched(loop) as watch:
+        try:
+            fault = loop.function(*loop.arguments(run, stop))
+        except Exception as error:
+            place, again = traceback_place(error.__traceback__), error
+        else:
+            place = watch.returned if fault != loop.no_fault else None
     t = watch.loop.f_locals.get("t") if watch.loop is not None and place is not None else None
     return place, None if t is None else int(t), again
+
+
+@contextmanager
+def calling_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
+    """Call a function, in a thread of its own, if the block takes longer than some seconds."""
+    timer = threading.Timer(seconds, function)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Watch:
@@ -206,11 +211,6 @@ def _watched(loop: Loop) -> Iterator[_Watch]:
         yield watch
     finally:
         sys.settrace(before)
-
-
-def _users_modules(rule: Any) -> list[ModuleType]:
-    found = {sys.modules.get(cls.__module__) for cls in classes_of(rule) if not cls.__module__.startswith("adhere.")}
-    return [module for module in found if module is not None]
 
 
 def _rule_place(rule: Any) -> Place | None:

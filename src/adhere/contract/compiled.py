@@ -7,15 +7,14 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adhere.compilation.policy_failures import ARM
+from adhere.compilation.policy_failures import ARM, calling_after
 from adhere.compilation.user_code import sentence_of, traceback_place
 from adhere.contract.findings import ARMS, COMPILES, FINITE, GPU, HIERARCHY, INDICES, RUNS, TRIAL, Finding
 from adhere.contract.patients import mixed, populations
@@ -88,12 +87,9 @@ def _failure(error: Exception, compiling: str, running: str) -> Finding:
         return Finding(_PROMISES.get(error.kind, RUNS), False, f"{error.field}: {error.expected}")
     if isinstance(error, InputError):
         return Finding(running, False, str(error))
-    place = traceback_place(error.__traceback__)
-    return Finding(
-        INDICES if isinstance(error, IndexError) else running,
-        False,
-        f"{place or 'compiled code'}: {sentence_of(error)}",
-    )
+    promise = INDICES if isinstance(error, IndexError) else running
+    place = traceback_place(error.__traceback__) or "compiled code"
+    return Finding(promise, False, f"{place}: {sentence_of(error)}")
 
 
 def _play_longer(policy: Policy, seconds: float) -> None:
@@ -105,8 +101,7 @@ def _play_longer(policy: Policy, seconds: float) -> None:
             runner.start(SEED, range(N_RUNS), population.tables(SEED, 0, N_RUNS), *np.zeros((2, 1), np.int64))
 
 
-@contextmanager
-def _limited(policy: Policy, population: Population, seconds: float) -> Iterator[None]:
+def _limited(policy: Policy, population: Population, seconds: float) -> AbstractContextManager[None]:
     """End the process if playing takes too long: nothing else stops a compiled loop that never ends."""
 
     def end() -> None:
@@ -115,13 +110,7 @@ def _limited(policy: Policy, population: Population, seconds: float) -> Iterator
         print(json.dumps(Finding(RUNS, False, sentence)), flush=True)
         os._exit(0)
 
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    return calling_after(seconds, end)
 
 
 def _differences(policy: Policy) -> str:
@@ -194,6 +183,5 @@ def _tried_on_gpu(policy: Policy) -> Finding:
         return Finding(GPU, None, f"no: {error}")
     if there != here:
         return Finding(GPU, False, f"{class_place(type(policy))}: the results differ from those of the processor")
-    return Finding(
-        GPU, True, "tried in Numba's simulator of CUDA, not on a GPU" if SIMULATED else "tried on the one here"
-    )
+    where = "tried in Numba's simulator of CUDA, not on a GPU" if SIMULATED else "tried on the one here"
+    return Finding(GPU, True, where)

@@ -33,6 +33,7 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
     """
 
     function, loop, announcement = play_trials, PLAY_TRIALS, "compiling trials of"
+    gpu_loop = "adhere.evaluation.kernels.gpu_loop:PLAY_TRIALS_ON_GPU"
 
     def __init__(
         self, design: Design, population: Population, grid: Integers, true_effects: Floats | None, device: str = "cpu"
@@ -51,13 +52,6 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
         self._sizes = Sizes.of(self.policy, n_arms, blocks_size(self._allocation))
         self._has_bets = true_effects is not None or needs_wealth(self._rules)
         self._effects = np.zeros((0, 2)) if true_effects is None else np.array(true_effects, np.float64)
-
-    @staticmethod
-    def gpu_loop() -> Any:
-        """The loop to be compiled for a GPU."""
-        from adhere.evaluation.kernels.gpu_loop import PLAY_TRIALS_ON_GPU
-
-        return PLAY_TRIALS_ON_GPU
 
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
         """The loop's arguments up to the outcomes."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cache
-from itertools import groupby
+from itertools import count, groupby
 from operator import attrgetter
 from threading import BoundedSemaphore
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -74,15 +74,13 @@ class TaskRunner(ABC, Generic[P]):
         every = [runner for runners in self.runners for runner in runners]
         for runner in every:
             runner.load_tables(announce)
-        said: list[str] = []
-        n_in_all = 0
+        numbers = count(1)
+        # Looked up at the first message only: where all is compiled, a start should cost nothing.
+        n_in_all = cache(lambda: len({runner.to_compile() for runner in every} - {None}))
 
         def number(message: str) -> None:
-            nonlocal n_in_all
-            if not said:  # looked up only now: where all is compiled, a start should cost nothing
-                n_in_all = len({runner.to_compile() for runner in every} - {None})
-            said.append(message)
-            announce(f"{message} ({len(said)} of {max(n_in_all, len(said))}, then kept on disk)…")
+            place = next(numbers)
+            announce(f"{message} ({place} of {max(n_in_all(), place)}, then kept on disk)…")
 
         for runner in every:
             runner.prepare(number)

@@ -4,6 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
+from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -32,6 +33,7 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
 
     function: ClassVar[Callable[..., int]]  # the loop, whose variable `t` counts patients
     loop: ClassVar[Kernel]  # the same, to be compiled for each composition
+    gpu_loop: ClassVar[str]  # the same for a GPU, as `module:name`: to import it needs the extra `gpu`
     announcement: ClassVar[str]  # of compiling it for a policy
 
     def __init__(
@@ -48,11 +50,6 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
         self._is_on_gpu = device == "cuda"
         self.kernel: Any = None
 
-    @staticmethod
-    @abstractmethod
-    def gpu_loop() -> Any:
-        """The loop to be compiled for a GPU; its import needs the extra `gpu`."""
-
     @abstractmethod
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
         """The loop's arguments up to the outcomes."""
@@ -67,7 +64,7 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
 
     @property
     def _loop(self) -> Any:
-        return self.gpu_loop() if self._is_on_gpu else self.loop
+        return resolve_name(self.gpu_loop) if self._is_on_gpu else self.loop
 
     def _example(self) -> Any:
         """Arguments of the right types, for no trials."""

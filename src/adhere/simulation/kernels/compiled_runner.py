@@ -18,6 +18,7 @@ class CompiledRunner(BaseRunner[Tallies]):
     """Runs a policy's compiled form, on processors or on a GPU."""
 
     function, loop, announcement = run_block, RUN_BLOCK, "compiling"
+    gpu_loop = "adhere.simulation.kernels.gpu_loop:RUN_ON_GPU"
 
     def __init__(
         self, policy: Policy, population: Population, n_patients: int, grid: Integers, device: str = "cpu"
@@ -39,13 +40,6 @@ class CompiledRunner(BaseRunner[Tallies]):
         if self._is_on_gpu and largest > MAX_STATIC:
             expected = f"at most {MAX_STATIC} numbers of state, memo and cells of the population on a GPU"
             raise InputError("device", f"cuda for {self.resolved} ({largest:,} numbers)", expected)
-
-    @staticmethod
-    def gpu_loop() -> Any:
-        """The loop to be compiled for a GPU."""
-        from adhere.simulation.kernels.gpu_loop import RUN_ON_GPU
-
-        return RUN_ON_GPU
 
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
         """The loop's arguments up to the tallies."""
