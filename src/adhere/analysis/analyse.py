@@ -22,6 +22,7 @@ from adhere.analysis.fixed_sample.stratum_balance import stratum_balance
 from adhere.analysis.flow import flow
 from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import Records, digest_of
+from adhere.analysis.sentences import say
 from adhere.analysis.trust.cautions import warnings
 from adhere.analysis.trust.estimands import estimands
 from adhere.analysis.trust.mediation import mediation
@@ -32,10 +33,6 @@ from adhere.errors import InputError
 
 MAX_SUBGROUPS = 50
 MIN_LEVEL, MAX_LEVEL = 0.5, 0.9999
-_AGAINST = (
-    "the records say that lower outcomes are better; they are read the other way, with 1 as the better end, because"
-    " lower_is_better=False was given"
-)
 _SAME = 1e-9  # probabilities that differ by less are the same
 
 
@@ -63,8 +60,8 @@ def analyse_records(
     records = _directed(records, lower_is_better)
     records = as_benefit(records, lower_is_better)
     if fixed_allocation and is_adaptive(records):
-        sentence = "fixed_allocation: the logged probabilities of arms changed from patient to patient; leave it out"
-        raise InputError("fixed_allocation", True, "records with constant probabilities", sentence)
+        expected = "records with constant probabilities"
+        raise InputError("fixed_allocation", True, expected, say("probabilities_changed"))
     sequences = confidence_sequences(records, level)
     draft = _drafted(records, sequences, level, margin, lower_is_better=lower_is_better)
     return _judged(
@@ -98,7 +95,7 @@ def _directed(records: Records, lower_is_better: bool) -> Records:
     """Return the records with the direction they are analysed in, and the digest that goes with it."""
     if records.lower_is_better == lower_is_better:
         return records if records.digest else replace(records, digest=digest_of(records))
-    warnings = records.warnings if lower_is_better else (*records.warnings, _AGAINST)
+    warnings = records.warnings if lower_is_better else (*records.warnings, say("against_the_records"))
     turned = replace(records, lower_is_better=lower_is_better, warnings=warnings)
     return replace(turned, digest=digest_of(turned))
 

@@ -60,6 +60,11 @@ class ConfidenceSet:
         finite = math.isfinite(self.low) and math.isfinite(self.high)
         return self.shape is Shape.EMPTY or (self.shape is Shape.INTERVAL and finite)
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it has every effect on outcomes from 0 to 1 in it, or is not bounded."""
+        return not self.is_bounded or (self.low <= -1.0 and self.high >= 1.0)
+
     def __str__(self) -> str:
         if self.shape is Shape.EMPTY:
             return "empty"

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from adhere.analysis.sentences import say
 from adhere.checks import check_integer
 from adhere.errors import InputError
 from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
@@ -271,7 +272,4 @@ def missing_probabilities(n: int, first: str) -> str:
 def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str = "") -> str:
     """Some subjects were given several recommendations; the `first` of them and where."""
     who = "1 subject has" if n_repeated == 1 else f"{n_repeated:,} subjects have"
-    return (
-        f"{who} several rows ({n_rows:,} rows of {n_subjects:,} subjects{first}): they are analysed as if each were "
-        "another patient's, which makes intervals too narrow"
-    )
+    return say("several_rows", who=who, n_rows=n_rows, n_subjects=n_subjects, first=first)

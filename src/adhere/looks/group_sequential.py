@@ -7,9 +7,7 @@ from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
 Boundary: TypeAlias = Literal["obrien-fleming", "pocock"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)

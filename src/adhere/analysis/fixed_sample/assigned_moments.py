@@ -59,16 +59,6 @@ class Assigned:
         return self.n_reported + self.unknown.n
 
     @property
-    def n_takers(self) -> int:
-        """How many took the treatment."""
-        return self.takers.n
-
-    @property
-    def n_others(self) -> int:
-        """How many are known not to have taken it."""
-        return self.others.n
-
-    @property
     def n_reported(self) -> int:
         """Number of patients who reported what they took."""
         return self.takers.n + self.others.n
@@ -92,7 +82,7 @@ class Assigned:
     def has_outcomes(self) -> bool:
         """Whether an outcome is known of takers, if there are any, and of others."""
         takers, others = self.known_takers.n, self.known_others.n
-        return bool((takers or not self.n_takers) and (others or not self.n_others))
+        return bool((takers or not self.takers.n) and (others or not self.others.n))
 
     def mean(self, weights: Weights) -> float:
         """The mean of a weighted sum of Y, D and Y·D."""
@@ -101,7 +91,7 @@ class Assigned:
 
     @property
     def _share(self) -> float:
-        return self.n_takers / self.n_reported if self.n_reported else 0.0
+        return self.takers.n / self.n_reported if self.n_reported else 0.0
 
     def covariance(self, first: Weights, second: Weights) -> float:
         """The covariance of the means of two weighted sums, times n, as if all outcomes were known.
@@ -116,7 +106,7 @@ class Assigned:
             total += kind.n / self.n * one * two
         (y, _, yd), (other_y, _, other_yd) = first, second
         of_takers = (y + yd / reported) * (other_y + other_yd / reported) if reported else 0.0
-        total += of_takers * self.n_takers / self.n * _spread(self.takers)
+        total += of_takers * self.takers.n / self.n * _spread(self.takers)
         for kind in (self.others, self.unknown):
             total += y * other_y * kind.n / self.n * _spread(kind)
         return total if abs(total) > ROUNDING else 0.0
@@ -247,7 +237,7 @@ class TwoAssigned(Contrasts):
     @property
     def n_takers(self) -> tuple[int, int]:
         """How many of them took the treatment."""
-        return self.treatment.n_takers, self.control.n_takers
+        return self.treatment.takers.n, self.control.takers.n
 
     @property
     def has_variances(self) -> bool:
@@ -272,14 +262,8 @@ class TwoAssigned(Contrasts):
 
     def residual_variance(self, weights: Weights) -> float:
         """The robust variance that two-stage least squares gives a contrast that is 0: not corrected for few."""
-        found = (
-            arm.covariance(weights, weights) / arm.n + arm.lost_covariance(weights, weights)
-            for arm in (self.treatment, self.control)
-        )
-        return max(0.0, sum(found))
-
-
-_VARIABLES: tuple[Weights, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        arms, both = (self.treatment, self.control), (weights, weights)
+        return max(0.0, sum(arm.covariance(*both) / arm.n + arm.lost_covariance(*both) for arm in arms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,8 +419,9 @@ class StratifiedAssigned(Contrasts):
     @cached_property
     def _smoothed(self) -> Floats:
         """With four patients more in each arm: whoever took it or not, with an outcome of 0 or 1."""
-        mean = np.array([MORE.mean(one) for one in _VARIABLES])
-        covariance = np.array([[MORE.covariance(one, two) for two in _VARIABLES] for one in _VARIABLES])
+        variables = OUTCOME, TAKEN, TREATED
+        mean = np.array([MORE.mean(one) for one in variables])
+        covariance = np.array([[MORE.covariance(one, two) for two in variables] for one in variables])
         whole: Floats = self._between + self.lost.sum(axis=0)
         for arm, n in enumerate(self.n_assigned):
             apart = self.shares @ self._means[arm] - mean

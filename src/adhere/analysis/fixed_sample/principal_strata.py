@@ -83,6 +83,7 @@ def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
 def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalStrata:
     control, treatment = cells.control, 1 - cells.control
     took = _taking(cells, treatment, treatment), _taking(cells, control, treatment)
+    (low, high), (control_low, control_high) = (_limits(one.total, one.n, level, 2) for one in took)
     pair = assigned_pair(completed(cells).reported, treatment, control)
     shares, means = found.shares, found.means
     return replace(
@@ -90,7 +91,7 @@ def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalSt
         shares={
             ALWAYS: any_time_mean(shares[ALWAYS], took[1], level),
             NEVER_TAKERS: any_time_mean(shares[NEVER_TAKERS], _others(took[0]), level),
-            COMPLIERS: any_time_difference(shares[COMPLIERS], took, level),
+            COMPLIERS: _with_limits(shares[COMPLIERS], (low - control_high, high - control_low), level),
         },
         means={
             ALWAYS: any_time_mean(means[ALWAYS], pair.control.known_takers, level),
@@ -148,8 +149,8 @@ def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Qu
     if pair.contrast(TAKEN) <= 0.0:
         nothing = Quantity(None, n=pair.n, reason="assignment did not make more people take the treatment")
         return nothing, nothing
-    treated = _plain_mean(pair.treatment.takers, pair.treatment.known_takers, pair.control.n_takers, level)
-    untreated = _plain_mean(pair.control.others, pair.control.known_others, pair.treatment.n_others, level)
+    treated = _plain_mean(pair.treatment.takers, pair.treatment.known_takers, pair.control.takers.n, level)
+    untreated = _plain_mean(pair.control.others, pair.control.known_others, pair.treatment.others.n, level)
     if not pair.treatment.has_outcomes or not pair.control.has_outcomes:
         nothing = Quantity(None, n=pair.n, reason=say("no_outcomes"))
         return treated or nothing, untreated or nothing
@@ -185,12 +186,6 @@ def any_time_mean(found: Quantity, outcomes: RewardSums, level: float) -> Quanti
     return _with_limits(found, _limits(outcomes.total, outcomes.n, level, 1), level)
 
 
-def any_time_difference(found: Quantity, taking: tuple[RewardSums, RewardSums], level: float) -> Quantity:
-    """The share of compliers: how many more take the treatment when assigned it than when assigned the control."""
-    (low, high), (control_low, control_high) = (_limits(one.total, one.n, level, 2) for one in taking)
-    return _with_limits(found, (low - control_high, high - control_low), level)
-
-
 def any_time_complier_mean(found: Quantity, pair: TwoAssigned, *, treated: bool, level: float) -> Quantity:
     """The mean of the compliers with the treatment, or without it.
 
@@ -212,7 +207,7 @@ def _with_one_and_zero(arm: Assigned, *, treated: bool, level: float) -> tuple[E
 
     Where outcomes are missing, they are the share who took it times that among those of them whose outcome is known.
     """
-    group, n_group = (arm.known_takers, arm.n_takers) if treated else (arm.known_others, arm.n_others)
+    group, n_group = (arm.known_takers, arm.takers.n) if treated else (arm.known_others, arm.others.n)
     n = arm.n_reported
     if group.n == n_group:
         return _limits(group.total, n, level, 4), _limits(group.n - group.total, n, level, 4)

@@ -164,7 +164,7 @@ def number_needed(difference: Quantity) -> Quantity:
     set, is not one that two proportions can have, no number is given, but its set is: leaving that out too would
     choose the trials in which it misleads.
     """
-    if difference.sets and (not difference.sets[0].is_bounded or _is_every_effect(difference.sets[0])):
+    if difference.sets and difference.sets[0].says_nothing:
         reason = difference.reason or "the set of the difference says nothing, so there is no number needed to treat"
         anything = replace(difference.sets[0], low=-math.inf, high=math.inf, shape=Shape.EVERYTHING)
         return Quantity(None, (anything,), difference.n, reason)
@@ -177,10 +177,6 @@ def number_needed(difference: Quantity) -> Quantity:
     if difference.value == 0.0:
         return Quantity(None, sets, difference.n, NO_DIFFERENCE)
     return Quantity(1.0 / difference.value, sets, difference.n, difference.reason)
-
-
-def _is_every_effect(found: ConfidenceSet) -> bool:
-    return found.low <= -1.0 and found.high >= 1.0
 
 
 def inverse(given: ConfidenceSet) -> ConfidenceSet:

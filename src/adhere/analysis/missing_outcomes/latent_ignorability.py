@@ -94,14 +94,9 @@ def _errors(share: float, variance: float) -> float:
 def _by_delta(contrast: Floats, covariance: Floats, n: int, level: float) -> Quantity:
     with_it, reporting, without_it, reporting_without = contrast.tolist()
     value = with_it / reporting - without_it / reporting_without
-    slope = np.array(
-        [
-            1.0 / reporting,
-            -with_it / reporting**2,
-            -1.0 / reporting_without,
-            without_it / reporting_without**2,
-        ]
-    )
+    of_first = 1.0 / reporting, -with_it / reporting**2
+    of_second = -1.0 / reporting_without, without_it / reporting_without**2
+    slope = np.array([*of_first, *of_second])
     half = normal_quantile(level) * math.sqrt(max(0.0, float(slope @ covariance @ slope)))
     return Quantity(value, (_possible(ConfidenceSet(value - half, value + half, DELTA, level=level)),), n)
 
@@ -116,14 +111,8 @@ def _ratio_variance(contrast: Floats, covariance: Floats, place: int) -> float:
 def _mean(contrast: Floats, covariance: Floats, place: int, level: float) -> tuple[float, float] | None:
     """Fieller's limits of a complier mean, from 0 to 1 where they can be; None where they are no interval."""
     numerator, denominator = (float(one) for one in contrast[place : place + 2])
-    found = fieller(
-        numerator,
-        denominator,
-        float(covariance[place, place]),
-        float(covariance[place + 1, place + 1]),
-        float(covariance[place, place + 1]),
-        level,
-    )
+    variance, of_both, _, of_denominator = covariance[place : place + 2, place : place + 2].ravel().tolist()
+    found = fieller(numerator, denominator, variance, of_denominator, of_both, level)
     if not found.is_bounded:
         return None
     low, high = max(0.0, found.low), min(1.0, found.high)
@@ -148,10 +137,7 @@ def _moments(cells: Cells, arm: int, treatment: int, smoothed: bool) -> tuple[Fl
     takers, others = cells.cell(arm, treatment), cells.others(arm, treatment)
     for place, known in ((0, added((takers, more.takers))), (2, added((others, more.others)))):
         means[place : place + 2] = known.total / n, known.n / n
-        products[place : place + 2, place : place + 2] = _products(known) / n
+        both = np.array([[known.squares, known.total], [known.total, float(known.n)]])
+        products[place : place + 2, place : place + 2] = both / n
     covariance: Floats = (products - np.outer(means, means)) / (n - 1.0)
     return means, covariance
-
-
-def _products(known: RewardSums) -> Floats:
-    return np.array([[known.squares, known.total], [known.total, float(known.n)]])

@@ -16,6 +16,7 @@ from adhere.analysis.missing_outcomes.sensitivity import Sensitivity, sensitivit
 from adhere.analysis.missing_outcomes.worst_case import ExtremeCase, extreme_cases
 from adhere.analysis.records import TOOK_NOTHING, TOOK_OTHER, Floats, Records
 from adhere.analysis.sentences import say
+from adhere.report.numbers import counted
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,7 @@ def _extreme(case: ExtremeCase) -> str:
 
 
 def _both(n_outcomes: int, n_taken: int) -> str:
-    outcomes = f"{n_outcomes:,} outcome" + "s" * (n_outcomes != 1)
-    taken = f"what {n_taken:,} patient" + "s" * (n_taken != 1) + " took"
+    outcomes, taken = counted(n_outcomes, "outcome"), f"what {counted(n_taken, 'patient')} took"
     return " and ".join([outcomes] * bool(n_outcomes) + [taken] * bool(n_taken))
 
 

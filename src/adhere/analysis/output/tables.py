@@ -20,7 +20,6 @@ from adhere.analysis.formatting import (
     set_text,
     signed,
 )
-from adhere.analysis.missing_outcomes.sensitivity import TippingPoint
 from adhere.analysis.output.effect_rows import AT_RANDOM, MISLEADING, NOT_ADAPTIVE, effect_rows
 from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, WITHHELD
 from adhere.report.section import Listing
@@ -238,11 +237,6 @@ def randomisation_table(analysis: Findings) -> Listing:
     return Listing("Randomisation test by replay", ["comparison", "difference", "p", "redraws", "exact"], rows)
 
 
-def difference_text(one: Quantity) -> str:
-    """A difference with its sign and set, or a dash; its reason goes to the notes."""
-    return UNKNOWN if one.value is None and not one.sets else quantity(one, sign=True)
-
-
 def effects_table(analysis: Findings, treatment: str, control: str, *, nested: bool = False) -> Listing:
     """Every estimate of one effect: what it is, its set, and what that promises.
 
@@ -256,19 +250,14 @@ def effects_table(analysis: Findings, treatment: str, control: str, *, nested: b
         if row.bar is not None:
             value = f"{row.bar[0]:z.3f} to {row.bar[1]:z.3f}"
         if row.tipping is not None:
-            value, found = tipping_text(row.tipping)
+            value = " or ".join(f"{one:.3f}" for one in row.tipping.tipping_means) or "none, 0 to 1"
+            found = f"at random {row.tipping.mean_at_random:.3f}"
         star = f" {STARRED}" if row.kind == NO_ESTIMAND else ""
         label = f"  {row.method}" if nested and row.view in seen else row.label
         seen.add(row.view)
         rows.append([label + star, value, found, row.holds])
     caption = f"{treatment} against {control}: difference in mean outcome"
     return Listing(caption, ["view", "estimate", f"{level_text(analysis)} set", "holds"], rows)
-
-
-def tipping_text(point: TippingPoint) -> tuple[str, str]:
-    """The means of an arm's missing outcomes at which an interval touches 0, and their mean if missing at random."""
-    values = [f"{one:.3f}" for one in point.tipping_means]
-    return " or ".join(values) or "none, 0 to 1", f"at random {point.mean_at_random:.3f}"
 
 
 def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
@@ -307,7 +296,9 @@ def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing
     rows = []
     for pair in shown:
         one = compared[pair]
-        row = [f"{pair[0]} against {pair[1]}", difference_text(one.difference), p_value(one.p_value)]
+        is_known = one.difference.value is not None or one.difference.sets
+        difference = quantity(one.difference, sign=True) if is_known else UNKNOWN  # its reason goes to the notes
+        row = [f"{pair[0]} against {pair[1]}", difference, p_value(one.p_value)]
         row += [p_value(one.adjusted.get(name)) for name in corrections]
         rows.append(row + ([set_text(sequences[pair].final) if pair in sequences else UNKNOWN] if sequences else []))
     header = ["comparison", f"difference [{level_text(analysis)}]", "p", *corrections]

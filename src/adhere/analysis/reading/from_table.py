@@ -39,10 +39,8 @@ from adhere.records.column_roles import (
 )
 from adhere.records.table import open_table
 
-_EXPORTED: Final[tuple[str, ...]] = (
-    *(*EXPORTED, LOWER, "ESTFL", "RECOMMENDATION_ID", "RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS"),
-)
 _PLACES: Final = ("RECPOS", "SEENPOS", "TRTAPOS", "AVALPOS")
+_EXPORTED: Final[tuple[str, ...]] = (*EXPORTED, LOWER, "ESTFL", "RECOMMENDATION_ID", *_PLACES)
 _STATUS: Final = {"NOTHING": TOOK_NOTHING, "OTHER": TOOK_OTHER}
 _MAX_STRATA: Final = 1000
 _NOBODY: Final = "there are no patients: no row has an assigned arm"
@@ -123,9 +121,9 @@ def read_records(
     }
     kept = (by_arm.chosen >= 0) & (patients > 0) & ~in_error
     for word, rows in by_arm.without_arm.items():
-        warnings.append(
-            f"{word!r} is no arm: {_people(int(patients[rows].sum()))} left out, as without an assigned arm"
-        )
+        n = int(patients[rows].sum())
+        people = "1 patient was" if n == 1 else f"{n:,} patients were"
+        warnings.append(f"{word!r} is no arm: {people} left out, as without an assigned arm")
     if not kept.any():
         none = "the counts add up to no patients" if len(patients) and not patients.any() else _NOBODY
         warnings.append(none + " and a count above 0" * (none == _NOBODY and counts is not None))
@@ -135,9 +133,8 @@ def read_records(
         warnings.append(unused_probabilities(named, by_arm.names))
     rewards = cells["reward"].rewards()
     probabilities = table_probabilities(table, found, series, by_arm, kept, warnings)
-    is_asked = time is not None
     has_all = probabilities is not None and not bool(np.isnan(probabilities[kept]).any())
-    order, batch, by, says = decision_order(cells, kept, has_all, warnings, by_time=is_asked)
+    order, batch, by, says = decision_order(cells, kept, has_all, warnings, by_time=time is not None)
     if by == "RECOMMENDATION_ID":
         found.pop("time", None)
     lacking = [name for name in _PLACES if name not in cells]
@@ -178,10 +175,6 @@ def read_records(
     )
     records = sorted_ties(_with_places(records, cells, order))
     return replace(records, digest=digest_of(records))
-
-
-def _people(n: int) -> str:
-    return "1 patient was" if n == 1 else f"{n:,} patients were"
 
 
 def _taken(cells: dict[str, Cells], arms: TableArms) -> Ints:

@@ -8,15 +8,11 @@ import numpy as np
 import polars as pl
 
 from adhere.analysis.records import Bools, Floats, Ints, Records, repeated_subjects
+from adhere.analysis.sentences import say
 from adhere.csv_cells import is_missing
 from adhere.errors import InputError, listed
 from adhere.records.cells import Cells
 from adhere.records.table import Table
-
-NO_ORDER: Final = (
-    "no column says in which order arms were assigned, so the order of the rows is taken for it; if rows were sorted"
-    " by arm or outcome, sets that hold at any time do not hold"
-)
 
 
 def missing_places(lacking: Sequence[str]) -> str:
@@ -62,7 +58,7 @@ def decision_order(
     name = next((name for name in names if name in cells and not _is_text(name, cells[name])), None)
     if name is None:
         if matters:
-            warnings.append(NO_ORDER)
+            warnings.append(say("no_order"))
         return DecisionOrder(rows, None, None, _OF_ROWS)
     column = cells[name]
     if name in _NUMBERS:

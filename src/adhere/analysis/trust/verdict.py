@@ -114,7 +114,8 @@ def _compliers(analysis: Findings) -> Iterator[str]:
     if unknown:
         names = and_list([one.treatment for one in unknown])
         yield f"For {names} against {analysis.control} there is no effect among {who} to read: {_reasons(unknown)}."
-    readable = [one for one in known if not _says_nothing(_set(analysis, one))]
+    sets = [_set(analysis, one) for one in known]
+    readable = [one for one, found in zip(known, sets, strict=True) if found is None or not found.says_nothing]
     useless: dict[str, list[str]] = {}
     for one in known:
         if one not in readable:
@@ -136,7 +137,7 @@ def _compliers(analysis: Findings) -> Iterator[str]:
 def _has_useless_sequence(analysis: Findings, one: Comparison) -> bool:
     """Whether the effect itself is withheld, and its confidence sequence refutes no effect."""
     sequence = _sequence(analysis, one)
-    return one.difference.reason in WITHHELD and sequence is not None and _says_nothing(sequence.final)
+    return one.difference.reason in WITHHELD and sequence is not None and sequence.final.says_nothing
 
 
 def _why_useless(analysis: Findings, one: Comparison) -> str:
@@ -178,11 +179,6 @@ def _sequence(analysis: Findings, one: Comparison) -> ConfidenceSequence | None:
     """The confidence sequence of a comparison, where the allocation was adaptive."""
     sequences = analysis.sequences if analysis.adaptive else ()
     return next((sequence for sequence in sequences if sequence.is_like(one)), None)
-
-
-def _says_nothing(found: ConfidenceSet | None) -> bool:
-    """Whether a set has every effect on outcomes from 0 to 1 in it, or is not bounded."""
-    return found is not None and (not found.is_bounded or (found.low <= -1.0 and found.high >= 1.0))
 
 
 def _everybody(analysis: Findings) -> Iterator[str]:

@@ -15,24 +15,16 @@ from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
 from adhere.analysis.missing_outcomes.missing import Missing, missing_sentence
 from adhere.analysis.missing_outcomes.sensitivity import Alternative, Sensitivity
 from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
+from adhere.analysis.sentences import say
 from adhere.analysis.trust.mediation import Mediation
 
 Judged = TypeVar("Judged", bound=Findings)
 Stratifiable = TypeVar("Stratifiable", Comparison, ExtremeCase, Alternative)
 Viewed = TypeVar("Viewed", Comparison, ArmMean, ExtremeCase, Alternative, ConfidenceSequence, AipwEstimate)
 
-MIXES_STRATA: Final = (
-    "withheld, as it mixes strata: the allocation depends on the stratum, so that those assigned different arms come "
-    "from different strata"
-)
-ADAPTS_BY_STRATUM: Final = (
-    "withheld, as the allocation adapts by stratum: a fixed-sample set holds within no stratum, and how much each "
-    "counts depends on outcomes"
-)
-DRIFTED: Final = (
-    "withheld, as outcomes drifted over time while the allocation changed: those assigned different arms came at "
-    "different times"
-)
+MIXES_STRATA: Final = say("mixes_strata")
+ADAPTS_BY_STRATUM: Final = say("adapts_by_stratum")
+DRIFTED: Final = say("came_at_different_times")
 WITHHELD: Final = {
     MIXES_STRATA: "withheld: mixes strata",
     ADAPTS_BY_STRATUM: "withheld: adapts by stratum",
@@ -50,8 +42,11 @@ def without_invalid(analysis: Judged) -> Judged:
     if analysis.mixes_strata:
         effects = replace(
             analysis.effects,
-            means=tuple(replace(one, mean=_nothing(one.mean)) for one in analysis.effects.means),
-            comparisons=tuple(_compared(one, analysis.adaptive) for one in analysis.effects.comparisons),
+            means=tuple(replace(one, mean=_nothing(one.mean, MIXES_STRATA)) for one in analysis.effects.means),
+            comparisons=tuple(
+                one if one.stratified and not analysis.adaptive else _replaced(one, _withheld(one))
+                for one in analysis.effects.comparisons
+            ),
         )
         subgroups = analysis.subgroups
         if analysis.adaptive:
@@ -105,7 +100,7 @@ def _without_cells(analysis: Judged, reason: str) -> Judged:
     )
 
 
-def _nothing(given: Quantity, reason: str = MIXES_STRATA) -> Quantity:
+def _nothing(given: Quantity, reason: str) -> Quantity:
     return Quantity(None, n=given.n, reason=reason)
 
 
@@ -119,12 +114,6 @@ def _within_stratum(group: Subgroup) -> Subgroup:
 
 def _withheld(one: Comparison | Alternative) -> Quantity:
     return _nothing(one.difference, ADAPTS_BY_STRATUM if one.stratified else MIXES_STRATA)
-
-
-def _compared(one: Comparison, adaptive: bool) -> Comparison:
-    if one.stratified and not adaptive:
-        return one
-    return _replaced(one, _withheld(one))
 
 
 def _replaced(one: Comparison, nothing: Quantity) -> Comparison:
