@@ -1,26 +1,20 @@
 """Everything that the records of a trial say, in one value; `Analysis` shows and converts it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from adhere.analysis.estimates import OfPair, View
-
-if TYPE_CHECKING:
-    from adhere.analysis.adaptive.aipw import AipwEstimate
-    from adhere.analysis.adaptive.allocation_check import AllocationCheck
-    from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-    from adhere.analysis.adaptive.randomisation_test import RandomisationTest
-    from adhere.analysis.bounding.bounds import Bounds
-    from adhere.analysis.estimates import Comparison, ConfidenceSet
-    from adhere.analysis.fixed_sample.effects import Effects
-    from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
-    from adhere.analysis.fixed_sample.stratum_balance import StratumBalance
-    from adhere.analysis.flow import Flow
-    from adhere.analysis.missing_outcomes.missing import Missing
-    from adhere.analysis.trust.mediation import Mediation
+from adhere.analysis.adaptive.aipw import AipwEstimate
+from adhere.analysis.adaptive.allocation_check import AllocationCheck
+from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
+from adhere.analysis.adaptive.randomisation_test import RandomisationTest
+from adhere.analysis.bounding.bounds import Bounds
+from adhere.analysis.estimates import Comparison, ConfidenceSet, OfPair, View
+from adhere.analysis.fixed_sample.effects import Effects
+from adhere.analysis.fixed_sample.principal_strata import PrincipalStrata
+from adhere.analysis.fixed_sample.stratum_balance import StratumBalance
+from adhere.analysis.flow import Flow
+from adhere.analysis.missing_outcomes.missing import Missing
+from adhere.analysis.trust.mediation import Mediation
 
 
 @dataclass(frozen=True)

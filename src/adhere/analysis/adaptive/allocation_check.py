@@ -61,6 +61,8 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
     observed = np.bincount(drawn.chosen, weights=drawn.patients, minlength=records.n_arms)
     expected = drawn.patients @ drawn.probabilities
     n_refused = int(records.patients[~kept].sum())
+    e = f"{math.exp(log_e):.2g}" if log_e < _MAX_LOG else f"10^{log_e / math.log(10.0):.0f}"
+    told = f"e = {e}; {1.0 / (1.0 - level):.3g} or more would reject"
     return AllocationCheck(
         arms=records.arms,
         observed=tuple(int(n) for n in observed),
@@ -68,7 +70,7 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
         log_e_by_arm=tuple(float(e) for e in by_arm[:, best]) * (records.n_arms // len(by_arm)),
         log_e=log_e,
         rejected=rejected,
-        sentence=_sentence(drawn, records.arms, observed - expected, rejected, _told(log_e, level))
+        sentence=_sentence(drawn, records.arms, observed - expected, rejected, told)
         + say("or_out_of_order") * (rejected and records.seen is None and drawn.n_impossible() == 0)
         + (f" {n_refused:,} without exact probabilities left out." if n_refused else ""),
     )
@@ -119,8 +121,3 @@ def _log_mean(logs: Floats) -> Floats:
     """The logarithm of the mean over the first axis."""
     top = logs.max(axis=0)
     return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
-
-
-def _told(log_e: float, level: float) -> str:
-    e = f"{math.exp(log_e):.2g}" if log_e < _MAX_LOG else f"10^{log_e / math.log(10.0):.0f}"
-    return f"e = {e}; {1.0 / (1.0 - level):.3g} or more would reject"

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adhere.analysis.adaptive.scores import PairScores, batch_ends, batch_starts, information, pair_scores
+from adhere.analysis.adaptive.scores import PairScores, batch_ends, batch_starts, pair_scores
 from adhere.analysis.adaptive.wealth import (
     CAP,
     COLUMNS,
@@ -168,7 +168,7 @@ class RunningBets:
         self.n_refused = 0  # those whose probabilities were not logged or were estimated
         self.n_took_neither = 0
         self.n_imputed = 0
-        self.information = 0.0
+        self.information = 0.0  # Σ 4·π_i·π_j / (π_i + π_j)²: patients allocated half and half who tell as much
         self.smallest = 1.0  # probability of one of the two arms, where neither had none
         self.n_certain = 0  # decisions at which one of the two arms had no probability
         self._n_closed_known = 0
@@ -231,7 +231,7 @@ class RunningBets:
             self.n_took_neither += int(np.sum(np.isin(records.actual[used], (TOOK_NOTHING, TOOK_OTHER))))
         for imputed in (records.imputed_reward, records.imputed_actual if self._view is View.COMPLIERS else None):
             self.n_imputed += 0 if imputed is None else int(np.sum(imputed[used]))
-        self.information += information(scores)
+        self.information += float(4.0 * np.sum(scores.largest * (1.0 - scores.largest)))
         both = records.probabilities[used][:, [self._treatment, self._control]]
         is_certain = (both == 0.0).any(axis=1)
         self.n_certain += int(is_certain.sum())

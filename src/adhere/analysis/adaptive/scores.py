@@ -136,9 +136,3 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
         known_at=np.where(missing, NEVER, known_at),
         seen=seen,
     )
-
-
-def information(scores: PairScores) -> float:
-    """How many patients allocated half and half would tell as much: Σ 4·π_i·π_j / (π_i + π_j)²."""
-    larger = scores.largest
-    return float(4.0 * np.sum(larger * (1.0 - larger)))

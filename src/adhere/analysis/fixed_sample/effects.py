@@ -54,11 +54,11 @@ def effects(records: Records, level: float = 0.95, *, by_patients: bool = False)
     per-protocol 0.3 [0.132, 0.453]
     """
     found = effects_from(cells_of(records), level, by_patients=by_patients)
-    if records.imputed_reward is not None and records.imputed_reward.any():
-        n = int(records.patients[records.imputed_reward].sum())
-        note = f"{n} {'outcome was' if n == 1 else 'outcomes were'} assumed by the trial's rule for missing reports."
-        return Effects(found.means, found.comparisons, (*found.notes, note))
-    return found
+    if records.imputed_reward is None or not records.imputed_reward.any():
+        return found
+    n = int(records.patients[records.imputed_reward].sum())
+    note = f"{n} {'outcome was' if n == 1 else 'outcomes were'} assumed by the trial's rule for missing reports."
+    return replace(found, notes=(*found.notes, note))
 
 
 def effects_from(cells: Cells, level: float = 0.95, *, by_patients: bool = False) -> Effects:

@@ -113,12 +113,10 @@ class Completed:
         """The same without the patients who did not report what they took."""
         if not self.known.patients[:, NOT_KNOWN].any():
             return self
-        n, assigned = self.known.n.copy(), self.known.assigned.copy()
-        total, squares = self.known.total.copy(), self.known.squares.copy()
-        n[..., NOT_KNOWN] = assigned[..., NOT_KNOWN] = 0
-        total[..., NOT_KNOWN] = squares[..., NOT_KNOWN] = 0.0
-        sizes = self.known.by_stratum_patients
-        return completed(replace(self.known, n=n, total=total, squares=squares, assigned=assigned, sizes=sizes))
+        tables = {name: getattr(self.known, name).copy() for name in ("n", "total", "squares", "assigned")}
+        for table in tables.values():
+            table[..., NOT_KNOWN] = 0
+        return completed(replace(self.known, **tables, sizes=self.known.by_stratum_patients))
 
     @cached_property
     def _is_empty(self) -> Bools:

@@ -28,11 +28,8 @@ def analysis_page(analysis: Findings) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
     opening = Opening("In words", unique(analysis.verdict), unique(analysis.warnings))
-    title = f"{analysis.title}: what the records say"
-    foot = _foot(analysis)
-    return page(
-        title, sections, drawn, foot, lead=_lead(analysis), glossary=WORDS, figure_files=False, opening=opening
-    )
+    title, foot, lead = f"{analysis.title}: what the records say", _foot(analysis), _lead(analysis)
+    return page(title, sections, drawn, foot, lead=lead, glossary=WORDS, figure_files=False, opening=opening)
 
 
 def _section(name: str, **found: Any) -> Section:
@@ -41,19 +38,17 @@ def _section(name: str, **found: Any) -> Section:
 
 
 def _lead(analysis: Findings) -> str:
-    patients = counted(analysis.n_patients, "patient")
-    outcome = outcome_words(analysis.lower_is_better)
-    return f"{patients}, assigned to {arms_words(analysis)}; {allocation_words(analysis)}; {outcome}."
+    who = f"{counted(analysis.n_patients, 'patient')}, assigned to {arms_words(analysis)}"
+    return f"{who}; {allocation_words(analysis)}; {outcome_words(analysis.lower_is_better)}."
 
 
 def _foot(analysis: Findings) -> dict[str, str]:
-    columns = ", ".join(f"{name} from {column}" for name, column in analysis.columns.items())
     said = {
         "Data": analysis.source,
         "Digest": analysis.digest,
         "Head of the log": analysis.head,
         "Patients": f"{analysis.n_patients:,}",
-        "Columns": columns,
+        "Columns": ", ".join(f"{name} from {column}" for name, column in analysis.columns.items()),
         "Order": analysis.order,
         "Outcome": outcome_words(analysis.lower_is_better).removeprefix("outcome: "),
         "Level": tables.level_text(analysis),
@@ -153,9 +148,8 @@ def _uncertainty_with_missing(analysis: Findings) -> str:
         if analysis.adaptive and analysis.mixes_strata:
             others = "; fixed-sample ones are withheld"
         return say("missing_in_sequences", missing=missing, others=others, worst=worst)
-    look = (
-        "" if analysis.fixed_allocation else ", arms were drawn with fixed probabilities, and this is the only look"
-    )
+    fixed = ", arms were drawn with fixed probabilities, and this is the only look"
+    look = "" if analysis.fixed_allocation else fixed
     reach = {"level": level, "at_random": at_random, "look": look}
     return say("missing_if_fixed", missing=missing, **reach, worst=worst)
 

@@ -97,9 +97,8 @@ def compliance_table(analysis: Findings) -> Listing:
         cells = [UNKNOWN if (share := shares[row]) is None else f"{share:.1%}" for shares in taken.values()]
         rows.append([one.arm, *cells, percent(one.compliance)])
     caption = "Compliance: what was taken (across), of those whose report is known, by the arm assigned (down)"
-    return Listing(
-        caption + promise(analysis, of_taken=True), ["assigned", *taken, f"took it [{level_text(analysis)}]"], rows
-    )
+    header = ["assigned", *taken, f"took it [{level_text(analysis)}]"]
+    return Listing(caption + promise(analysis, of_taken=True), header, rows)
 
 
 def _another(one: ArmFlow) -> float | None:
@@ -262,10 +261,8 @@ def effects_table(analysis: Findings, treatment: str, control: str, *, nested: b
 
 def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
     """Ratios, numbers needed and p-values of these pairs, without those that are withheld."""
-    found = [
-        one for one in analysis.effects.comparisons if one.pair in shown and one.difference.reason not in WITHHELD
-    ]
-    found.sort(key=lambda one: shown.index(one.pair))
+    kept = [one for one in analysis.effects.comparisons if one.difference.reason not in WITHHELD]
+    found = [one for pair in shown for one in kept if one.pair == pair]
     corrections = list(dict.fromkeys(name for one in found for name in one.adjusted))
     several = len(shown) > 1
     rows = [

@@ -103,7 +103,8 @@ def _arm_mediation(
     means = dict(zip(names, _means(every, adaptive, level), strict=True))
     cells = _known(every)
     if len(cells) < 2:
-        sentence = untested_arm_sentence(name, n)
+        takers = [chosen for chosen, count in n.items() if count]
+        sentence = say("took_by_one_arm", arm=name, chosen=takers[0]) if takers else say("nobody_took_it", arm=name)
         nothing = Quantity(None, n=sum(n.values()), reason=sentence)
         return ArmMediation(name, n, means, None, None, None, None, None, nothing, None, sentence)
     evidence = evidence_of([cells], adaptive)
@@ -302,14 +303,6 @@ def bayes_factor(log_factor: float) -> str:
     """
     hypotheses = "in favour of dependence on the arm assigned", "in favour of no dependence on the arm assigned"
     return bayes_factor_words(log_factor, hypotheses)
-
-
-def untested_arm_sentence(arm: str, n: Mapping[str, int]) -> str:
-    """Why one arm cannot be tested."""
-    takers = [chosen for chosen, count in n.items() if count]
-    if not takers:
-        return say("nobody_took_it", arm=arm)
-    return say("took_by_one_arm", arm=arm, chosen=takers[0])
 
 
 def arm_sentence(
