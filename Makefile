@@ -6,9 +6,10 @@ BIN := .venv/bin
 RUN := .venv/.installed-run
 DEMO := .venv/.installed-demo
 DEV := .venv/.installed-dev
+DOCS := .venv/.installed-docs
 PINS := pyproject.toml packages/adhere-client/pyproject.toml constraints.txt scripts/setup
 
-.PHONY: help run demo arena coverage test test-slow bench bench-gpu bench-service soak screenshots setup lint format clean
+.PHONY: help run demo arena coverage test test-slow docs bench bench-gpu bench-service soak screenshots setup lint format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,13 +35,19 @@ $(DEMO): $(PINS)
 test: $(DEV) ## lint, types, layers, doctests and tests (five to six minutes on two cores)
 	@scripts/check
 
-test-slow: $(DEV) ## the slow tests: real processes, kills, clocks, every composition of policies, every size of phone (eleven minutes on two cores)
+test-slow: $(DOCS) ## the slow tests: real processes, kills, clocks, every composition of policies, every size of phone (eleven minutes on two cores)
 	@scripts/check --slow
+
+docs: $(DOCS) ## build the documentation site into docs/_build/ (a few minutes; open docs/_build/index.html)
+	@scripts/docs
 
 setup: $(DEV) ## make .venv with everything that the targets below and the tests need
 
 $(DEV): $(PINS)
 	@scripts/setup dev
+
+$(DOCS): $(PINS)
+	@scripts/setup docs
 
 bench: $(DEV) ## measure adhere against C and other libraries, into benchmarks/results/ (10 to 15 minutes)
 	@scripts/bench
