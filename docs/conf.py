@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "adhere"
 author = "the founders of adhere"
-copyright = "the founders of adhere; Apache-2.0"
+project_copyright = "the founders of adhere; Apache-2.0"
 version = release = version_of("adhere")
 
 extensions = [

@@ -24,4 +24,6 @@ def _is_policy(name: str) -> bool:
 
 def _part(title: str, names: Iterable[str]) -> str:
     listed = "\n".join(f"   adhere.{name}" for name in names)
-    return f"\n## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n{listed}\n```\n"
+    return (
+        f"\n## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n{listed}\n```\n"
+    )

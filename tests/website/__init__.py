@@ -1,0 +1,1 @@
+"""The documentation site: its sources, and the built site in a browser."""
