@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-_MADE = ("_build", "_ext", "_templates", "examples", "generated", "jupyter_execute")
+_MADE = ("_build", "_ext", "_templates", "examples", "generated", "jupyter_execute", "internals")
 _BLOCK = re.compile(r"^(`{3,}|:{3,})(.*?)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
@@ -23,7 +23,8 @@ class Block:
 
 def written_pages() -> list[Path]:
     """All pages that somebody wrote."""
-    return sorted(page for page in DOCS.rglob("*.md") if not set(page.relative_to(DOCS).parts) & set(_MADE))
+    pages = [page for page in DOCS.rglob("*.md") if not set(page.relative_to(DOCS).parts) & set(_MADE)]
+    return sorted(page for page in pages if page.parent != DOCS or page.stem in ("index", "what-adhere-does-not-do"))
 
 
 def blocks(page: Path) -> list[Block]:

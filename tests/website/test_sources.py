@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from .pages import ROOT, Block, blocks, n_words, written_pages
+from .pages import Block, blocks, n_words, written_pages
 
-MAX_WORDS, MAX_README_LINES = 1500, 120
+MAX_WORDS = 1500
 RUN = ("{code-cell}", "sh")  # by the build, and by test_shell_blocks.py
 SHOWN = (
     "text",
@@ -29,10 +29,6 @@ NOT_RUN = ":caption: Not run when this site is built: "
 @pytest.mark.parametrize("page", written_pages(), ids=lambda page: page.name)
 def test_a_page_is_short(page: Path) -> None:
     assert n_words(page) <= MAX_WORDS
-
-
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MAX_README_LINES
 
 
 def says_why_not(block: Block) -> bool:
