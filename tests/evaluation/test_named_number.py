@@ -7,7 +7,7 @@ import pytest
 from adhere.design.design import Design
 from adhere.design.parts import MIRRORED, Delay, Enrolment, Looks, Stopping
 from adhere.errors import InputError
-from adhere.evaluation.search.named_number import number_names, number_of, range_to_search, usual_number, with_number
+from adhere.evaluation.search.named_number import number_of, numbers_of, range_to_search, usual_number, with_number
 from adhere.evaluation.search.sample_size import resized, smallest_size
 
 DESIGN = Design(
@@ -36,7 +36,7 @@ DESIGN = Design(
 )
 def test_numbers_are_read_and_replaced(name: str, value: float | None) -> None:
     assert number_of(DESIGN, name) == value
-    assert (name in number_names(DESIGN)) == (value is not None)
+    assert (name in numbers_of(DESIGN)) == (value is not None)
     changed = with_number(DESIGN, name, 0.25 if value is None or value < 1 else 100)
     assert number_of(changed, name) == (0.25 if value is None or value < 1 else 100)
     if value is not None:

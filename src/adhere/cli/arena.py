@@ -12,12 +12,11 @@ from adhere.cli.options import (
     Device,
     Imports,
     Seed,
-    Stopped,
     Threads,
     duration,
     import_all,
-    naming_options,
     output_option,
+    resumable,
     terminal_width,
 )
 
@@ -67,22 +66,18 @@ def arena(
     from adhere.studies.arena.play import FOLDER
 
     import_all(imports)
-    try:
-        with naming_options():
-            done = run(
-                out,
-                policy or (),
-                families=family,
-                only_own=only_own,
-                quick=quick,
-                seed=seed,
-                device=device,
-                n_threads=threads,
-            )
-    except KeyboardInterrupt:
-        if not (out / FOLDER).exists():
-            raise
-        raise Stopped(f"Stopped. What was played is kept in {out / FOLDER}; the same command goes on.") from None
+    kept = out / FOLDER
+    with resumable(kept, f"Stopped. What was played is kept in {kept}; the same command goes on."):
+        done = run(
+            out,
+            policy or (),
+            families=family,
+            only_own=only_own,
+            quick=quick,
+            seed=seed,
+            device=device,
+            n_threads=threads,
+        )
     typer.echo(_summary(done))
 
 

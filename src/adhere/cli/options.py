@@ -47,28 +47,19 @@ _OPTIONS = re.compile(
 )
 
 
-def integer(text: str) -> int:
-    """The `parser` of options that take an integer; Typer's own error would leave out the value.
+def _parser(kind: Callable[[str], Any], expected: str) -> Callable[[str], Any]:
+    """A `parser` of options; Typer's own errors would leave out the value."""
 
-    >>> integer("10_000")
-    10000
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"got {text!r}, expected a whole number") from None
+    def parsed(text: str) -> Any:
+        try:
+            return kind(text)
+        except ValueError:
+            raise typer.BadParameter(f"got {text!r}, expected {expected}") from None
+
+    return parsed
 
 
-def number(text: str) -> float:
-    """The `parser` of options that take a number.
-
-    >>> number("0.95")
-    0.95
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"got {text!r}, expected a number") from None
+integer, number = _parser(int, "a whole number"), _parser(float, "a number")
 
 
 def integer_option(help_text: str, metavar: str = "N") -> Any:
@@ -249,6 +240,18 @@ def naming_options() -> Iterator[None]:
             raise
         sentence = re.sub(rf"^{error.field}\b", f"--{name}", str(error))
         raise InputError(f"--{name}", error.value, error.expected, sentence) from None
+
+
+@contextmanager
+def resumable(kept: Path, sentence: str) -> Iterator[None]:
+    """Name options in errors, and say at Ctrl-C what was kept in a folder, if anything was."""
+    try:
+        with naming_options():
+            yield
+    except KeyboardInterrupt:
+        if not kept.exists():
+            raise
+        raise Stopped(sentence) from None
 
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

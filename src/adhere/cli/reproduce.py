@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adhere.cli.destinations import check_folder
-from adhere.cli.options import Seed, Stopped, Threads, duration, naming_options, output_option, terminal_width
+from adhere.cli.options import Seed, Threads, duration, output_option, resumable, terminal_width
 from adhere.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,24 +56,17 @@ def reproduce(
     from adhere.studies.framework.report_writer import UNFINISHED
     from adhere.studies.framework.reproduce import reproduce as run
 
-    try:
-        with naming_options():
-            done = run(
-                out,
-                [study_of(name) for name in dict.fromkeys(study or STUDIES)],
-                catalogue=STUDIES.values(),
-                seed=seed,
-                quick=quick,
-                fresh=fresh,
-                n_threads=threads,
-            )
-    except KeyboardInterrupt:
-        if not (out / UNFINISHED).exists():
-            raise
-        same = "the same command without --fresh" if fresh else "the same command"
-        raise Stopped(
-            f"Stopped. Finished studies are kept in {out / UNFINISHED}; {same} goes on after them."
-        ) from None
+    kept, same = out / UNFINISHED, "the same command without --fresh" if fresh else "the same command"
+    with resumable(kept, f"Stopped. Finished studies are kept in {kept}; {same} goes on after them."):
+        done = run(
+            out,
+            [study_of(name) for name in dict.fromkeys(study or STUDIES)],
+            catalogue=STUDIES.values(),
+            seed=seed,
+            quick=quick,
+            fresh=fresh,
+            n_threads=threads,
+        )
     typer.echo(_summary(done))
 
 

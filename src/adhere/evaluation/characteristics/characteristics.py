@@ -11,7 +11,7 @@ from adhere.design.design import Design
 from adhere.errors import InputError, nearest
 from adhere.evaluation.characteristics import monte_carlo
 from adhere.evaluation.characteristics.measure import Distributions
-from adhere.evaluation.characteristics.quantities import MEANINGS, Kind, Quantity, quantities
+from adhere.evaluation.characteristics.quantities import MEANINGS, Quantity, quantities
 from adhere.evaluation.outcomes import Columns
 from adhere.evaluation.scenarios.scenario import Scenario, Truth
 from adhere.intervals import Estimate
@@ -20,20 +20,10 @@ from adhere.simulation.measures.moments import Moments
 from adhere.simulation.results.outcome import Trajectory
 
 RUNNING = "running"
-_ESTIMATORS: Mapping[Kind, Callable[..., Estimate | None]] = {
-    "probability": monte_carlo.probability,
-    "mean": Moments.estimate,
-    "share": Moments.mean_share,
-    "deviation": monte_carlo.standard_deviation,
-    "probability where any": monte_carlo.probability_where_any,
-    "miss where any": monte_carlo.miss_where_any,
-    "mean where any": monte_carlo.mean_where_any,
-    "root": monte_carlo.root_mean_square,
-}
-_PAIRED: Mapping[Kind, Callable[[Moments, int], Estimate]] = {
-    "probability": monte_carlo.paired_probability_difference,
-    "mean": Moments.estimate,
-    "share": Moments.estimate,
+_PAIRED: Mapping[Callable[..., Estimate | None], Callable[[Moments, int], Estimate]] = {
+    monte_carlo.probability: monte_carlo.paired_probability_difference,
+    Moments.estimate: Moments.estimate,
+    Moments.mean_share: Moments.estimate,
 }
 
 
@@ -137,7 +127,7 @@ class Characteristics:
         """
         one = self._quantity(name, arm)
         reason = one.reason or ("" if self.differences else "this is the reference design")
-        compare = _PAIRED.get(one.kind)
+        compare = _PAIRED.get(one.estimator)
         if not reason and compare is None:
             reason = "it is no mean over trials, which could be compared trial by trial"
         estimate = None
@@ -151,11 +141,11 @@ class Characteristics:
         Empty where it has no meaning, and for quantiles, which are not kept block by block.
         """
         one, found, so_far = self._quantity(name, arm), [], None
-        if one.reason or one.kind == "quantile":
+        if one.reason or one.q is not None:
             return ()
         for block in self.blocks:
             so_far = block if so_far is None else so_far.merge(block)
-            if (estimate := _ESTIMATORS[one.kind](so_far, *one.where)) is not None:
+            if (estimate := one.estimator(so_far, *one.where)) is not None:
                 found.append((so_far.n, estimate))
         return tuple(found)
 
@@ -205,13 +195,8 @@ class Characteristics:
 
     def _estimate(self, one: Quantity) -> Estimate | None:
         if one.q is None:
-            return _ESTIMATORS[one.kind](self.moments, *one.where)
-        if one.name.startswith("sample_size"):
-            return monte_carlo.quantile_of_counts(self.distributions.sizes, one.q)
-        is_duration = one.name.startswith("duration")
-        return monte_carlo.quantile_of_spread(
-            self.distributions.days if is_duration else self.distributions.surplus, one.q
-        )
+            return one.estimator(self.moments, *one.where)
+        return one.estimator(getattr(self.distributions, one.distribution), one.q)
 
 
 def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajectory:

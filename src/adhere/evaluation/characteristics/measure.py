@@ -41,7 +41,6 @@ def claims(status: Ints, means: Floats, control: int | None) -> Claims:
             up = up | down[:, ::-1]
         down = np.zeros_like(up)
     else:
-        up, down = up.copy(), down.copy()
         up[:, control] = down[:, control] = False
     difference = differences(means, control)
     better, worse = difference > SAME, difference < -SAME

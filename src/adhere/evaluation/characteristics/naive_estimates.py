@@ -55,8 +55,7 @@ def compliers(outcomes: TrialOutcomes, other: int, true_effects: Floats) -> Esti
     n, sums, squares = (one[:, :, :n_arms] for one in (outcomes.n, outcomes.sums, outcomes.squares))
     n_chosen, total, total_squares = (one.sum(axis=2) for one in (n, sums, squares))
     estimate, theta = np.full(n_chosen.shape, np.nan), np.broadcast_to(true_effects, n_chosen.shape)
-    has_interval = covers = np.zeros(n_chosen.shape, np.bool_)
-    has_interval, covers = has_interval.copy(), covers.copy()
+    has_interval, covers = np.zeros((2, *n_chosen.shape), np.bool_)
     for arm in range(n_arms):
         if arm == other:
             continue

@@ -1,14 +1,15 @@
 """Operating characteristics of a design: meanings, the columns they come from, and why a scenario lacks some."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from adhere.design.design import Design
 from adhere.design.stopping_checks import why_not_exact
+from adhere.evaluation.characteristics import monte_carlo
 from adhere.evaluation.characteristics.measure import differences
 from adhere.evaluation.outcomes import (
     COVERS,
@@ -21,19 +22,10 @@ from adhere.evaluation.outcomes import (
     Columns,
 )
 from adhere.evaluation.scenarios.scenario import SAME, Truth
+from adhere.intervals import Estimate
 from adhere.looks.judge import ACTIVE, NAMES
+from adhere.simulation.measures.moments import Moments
 
-Kind: TypeAlias = Literal[
-    "probability",
-    "mean",
-    "share",
-    "deviation",
-    "quantile",
-    "probability where any",
-    "miss where any",
-    "mean where any",
-    "root",
-]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 INCONCLUSIVE = "inconclusive"  # of the trial and of an arm: it has got no status
 
@@ -47,16 +39,17 @@ _SAME_TAKEN = "all arms are equally good to take"
 
 
 class Quantity(NamedTuple):
-    """A characteristic before it is estimated: what it is of, the columns it comes from, or why there is none."""
+    """A characteristic before it is estimated: what it is of, its columns and its estimator, or why there is none."""
 
     name: str
-    kind: Kind
+    estimator: Callable[..., Estimate | None]  # of the moments and columns, or of a distribution and q
     where: tuple[int, ...]
     reason: str = ""
     arm: int | None = None
     estimand: str | None = None
     method: str | None = None
     q: float | None = None
+    distribution: str = ""
 
 
 def quantities(design: Design, truth: Truth, columns: Columns) -> Iterator[Quantity]:
@@ -65,31 +58,34 @@ def quantities(design: Design, truth: Truth, columns: Columns) -> Iterator[Quant
     yield from _claims(design, truth, columns, None)
     yield from _statuses(design, columns, None)
     equal = "" if truth.varies or np.ptp(truth.means) > SAME else _NO_DIFFERENCE
-    yield Quantity("select_best", "probability", (columns.where("selects_best"),), equal)
-    for name, part in (("sample_size", "n_patients"), ("duration", "days")):
+    yield Quantity("select_best", monte_carlo.probability, (columns.where("selects_best"),), equal)
+    for name, part, distribution, quantile in (
+        ("sample_size", "n_patients", "sizes", monte_carlo.quantile_of_counts),
+        ("duration", "days", "days", monte_carlo.quantile_of_spread),
+    ):
         powers = tuple(columns.where(part, power) for power in range(columns.shape(part)[0]))
-        yield Quantity(name, "mean", powers[:1])
-        yield Quantity(f"{name}_sd", "deviation", powers)
+        yield Quantity(name, Moments.estimate, powers[:1])
+        yield Quantity(f"{name}_sd", monte_carlo.standard_deviation, powers)
         for q in QUANTILES:
-            yield Quantity(f"{name}_q{round(100 * q):02}", "quantile", (), q=q)
-    yield Quantity("n_looks", "mean", (columns.where("n_looks"),))
-    yield Quantity("recommended_inferior", "share", (columns.where("recommended_inferior"),), equal)
+            yield Quantity(f"{name}_q{round(100 * q):02}", quantile, (), q=q, distribution=distribution)
+    yield Quantity("n_looks", Moments.estimate, (columns.where("n_looks"),))
+    yield Quantity("recommended_inferior", Moments.mean_share, (columns.where("recommended_inferior"),), equal)
     taken = _of_taken(truth)
-    yield Quantity("took_inferior", "share", (columns.where("took_inferior"),), taken)
+    yield Quantity("took_inferior", Moments.mean_share, (columns.where("took_inferior"),), taken)
     for name in ("outcome", "surplus", "realised_surplus"):
-        yield Quantity(name, "mean", (columns.where(name),))
-    yield Quantity("surplus_q05", "quantile", (), equal, q=0.05)
+        yield Quantity(name, Moments.estimate, (columns.where(name),))
+    yield Quantity("surplus_q05", monte_carlo.quantile_of_spread, (), equal, q=0.05, distribution="surplus")
     worse = "worse_than_randomisation"
-    yield Quantity(worse, "probability", (columns.where(worse),), equal)
-    yield Quantity("ideal_recommending", "mean", (columns.where("ideal_recommending"),), equal)
-    yield Quantity("ideal_treating", "mean", (columns.where("ideal_treating"),), taken)
+    yield Quantity(worse, monte_carlo.probability, (columns.where(worse),), equal)
+    yield Quantity("ideal_recommending", Moments.estimate, (columns.where("ideal_recommending"),), equal)
+    yield Quantity("ideal_treating", Moments.estimate, (columns.where("ideal_treating"),), taken)
     for arm in range(k):
         yield from _claims(design, truth, columns, arm)
         yield from _statuses(design, columns, arm)
-        yield Quantity("selected", "probability", (columns.where("selected", arm),), arm=arm)
-        yield Quantity("n_recommended", "mean", (columns.where("chosen", arm),), arm=arm)
+        yield Quantity("selected", monte_carlo.probability, (columns.where("selected", arm),), arm=arm)
+        yield Quantity("n_recommended", Moments.estimate, (columns.where("chosen", arm),), arm=arm)
         for name in ("allocation", "taken"):
-            yield Quantity(name, "share", (columns.where(name, arm),), arm=arm)
+            yield Quantity(name, Moments.mean_share, (columns.where(name, arm),), arm=arm)
     estimated = why_not_exact(design)
     for view, method, arm in product(design.estimands, METHODS, range(k)):
         if arm != truth.compared_with:
@@ -124,7 +120,7 @@ def _claims(design: Design, truth: Truth, columns: Columns, arm: int | None) -> 
         reasons = dict.fromkeys(reasons, _NO_STOPPING)
     parts = {"type_one": "false_claim", "power": "right_claim", "wrong_claim": "wrong_claim"}
     for name, part in parts.items():
-        yield Quantity(name, "probability", (columns.where(part, place),), reasons[name], arm)
+        yield Quantity(name, monte_carlo.probability, (columns.where(part, place),), reasons[name], arm)
 
 
 def _statuses(design: Design, columns: Columns, arm: int | None) -> Iterator[Quantity]:
@@ -133,7 +129,7 @@ def _statuses(design: Design, columns: Columns, arm: int | None) -> Iterator[Qua
     for status in (*range(ACTIVE + 1, len(NAMES)), ACTIVE):
         name = INCONCLUSIVE if status == ACTIVE else NAMES[status]
         where = columns.where("decision", status) if arm is None else columns.where("status", arm, status)
-        yield Quantity(name, "probability", (where,), reason, arm)
+        yield Quantity(name, monte_carlo.probability, (where,), reason, arm)
 
 
 def _of_taken(truth: Truth) -> str:
@@ -161,11 +157,11 @@ def _estimates(truth: Truth, columns: Columns, view: str, method: str, arm: int)
         no_claim = "claims about compliers are judged under the sharp null only"
     if truth.varies:
         no_claim = f"{_VARIES}; its arms always differ"
-    yield Quantity("estimable", "probability", (has,), reason, arm, view, method)
-    yield Quantity("bias", "mean where any", (has, error), reason, arm, view, method)
-    yield Quantity("rmse", "root", (has, squared), reason, arm, view, method)
-    yield Quantity("coverage", "probability where any", (has_interval, covers), reason, arm, view, method)
-    yield Quantity("interval_error", "miss where any", (has_interval, covers), no_claim, arm, view, method)
+    yield Quantity("estimable", monte_carlo.probability, (has,), reason, arm, view, method)
+    yield Quantity("bias", monte_carlo.mean_where_any, (has, error), reason, arm, view, method)
+    yield Quantity("rmse", monte_carlo.root_mean_square, (has, squared), reason, arm, view, method)
+    yield Quantity("coverage", monte_carlo.probability_where_any, (has_interval, covers), reason, arm, view, method)
+    yield Quantity("interval_error", monte_carlo.miss_where_any, (has_interval, covers), no_claim, arm, view, method)
 
 
 _SHARES = {"05": "5% of", "25": "25% of", "50": "half of the", "75": "75% of", "95": "95% of"}  # of trials

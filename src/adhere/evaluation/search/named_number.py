@@ -22,22 +22,20 @@ _STOPPING = "stopping."
 _THRESHOLDS = ("superiority", "inferiority", "equivalence", "futility", "margin", "alpha")
 
 
-def number_names(design: Design) -> tuple[str, ...]:
-    """The names of all numbers a design has.
+def numbers_of(design: Design) -> dict[str, float]:
+    """All numbers that a design has, by their names.
 
-    >>> number_names(Design("a", "floor(thompson, share=0.1)", ("x", "y"), n_patients=100))[:3]
-    ('n_patients', 'policy.share', 'enrolment.per_day')
+    >>> list(numbers_of(Design("a", "floor(thompson, share=0.1)", ("x", "y"), n_patients=100)))[:3]
+    ['n_patients', 'policy.share', 'enrolment.per_day']
     """
-    of_policy = dict.fromkeys(f"{_POLICY}{name}" for _, name, _ in _policy_numbers(design))
-    in_parts = (
-        f"{field}.{name}"
-        for field in design.__struct_fields__
-        if isinstance(part := getattr(design, field), msgspec.Struct)
-        for name in part.__struct_fields__
-        if is_number(getattr(part, name))
-    )
-    alone = ("n_patients",) if design.n_patients is not None else ()
-    return *alone, *of_policy, *in_parts
+    found = {} if design.n_patients is None else {"n_patients": float(design.n_patients)}
+    for _, name, value in _policy_numbers(design):
+        found.setdefault(f"{_POLICY}{name}", value)
+    for field in design.__struct_fields__:
+        if isinstance(part := getattr(design, field), msgspec.Struct):
+            numbers = {name: getattr(part, name) for name in part.__struct_fields__}
+            found |= {f"{field}.{name}": float(one) for name, one in numbers.items() if is_number(one)}
+    return found
 
 
 def number_of(design: Design, name: str) -> float | None:
@@ -48,11 +46,9 @@ def number_of(design: Design, name: str) -> float | None:
     """
     if not isinstance(name, str):
         raise InputError("number", name, "the name of a number, such as stopping.superiority")
-    if name in number_names(design):
-        part, _, field = name.rpartition(".")
-        if part + "." == _POLICY:
-            return next(value for _, own, value in _policy_numbers(design) if own == field)
-        return float(getattr(getattr(design, part) if part else design, field))
+    known = numbers_of(design)
+    if name in known:
+        return known[name]
     field = name.removeprefix(_STOPPING)
     if design.stopping is not None and name.startswith(_STOPPING) and field in _THRESHOLDS:
         value = getattr(design.stopping, field)
@@ -60,7 +56,7 @@ def number_of(design: Design, name: str) -> float | None:
             return None
         what = "has a number for each look" if isinstance(value, tuple) else f"is {value!r}"
         raise InputError("number", name, "one number", f"{name} {what}; expected one number for all looks")
-    raise InputError("number", name, nearest(name, number_names(design)))
+    raise InputError("number", name, nearest(name, known))
 
 
 def with_number(design: Design, name: str, value: float) -> Design:
