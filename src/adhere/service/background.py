@@ -112,23 +112,18 @@ async def read_ahead(service: Service, trials: Sequence[str]) -> None:
     """Read the logs of long trials for their monitors, before somebody waits for it."""
     for trial in trials:
         try:
-            n_records, head = await service.read(partial(_length_and_head, service, trial))
-            if n_records >= _LONG:
-                await service.monitors.get(trial, head)
+            head = await service.head(trial)
+            if head.position >= _LONG:
+                await service.monitors.get(trial, head.hash.hex())
         except Exception as error:  # whoever asks for the monitor is told
             log.warning("the log of trial %r was not read ahead: %s", trial, error)
-
-
-def _length_and_head(service: Service, trial: str, view: ReadTransaction) -> tuple[int, str]:
-    head = view.head(service.processor.trial(trial).number)
-    return head.position, head.hash.hex()
 
 
 async def _prepare_follow_up(service: Service, live: LiveTrial) -> None:
     """Read a long log ahead, in the process for jobs, so that the first who asks what waits does not wait for it."""
     try:
-        n_records = await service.read(lambda view: view.head(live.number).position)
-        await service.follow_ups.prepare(live.design.name, live.number, n_records)
+        head = await service.head(live.design.name)
+        await service.follow_ups.prepare(live.design.name, live.number, head.position)
     except (StoreError, JobProcessError, OSError) as error:  # whoever asks is told
         log.warning("the follow-up of trial %s was not read ahead: %s", live.design.name, error)
 

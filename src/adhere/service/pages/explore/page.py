@@ -37,7 +37,6 @@ async def explore_page(page: PageRequest) -> Response:
         presets=presets.PRESETS,
         preset=_preset(settings),
         choices=policies.CHOICES,
-        max_policies=policies.MAX_POLICIES,
         max_patients=MAX_PATIENTS,
         max_runs=MAX_RUNS,
         **_shown(call.result() if done else None),
