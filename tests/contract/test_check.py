@@ -10,6 +10,7 @@ import pytest
 
 import adhere
 from adhere.cli.main import main
+from adhere.compilation.policy_failures import as_python
 from adhere.compilation.storage import is_checked
 from adhere.contract import compiled, interpreted
 from adhere.contract.compiled import check_compiled, findings_of
@@ -28,7 +29,6 @@ from adhere.contract.findings import (
     STATE,
     Finding,
 )  # fmt: skip
-from adhere.contract.interpreted import as_python
 from adhere.contract.promises import late, match_frequencies, repeatable, runs, works_in_hierarchy
 from adhere.policies import parse_policy
 from adhere.simulation.kernels.compiled_runner import CompiledRunner

@@ -12,7 +12,7 @@ import pytest
 
 import adhere
 from adhere import Population, parse_policy
-from adhere.contract.interpreted import as_python
+from adhere.compilation.policy_failures import as_python
 from adhere.design.design import Design
 from adhere.evaluation.kernels import trial as design_kernel
 from adhere.evaluation.kernels.trial_runner import TrialRunner

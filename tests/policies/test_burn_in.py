@@ -16,7 +16,8 @@ from scipy import stats
 import adhere
 from adhere import InputError, Trial, parse_policy
 from adhere.analysis.adaptive.policy_play import Allocator, Schedule
-from adhere.contract.interpreted import Interpreted, as_python
+from adhere.compilation.policy_failures import as_python
+from adhere.contract.interpreted import Interpreted
 from adhere.policies.guards.permuted_blocks import predictable_share, write_block_shares
 from adhere.randomness import stream_keys
 from oracle.permuted import PermutedBlocks

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import adhere
 from adhere import InputError, parse_policy
-from adhere.contract.interpreted import as_python
+from adhere.compilation.policy_failures import as_python
 from adhere.contract.promises import unlike
 from adhere.policies.base.policy import TrialShape
 from adhere.policies.guards.floor import rescaling, rescaling_of_two

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import adhere
-from adhere.contract.interpreted import Decision, Interpreted, as_python
+from adhere.compilation.policy_failures import as_python
+from adhere.contract.interpreted import Decision, Interpreted
 
 from .guarded import changes, fields, guard_decided, interpreted, taught
 

@@ -17,7 +17,7 @@ from scipy.special import betaln
 import adhere
 from adhere import InputError, parse_policy, simulate
 from adhere.compilation import memo_of, state_of
-from adhere.contract.interpreted import as_python
+from adhere.compilation.policy_failures import as_python
 from adhere.contract.promises import late, repeatable, runs, works_in_hierarchy
 from adhere.policies import TOOK_NOTHING, TOOK_OTHER, MediatedThompson
 from adhere.policies.aware.mediated_thompson import choose_mediated, learn_mediated, probabilities_mediated

@@ -95,9 +95,6 @@ def check_arguments(
     own = inspect.signature(function).parameters
     by_place = all(parameter.kind in _BY_PLACE for parameter in own.values())
     if not by_place or len(own) != len(names):
-        given = (
-            f"{len(own)} arguments ({', '.join(own)})"
-            if by_place
-            else f"({', '.join(str(one).partition(':')[0] for one in own.values())})"
-        )
+        shown = ", ".join(own if by_place else (str(one).partition(":")[0] for one in own.values()))
+        given = f"{len(own)} arguments ({shown})" if by_place else f"({shown})"
         raise refusal(function, given, f"{len(names)}, as {what} takes them: ({', '.join(names)}){hint}")

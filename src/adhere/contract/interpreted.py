@@ -13,7 +13,6 @@ import numpy as np
 from adhere.compilation import classes_of, implementation, memo_of, state_of
 from adhere.compilation.compile_errors import return_place
 from adhere.compilation.layout import Floats
-from adhere.compilation.policy_failures import as_python as as_python
 from adhere.compilation.policy_failures import divides_by_zero
 from adhere.compilation.user_code import sentence_of, traceback_place
 from adhere.contract.findings import ARMS, FINITE, INDICES, MEMO, RUNS, STATE, Broken
