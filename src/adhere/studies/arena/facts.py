@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars
@@ -10,6 +11,7 @@ from adhere.intervals import Z95, Estimate
 from adhere.policies import MediatedThompson, as_policy
 from adhere.policies.numerics.mediated_posterior import ODDS
 from adhere.report.frontier import not_dominated
+from adhere.report.numbers import estimate_in_row
 from adhere.studies.arena.cells import POOLED_STROKE
 from adhere.studies.framework.words import Tables, ends
 
@@ -28,10 +30,11 @@ MAIN = (
 )
 _FEW = 6  # of them
 _PANELS = 6  # of a figure of curves
+# The three senses of regret: in a sentence, over a panel, and as the heading of a column.
 REGRETS = {
-    "regret_recommendation": "against the best recommendation",
-    "regret_treatment": "against the best treatment",
-    "regret_compliers": "among compliers",
+    "regret_recommendation": ("against the best recommendation", "best arm recommended", "lost: best recommended"),
+    "regret_treatment": ("against the best treatment", "best arm taken by all", "lost: best taken"),
+    "regret_compliers": ("among compliers", "compliers", "lost: compliers"),
 }
 
 
@@ -53,17 +56,12 @@ class Facts:
         self.longest, self.shortest = int(max(horizons)), int(min(horizons))
         self.at_horizon = self.results.filter(n_patients=self.horizon)
         # Further to the right is better, as on the other axis: what is lost is below zero.
-        self.frontier = (
-            tables["frontier"]
-            .filter(n_patients=self.horizon)
-            .with_columns(
-                loss=-polars.col("loss"), loss_low=-polars.col("loss_high"), loss_high=-polars.col("loss_low")
-            )
-        )
+        opposite = {"loss": "loss", "loss_low": "loss_high", "loss_high": "loss_low"}
+        kept = tables["frontier"].filter(n_patients=self.horizon)
+        self.frontier = kept.with_columns(**{name: -polars.col(other) for name, other in opposite.items()})
         self.labels = dict(self.results.select("policy", "label").unique(maintain_order=True).iter_rows())
-        reference = [policy for policy in self.labels if same(policy, REFERENCE)]
-        self.reference = reference[0] if reference else next(iter(self.labels))
-        self.default = next((policy for policy in self.labels if same(policy, DEFAULT)), None)
+        self.reference = next((one for one in self.labels if same(one, REFERENCE)), next(iter(self.labels)))
+        self.default = next((one for one in self.labels if same(one, DEFAULT)), None)
         self.sizes = sizes = dict(self.at_horizon.select("family", "n_populations").iter_rows())
         self.large = [family for family, size in sizes.items() if size >= LARGE]
         # The stroke trials pooled are no family beside the trials.
@@ -80,9 +78,7 @@ class Facts:
         elsewhere = self.results.filter(
             ~polars.col("family").is_in(list(self.sizes)), polars.col("n_patients") > self.horizon
         )
-        names = [
-            f"{family} ({horizon:,})" for family, horizon in elsewhere.select("family", "n_patients").iter_rows()
-        ]
+        names = [f"{one['family']} ({one['n_patients']:,})" for one in elsewhere.to_dicts()]
         return polars.concat([self.at_horizon, elsewhere.with_columns(polars.Series("family", names, polars.String))])
 
     def few(self) -> list[str]:
@@ -93,12 +89,8 @@ class Facts:
 
     def differences(self, policy: str) -> list[Named]:
         """How much more of the best possible surplus than the reference it has, by large family, at the horizon."""
-        its = self.at_horizon.filter(policy=policy)
-        return [
-            Named(row["family"], _estimate(row["difference"], row["difference_low"], row["difference_high"]))
-            for row in its.iter_rows(named=True)
-            if row["family"] in self.large
-        ]
+        rows = self.at_horizon.filter(polars.col("family").is_in(self.large), policy=policy).to_dicts()
+        return [Named(row["family"], _with_error(estimate_in_row(row, "difference"))) for row in rows]
 
     def average(self, policy: str) -> Estimate:
         """The mean over large families, which are independent, of the differences."""
@@ -144,12 +136,12 @@ class Facts:
 
     def unbeaten(self) -> list[str]:
         """The policies that no other beats on both, whatever the misleading family."""
-        everywhere: list[set[str]] = []
+        found = list(self.losses())
         for family in self.misleading():
             its = self.frontier.filter(loss_family=family)
-            points = list(its.select("loss", "gain").iter_rows())
-            everywhere.append({name for name, best in zip(its["label"], not_dominated(points), strict=True) if best})
-        return [label for label in self.losses() if all(label in its for its in everywhere)]
+            best = its.filter(not_dominated(its.select("loss", "gain").rows()))["label"].to_list()
+            found = [label for label in found if label in best]
+        return found
 
     def gains_most_at_little_loss(self, slight: float) -> tuple[str, float] | None:
         """The policy that gains most of those that lose no more than slightly, and its gain."""
@@ -180,7 +172,7 @@ class Facts:
     def least_lost(self) -> list[str]:
         """The policy that loses least in each of the three senses, averaged over large families, where known."""
         said = []
-        for column, words in REGRETS.items():
+        for column, (words, _, _) in REGRETS.items():
             its = self.in_all().drop_nulls(column)
             means = its.group_by("policy", maintain_order=True).agg(polars.col(column).mean()).sort(column)
             if means.height:
@@ -263,6 +255,6 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     return Estimate(mean, se, mean - Z95 * se, mean + Z95 * se)
 
 
-def _estimate(mean: float, low: float | None, high: float | None) -> Estimate:
-    se = None if low is None or high is None else (high - low) / (2 * Z95)
-    return Estimate(mean, se, low, high)
+def _with_error(one: Estimate) -> Estimate:
+    """The same with the standard error that its interval says."""
+    return one if one.low is None or one.high is None else replace(one, se=(one.high - one.low) / (2 * Z95))

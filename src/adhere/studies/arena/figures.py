@@ -13,7 +13,7 @@ from adhere.report.frontier import frontier
 from adhere.report.heat_map import heat_map
 from adhere.report.lines import Guide
 from adhere.report.numbers import estimate_in_row, estimate_texts
-from adhere.studies.arena.facts import Facts, odds_of
+from adhere.studies.arena.facts import REGRETS, Facts, odds_of
 from adhere.studies.framework.words import Cells, Charts, Table
 from adhere.studies.lineup import growth_chart
 
@@ -22,19 +22,10 @@ if TYPE_CHECKING:
 
 _SHARE = "in shares of the best possible surplus"
 _INTERVALS = "95% intervals over populations."
-_PANELS = {
-    "regret_recommendation": "best arm recommended",
-    "regret_treatment": "best arm taken by all",
-    "regret_compliers": "compliers",
-}
 _NONE = "–"
+_ENDS = ("", "_low", "_high")
 _DIGITS = 4  # of a patient's regret
 _RANDOM = ("populations_worse_than_randomisation", "populations_surely_worse_than_randomisation")
-_LOST = {
-    "regret_recommendation": "lost: best recommended",
-    "regret_treatment": "lost: best taken",
-    "regret_compliers": "lost: compliers",
-}
 
 
 def charts(facts: Facts) -> Charts:
@@ -90,11 +81,7 @@ def _frontier(facts: Facts, family: str) -> Figure:
     its = facts.frontier.filter(loss_family=family)
     odds = [odds_of(policy) or (None, None) for policy in its["policy"]]
     series, values = (list(column) for column in zip(*odds, strict=True))
-    columns = {
-        f"{axis}{end}": f"{name}{end}"
-        for axis, name in (("x", "loss"), ("y", "gain"))
-        for end in ("", "_low", "_high")
-    }
+    ends = [(f"{axis}{end}", f"{name}{end}") for axis, name in (("x", "loss"), ("y", "gain")) for end in _ENDS]
     table = (
         its.with_columns(
             polars.Series("odds", values, polars.Float64),
@@ -102,7 +89,7 @@ def _frontier(facts: Facts, family: str) -> Figure:
             polars.Series("label", [_short(facts, *one) for one in its.select("policy", "label").iter_rows()]),
         )
         .sort("odds", maintain_order=True, nulls_last=True)
-        .select("label", "series", **columns)
+        .select("label", "series", **dict(ends))
     )
     reference = facts.labels[facts.reference]
     return frontier(
@@ -124,8 +111,6 @@ def _short(facts: Facts, policy: str, label: str) -> str:
 def _curves(facts: Facts, families: Sequence[str]) -> Figure:
     """Regret as trials grow on some families, of a few policies."""
     few = facts.few()
-    order = {policy: place for place, policy in enumerate(few)}
-    place = {family: where for where, family in enumerate(families)}
     longest = polars.col("n_patients") == polars.col("n_patients").max().over("family")
     table = (
         facts.curves.filter(polars.col("policy").is_in(few), longest, polars.col("family").is_in(families))
@@ -137,8 +122,11 @@ def _curves(facts: Facts, families: Sequence[str]) -> Figure:
             low="regret_low",
             high="regret_high",
         )
-        .sort(polars.col("policy").replace_strict(order), maintain_order=True)
-        .sort(polars.col("family").replace_strict(place, default=None), maintain_order=True)
+        .sort(
+            polars.col("family").cast(polars.Enum(families)),
+            polars.col("policy").cast(polars.Enum(few)),
+            maintain_order=True,
+        )
     )
     return growth_chart(table, _guides(table))
 
@@ -159,7 +147,7 @@ def _regrets(facts: Facts) -> Figure:
     for family in facts.large:
         for policy in facts.few():
             its = facts.at_horizon.filter(family=family, policy=policy)
-            for column, title in _PANELS.items() if its.height else ():
+            for column, (_, title, _) in REGRETS.items() if its.height else ():
                 mean, low, high = its.select(column, f"{column}_low", f"{column}_high").row(0)
                 if mean is not None:
                     who = {"row": family, "panel": title, "style": facts.labels[policy]}
@@ -205,7 +193,7 @@ def cells(facts: Facts) -> Cells:
             f"{row['n_populations']:,}",
             row["description"],
             row["drawn"],
-            _NONE if row["seed"] is None else str(row["seed"]),
+            _written(row["seed"], "d"),
             row["digest"] or _NONE,
             f"{row['best_surplus']:.3f}",
         )
@@ -234,36 +222,26 @@ def _worst_cells(facts: Facts) -> Table:
         its = facts.at_horizon.filter(policy=policy).drop_nulls("worst").sort("worst")
         if its.is_empty():
             continue
-        random, surely = (max(its[name].drop_nulls().to_list(), default=None) for name in _RANDOM)
-        growth = max(
-            facts.results.filter(policy=policy, n_patients=facts.longest)["growth_of_worst"].drop_nulls(),
-            default=None,
-        )
-        shares = [_NONE if one is None else f"{one:.1%}" for one in (random, surely)]
-        rows.append(
-            (
-                label,
-                f"{its['worst'][0]:+.3f}",
-                its["family"][0],
-                *shares,
-                _NONE if growth is None else f"{growth:.2f}",
-            )
-        )
+        shares = [_written(its[name].max(), ".1%") for name in _RANDOM]
+        longest = facts.results.filter(policy=policy, n_patients=facts.longest)
+        growth = _written(longest["growth_of_worst"].max(), ".2f")
+        rows.append((label, f"{its['worst'][0]:+.3f}", its["family"][0], *shares, growth))
     return ("policy", "worst", "in", "worse than randomising", "surely", "growth of the worst"), rows
 
 
 def _family_cells(entries: Sequence[Mapping[str, Any]]) -> Table:
     """Every number of a family."""
-    columns: dict[str, list[str]] = {}
-    columns["patients"] = [f"{row['n_patients']:,}" for row in entries]
-    columns["policy"] = [row["label"] for row in entries]
-    columns["share"] = estimate_texts([estimate_in_row(row, "share") for row in entries])
-    columns["difference"] = estimate_texts([estimate_in_row(row, "difference") for row in entries], sign="+")
-    columns["worst 5%"] = _numbers(entries, "worst_5_percent", "+.3f")
-    columns["held out"] = _numbers(entries, "worst_5_percent_held_out", "+.3f")
-    columns["worst"] = _numbers(entries, "worst", "+.3f")
-    columns["worse than randomisation"] = _numbers(entries, "populations_worse_than_randomisation", ".1%")
-    for name, title in _LOST.items():
+    columns: dict[str, list[str]] = {
+        "patients": _numbers(entries, "n_patients", ",d"),
+        "policy": [row["label"] for row in entries],
+        "share": estimate_texts([estimate_in_row(row, "share") for row in entries]),
+        "difference": estimate_texts([estimate_in_row(row, "difference") for row in entries], sign="+"),
+        "worst 5%": _numbers(entries, "worst_5_percent", "+.3f"),
+        "held out": _numbers(entries, "worst_5_percent_held_out", "+.3f"),
+        "worst": _numbers(entries, "worst", "+.3f"),
+        "worse than randomisation": _numbers(entries, "populations_worse_than_randomisation", ".1%"),
+    }
+    for name, (_, _, title) in REGRETS.items():
         known = [row for row in entries if row[name] is not None]
         texts = iter(estimate_texts([estimate_in_row(row, name) for row in known], digits=_DIGITS))
         columns[title] = [_NONE if row[name] is None else next(texts) for row in entries]
@@ -275,4 +253,8 @@ def _family_cells(entries: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _numbers(entries: Sequence[Mapping[str, Any]], name: str, form: str) -> list[str]:
-    return [_NONE if row[name] is None else format(row[name], form) for row in entries]
+    return [_written(row[name], form) for row in entries]
+
+
+def _written(value: Any, form: str) -> str:
+    return _NONE if value is None else format(value, form)

@@ -1,6 +1,6 @@
 """The arena's tables, of which its page is drawn: their columns and kinds, and their rows.
 
->>> list(FRONTIER)[:3]
+>>> list(SCHEMAS["frontier"])[:3]
 ['policy', 'label', 'gain']
 """
 
@@ -34,66 +34,54 @@ def _with_interval(*names: str) -> Schema:
     return {name + end: _NUMBER for name in names for end in ("", "_low", "_high")}
 
 
-# A row for each family, horizon and policy. Intervals are over populations; over runs where a family is a single one.
-RESULTS: Schema = {
-    "family": _TEXT,
-    "n_arms": _WHOLE,
-    "n_patients": _WHOLE,
-    "policy": _TEXT,
-    "label": _TEXT,
-    "n_populations": _WHOLE,
-    "n_runs": _WHOLE,  # on each population
-    **_with_interval("share"),  # of the best possible surplus
-    **_with_interval("difference"),  # of the share from Thompson's under Chosen, on the same patients
-    "worst_5_percent": _NUMBER,  # of the difference: the mean in the worst 5% of populations
-    "worst_5_percent_held_out": _NUMBER,  # the same, chosen in half of the runs and measured in the others
-    "worst": _NUMBER,  # of the difference: the worst population
-    "populations_worse_than_randomisation": _NUMBER,  # share of populations
-    "populations_surely_worse_than_randomisation": _NUMBER,
-    **_with_interval("regret_recommendation", "regret_treatment", "regret_compliers"),  # for each patient
-    **_with_interval("surplus"),  # of a whole trial
-    "fraction_of_optimum": _NUMBER,
-    "growth_of_worst": _NUMBER,
-    "ns_per_decision": _NUMBER,
-}
-# A row for each family, horizon, policy and number of patients so far (t): regret against the best recommendation.
-CURVES: Schema = {
-    "family": _TEXT,
-    "n_patients": _WHOLE,
-    "policy": _TEXT,
-    "label": _TEXT,
-    "t": _WHOLE,
-    **_with_interval("regret"),
-}
-# A row for each policy and family where pooling misleads. Gain: the difference where unconfounded; loss: minus the
-# difference in the other family, so that up and to the left is better.
-FRONTIER: Schema = {
-    "policy": _TEXT,
-    "label": _TEXT,
-    **_with_interval("gain", "loss"),
-    "loss_worst_5_percent": _NUMBER,
-    "loss_family": _TEXT,
-    "n_patients": _WHOLE,
-}
-FAMILIES: Schema = {
-    "family": _TEXT,
-    "description": _TEXT,
-    "drawn": _TEXT,
-    "n_arms": _WHOLE,
-    "n_populations": _WHOLE,
-    "seed": _WHOLE,  # null of named populations
-    "digest": _TEXT,  # of the populations; null of named ones
-    "best_surplus": _NUMBER,  # for each patient, the mean over populations
-}
-# Policies that do not play in a cell, and why.
-LEFT_OUT: Schema = {"family": _TEXT, "n_patients": _WHOLE, "policy": _TEXT, "label": _TEXT, "why": _TEXT}
-
+_WHO: Schema = {"family": _TEXT, "n_patients": _WHOLE, "policy": _TEXT, "label": _TEXT}
 SCHEMAS: dict[str, Schema] = {
-    "results": RESULTS,
-    "curves": CURVES,
-    "frontier": FRONTIER,
-    "families": FAMILIES,
-    "left_out": LEFT_OUT,
+    # A row for each family, horizon and policy. Intervals are over populations; over runs where there is only one.
+    "results": {
+        "family": _TEXT,
+        "n_arms": _WHOLE,
+        "n_patients": _WHOLE,
+        "policy": _TEXT,
+        "label": _TEXT,
+        "n_populations": _WHOLE,
+        "n_runs": _WHOLE,  # on each population
+        **_with_interval("share"),  # of the best possible surplus
+        **_with_interval("difference"),  # of the share from Thompson's under Chosen, on the same patients
+        "worst_5_percent": _NUMBER,  # of the difference: the mean in the worst 5% of populations
+        "worst_5_percent_held_out": _NUMBER,  # the same, chosen in half of the runs and measured in the others
+        "worst": _NUMBER,  # of the difference: the worst population
+        "populations_worse_than_randomisation": _NUMBER,  # share of populations
+        "populations_surely_worse_than_randomisation": _NUMBER,
+        **_with_interval("regret_recommendation", "regret_treatment", "regret_compliers"),  # for each patient
+        **_with_interval("surplus"),  # of a whole trial
+        "fraction_of_optimum": _NUMBER,
+        "growth_of_worst": _NUMBER,
+        "ns_per_decision": _NUMBER,
+    },
+    # A row for each family, horizon, policy and number of patients so far, t: regret against the best recommendation.
+    "curves": {**_WHO, "t": _WHOLE, **_with_interval("regret")},
+    # A row for each policy and family where pooling misleads. Gain: the difference where unconfounded; loss: minus
+    # the difference in the other family, so that up and to the left is better.
+    "frontier": {
+        "policy": _TEXT,
+        "label": _TEXT,
+        **_with_interval("gain", "loss"),
+        "loss_worst_5_percent": _NUMBER,
+        "loss_family": _TEXT,
+        "n_patients": _WHOLE,
+    },
+    "families": {
+        "family": _TEXT,
+        "description": _TEXT,
+        "drawn": _TEXT,
+        "n_arms": _WHOLE,
+        "n_populations": _WHOLE,
+        "seed": _WHOLE,  # null of named populations
+        "digest": _TEXT,  # of the populations; null of named ones
+        "best_surplus": _NUMBER,  # for each patient, the mean over populations
+    },
+    # Policies that do not play in a cell, and why.
+    "left_out": {**_WHO, "why": _TEXT},
 }
 
 
@@ -146,24 +134,23 @@ def make_tables(plays: Plays, left_out: Iterable[LeftOut]) -> dict[str, polars.D
         results += own
         curves += cell_curves
     results += _pooled_stroke(plays)
-    absent = [
-        {"family": one.cell.family, "n_patients": one.cell.n_patients, "policy": one.entrant.text,
-         "label": one.entrant.label, "why": one.why}
-        for one in left_out
-    ]  # fmt: skip
-    return {
-        "results": table("results", results),
-        "curves": table("curves", curves),
-        "frontier": table("frontier", frontier_rows(results)),
-        "families": table("families", [family_row(cell) for cell in {cell.family: cell for cell in plays}.values()]),
-        "left_out": table("left_out", absent),
+    rows = {
+        "results": results,
+        "curves": curves,
+        "frontier": frontier_rows(results),
+        "families": [family_row(cell) for cell in {cell.family: cell for cell in plays}.values()],
+        "left_out": [_who(one.cell.family, one.cell.n_patients, one.entrant) | {"why": one.why} for one in left_out],
     }
+    return {name: table(name, its) for name, its in rows.items()}
+
+
+def _who(family: str, horizon: int, entrant: Entrant) -> Row:
+    return {"family": family, "n_patients": horizon, "policy": entrant.text, "label": entrant.label}
 
 
 def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row], list[Row]]:
-    truth, figures = cell.truth, {}
-    for entrant, one in played.items():
-        figures[entrant] = by_unit(one, truth)
+    truth = cell.truth
+    figures = {entrant: by_unit(one, truth) for entrant, one in played.items()}
     reference = next(iter(figures.values()))
     optimum = _optimum(figures, cell.n_patients) if cell.family == OPTIMUM_FAMILY else None
     results, curves = [], []
@@ -181,37 +168,30 @@ def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row],
             "ns_per_decision": 1e9 * one.seconds * one.n_threads / (truth.n_units * one.n_runs * cell.n_patients),
         }
         results.append(row)
-        for point, patients in enumerate(one.grid):
-            at = {
-                "family": cell.family,
-                "n_patients": cell.n_patients,
-                "policy": entrant.text,
-                "label": entrant.label,
-            }
-            curves.append(at | {"t": int(patients)} | _ends("regret", interval(own.regret[:, point])))
+        who = _who(cell.family, cell.n_patients, entrant)
+        for patients, regret in zip(one.grid, own.regret.T, strict=True):
+            curves.append(who | {"t": int(patients)} | _ends("regret", interval(regret)))
     return results, curves
 
 
 def _row(family: str, horizon: int, entrant: Entrant, own: ByUnit, reference: ByUnit, is_single: bool) -> Row:
     """What follows from the figures by unit."""
     difference = own.share - reference.share
+    worst = {
+        "worst_5_percent": worst_mean(difference),
+        "worst_5_percent_held_out": held_out_worst_mean(own.half_shares - reference.half_shares),
+        "worst": float(difference.min()),
+        "growth_of_worst": growth_of_worst(own.half_regrets, own.grid),
+    }
     return {
-        "family": family,
-        "n_patients": horizon,
-        "policy": entrant.text,
-        "label": entrant.label,
+        **_who(family, horizon, entrant),
         **_ends("share", interval(own.share)),
         **_ends("difference", interval(difference)),
-        "worst_5_percent": None if is_single else worst_mean(difference),
-        "worst_5_percent_held_out": None
-        if is_single
-        else held_out_worst_mean(own.half_shares - reference.half_shares),
-        "worst": None if is_single else float(difference.min()),
         **_ends("regret_recommendation", interval(own.regret[:, -1] / horizon)),
         **_ends("regret_treatment", interval(own.treatment_regret)),
         **_ends("regret_compliers", interval(own.complier_regret)),
         **_ends("surplus", interval(own.surplus)),
-        "growth_of_worst": None if is_single else growth_of_worst(own.half_regrets, own.grid),
+        **(dict.fromkeys(worst) if is_single else worst),
     }
 
 
@@ -230,19 +210,16 @@ def _optimum(figures: Mapping[Entrant, ByUnit], horizon: int) -> float | None:
 def _pooled_stroke(plays: Plays) -> list[Row]:
     """Means over both trials, group by group of runs: run r of both has the same random numbers."""
     horizons = dict.fromkeys(cell.n_patients for cell in plays if cell.family in STROKE)
-    by_horizon = [
-        [cell for name in STROKE for cell in plays if (cell.family, cell.n_patients) == (name, n)] for n in horizons
-    ]
-    return [row for cells in by_horizon if len(cells) == len(STROKE) for row in _pooled_at(cells, plays)]
+    found = {(cell.family, cell.n_patients): cell for cell in plays}
+    pairs = [[found[name, n] for name in STROKE if (name, n) in found] for n in horizons]
+    return [row for cells in pairs if len(cells) == len(STROKE) for row in _pooled_at(cells, plays)]
 
 
 def _pooled_at(cells: Sequence[Cell], plays: Plays) -> list[Row]:
     """Those of both trials' cells at one horizon."""
     rows: list[Row] = []
     reference: ByUnit | None = None
-    for entrant in plays[cells[0]]:
-        if entrant not in plays[cells[1]]:
-            continue
+    for entrant in (one for one in plays[cells[0]] if one in plays[cells[1]]):
         own = _mean([by_unit(plays[cell][entrant], cell.truth) for cell in cells])
         reference = reference or own
         row = _row(POOLED_STROKE, cells[0].n_patients, entrant, own, reference, is_single=True)

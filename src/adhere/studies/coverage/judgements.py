@@ -45,12 +45,10 @@ def judge(tables: Tables) -> list[Judgement]:
     """Every judgement: intervals of fixed designs, then of adaptive ones, then tests of both."""
     found = []
     for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
-        rows = tables["intervals"].filter(polars.col("design") == design, polars.col("judged"))
+        rows = tables["intervals"].filter(design=design, judged=True)
         found += [_of_intervals(group) for group in _groups(rows, ("view", "quantity"))]
     for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
-        rows = tables["tests"].filter(
-            polars.col("design") == design, polars.col("judged"), polars.col("n_trials") > 0
-        )
+        rows = tables["tests"].filter(polars.col("n_trials") > 0, design=design, judged=True)
         found += [_of_tests(group) for group in _groups(rows, ("test",))]
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLE = "Coverage: do the intervals hold?"
-_CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {AGREES: HOLDS, IN_PART: OPEN, DIFFERS: FAILS})
 
 
 def n_holding(judgements: list[Judgement]) -> int:
@@ -32,21 +31,11 @@ def n_holding(judgements: list[Judgement]) -> int:
     return sum(one.verdict == HOLDS for one in judgements)
 
 
-_NAMES: dict[str, Any] = {
-    "FIXED_DESIGN": FIXED_DESIGN,
-    "ADAPTIVE_DESIGN": ADAPTIVE_DESIGN,
-    "LEAST_COVERAGE": LEAST_COVERAGE,
-    "MAX_MISSES": MAX_MISSES,
-    "DELAY": DELAY,
-    "FAILS": FAILS,
-    "OPEN": OPEN,
-    "VERDICTS": {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS},
-    "where": where,
-    "width_text": width_text,
-    "n_holding": n_holding,
-}
+VERDICTS = {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS}
+_CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {verdict: its for its, verdict in VERDICTS.items()})
 _PLACE = ("design", "population", "policy", "n_patients")
 _BESIDE = "beside them, promising nothing"
+_METHOD = polars.col("method").str.replace(r" \(.*", "")  # without what is in brackets
 _MAIN_VIEWS = ("intention-to-treat", "compliers")
 _HEADER = (
     "view",
@@ -69,39 +58,22 @@ class Facts:
             tables[name] for name in ("intervals", "tests", "populations")
         )
         self.judgements = judge(tables)
+        self.fixed, self.adaptive = self.of(FIXED_DESIGN), self.of(ADAPTIVE_DESIGN)
+        self.sequences = self.adaptive.filter(method=SEQUENCE)
+        # What the weak instrument gave for compliers.
+        of_weak = polars.col("population").is_in(WEAK), polars.col("coverage").is_not_null()
+        self.weak = self.fixed.filter(*of_weak, view="compliers", quantity="difference")
 
     def of(self, design: str) -> polars.DataFrame:
         """The intervals of a design."""
-        return self.intervals.filter(polars.col("design") == design)
-
-    @cached_property
-    def fixed(self) -> polars.DataFrame:
-        """Those of fixed designs."""
-        return self.of(FIXED_DESIGN)
-
-    @cached_property
-    def adaptive(self) -> polars.DataFrame:
-        """Those of adaptive designs."""
-        return self.of(ADAPTIVE_DESIGN)
-
-    @cached_property
-    def sequences(self) -> polars.DataFrame:
-        """The confidence sequences."""
-        return self.adaptive.filter(polars.col("method") == SEQUENCE)
-
-    @cached_property
-    def weak(self) -> polars.DataFrame:
-        """What the weak instrument gave for compliers."""
-        rows = self.fixed.filter(polars.col("population").is_in(WEAK))
-        wanted = polars.col("view") == "compliers", polars.col("quantity") == "difference"
-        return rows.filter(*wanted, polars.col("coverage").is_not_null())
+        return self.intervals.filter(design=design)
 
     def beside(self, design: str) -> polars.DataFrame:
         """Intervals of a kind that is judged nowhere in the design, where they were given."""
         rows, kind = self.of(design), ["view", "quantity", "method"]
         judged = rows.filter(polars.col("judged")).select(kind).unique()
         left = rows.join(judged, kind, "anti", maintain_order="left")
-        return left.filter(polars.col("quantity") == "difference", polars.col("coverage").is_not_null())
+        return left.filter(polars.col("coverage").is_not_null(), quantity="difference")
 
     def judged(self, design: str, *, tests: bool = False) -> list[Judgement]:
         """The judgements on a design's intervals, or tests."""
@@ -122,8 +94,8 @@ class Facts:
         for (view,), rows in self.sequences.group_by("view", maintain_order=True):
             floored = polars.col("policy").str.starts_with("floor")
             texts = []
-            for name, some in (("with a floor", rows.filter(floored)), ("without", rows.filter(~floored))):
-                widths = some["median_width"].drop_nulls().to_list()
+            for name, its in (("with a floor", floored), ("without", ~floored)):
+                widths = rows.filter(its)["median_width"].drop_nulls().to_list()
                 texts += [f"{min(widths):.2f} to {max(widths):.2f} {name}"] if widths else []
             found.append((str(view), rows.sort("coverage").row(0, named=True), texts))
         return found
@@ -135,7 +107,7 @@ class Facts:
         for (design, test), rows in made.group_by("design", "test", maintain_order=True):
             texts = []
             for true in (True, False):
-                rates = rows.filter(polars.col("true") == true)["rate"].to_list()
+                rates = rows.filter(true=true)["rate"].to_list()
                 if rates:
                     ends = dict.fromkeys(f"{rate:.1%}" for rate in (min(rates), max(rates)))
                     texts.append(f"{' to '.join(ends)} where its hypothesis is {str(true).lower()}")
@@ -154,13 +126,13 @@ class Facts:
 
     def n_trials(self, design: str) -> int:
         """How many trials of a design were analysed."""
-        rows = self.of(design).group_by("population", "policy", "n_patients").agg(polars.col("n_trials").max())
-        return int(rows["n_trials"].sum())
+        return int(self.of(design).group_by(_PLACE).agg(polars.col("n_trials").max())["n_trials"].sum())
 
 
 def study_page(facts: Facts) -> StudyPage:
     """Lead and sections of the page; what the tables do not hold is left out."""
-    return StudyPage(__package__, facts, charts(facts), cells(facts), _NAMES)
+    names = {**globals(), "DELAY": DELAY, "where": where, "width_text": width_text}
+    return StudyPage(__package__, facts, charts(facts), cells(facts), names)
 
 
 def coverage_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
@@ -175,50 +147,36 @@ def charts(facts: Facts) -> Charts:
         for patients in facts.fixed["n_patients"].unique(maintain_order=True)
     }
     shown = (
-        facts.adaptive.filter(polars.col("quantity") == "difference", polars.col("view").is_in(_MAIN_VIEWS))
+        facts.adaptive.filter(polars.col("view").is_in(_MAIN_VIEWS), quantity="difference")
         .sort("view", descending=True, maintain_order=True)
         .with_columns(label=polars.col("policy").map_elements(policy_label, polars.String))
     )
-    rows = shown.select(
-        group="population",
-        row=polars.format("{}: {}", "view", polars.col("method").str.replace(r" \(.*", "")),
-        column="label",
-        coverage="coverage",
-    )
+    row = polars.format("{}: {}", "view", _METHOD)
+    rows = shown.select("coverage", group="population", row=row, column="label")
     found["adaptive"] = partial(coverage_map, rows, 1 - MAX_MISSES)
-    found["widths"] = partial(_widths, shown.filter(polars.col("median_width").is_not_null()))
+    found["widths"] = partial(_widths, shown.drop_nulls("median_width"))
     return found
 
 
 def _fixed_rows(facts: Facts, patients: int) -> polars.DataFrame:
     """What is judged, by its view and quantity; then, as one group, what promises nothing."""
-    rows = facts.fixed.filter(polars.col("n_patients") == patients)
     judged = (
-        rows.filter(polars.col("judged"))
-        .group_by("view", "quantity", "population", maintain_order=True)
+        facts.fixed.filter(n_patients=patients, judged=True)
+        .group_by(group="view", row="quantity", column="population", maintain_order=True)
         .agg(polars.col("coverage").min())
-        .select(group="view", row="quantity", column="population", coverage="coverage")
     )
-    beside = facts.beside(FIXED_DESIGN).filter(polars.col("n_patients") == patients)
-    others = beside.select(
-        group=polars.lit(_BESIDE),
-        row=polars.format("{}: difference ({})", "view", polars.col("method").str.replace(r" \(.*", "")),
-        column="population",
-        coverage="coverage",
-    )
+    row = polars.format("{}: difference ({})", "view", _METHOD)
+    beside = facts.beside(FIXED_DESIGN).filter(n_patients=patients)
+    others = beside.select(group=polars.lit(_BESIDE), row=row, column="population", coverage="coverage")
     return polars.concat([judged, others])
 
 
 def _widths(rows: polars.DataFrame) -> Figure:
     none, method = polars.lit(None, polars.Float64), polars.col("method")
-    kind = (
-        polars.when(method.str.contains(AIPW)).then(polars.lit(AIPW)).otherwise(method.str.split(", ").list.first())
-    )
-    table = rows.select(
-        group="population", row="label", panel="view", style=kind,
-        mean="median_width", low=none, high=none,
-    )  # fmt: skip
-    table = table.unique(["group", "row", "panel", "style"], maintain_order=True)
+    first = method.str.split(", ").list.first()
+    kind = polars.when(method.str.contains(AIPW)).then(polars.lit(AIPW)).otherwise(first)
+    place: dict[str, Any] = {"group": "population", "row": "label", "panel": "view", "style": kind}
+    table = rows.select(**place, mean="median_width", low=none, high=none).unique(list(place), maintain_order=True)
     return dots(table, x_label="median width at the end", zero="")
 
 
@@ -249,8 +207,7 @@ def cells(facts: Facts) -> Cells:
         "power": _tests(facts, False),
         "weak": (("population", "an arm", *_HEADER[2:]), weak),
     }
-    groups = facts.intervals.group_by(*_PLACE, maintain_order=True)
-    for n, (_, rows) in enumerate(groups):
+    for n, (_, rows) in enumerate(facts.intervals.group_by(*_PLACE, maintain_order=True)):
         found[f"cell-{n}"] = _HEADER, [_row(one) for one in rows.to_dicts()]
     return {name: (header, rows) for name, (header, rows) in found.items() if rows}
 
@@ -262,7 +219,7 @@ def _tests(facts: Facts, true: bool) -> Table:
             one["design"], one["population"], one["policy"] or f"{one['n_patients'] // 2} an arm", one["test"],
             _share(one["rate"]), _interval(one["rate_low"], one["rate_high"]), _mark(one["verdict"]),
         ]
-        for one in facts.tests.filter(polars.col("true") == true, polars.col("n_trials") > 0).to_dicts()
+        for one in facts.tests.filter(polars.col("n_trials") > 0, true=true).to_dicts()
     ]  # fmt: skip
     return ("design", "population", "policy or size", "test", "rejects in", "Monte Carlo interval", "verdict"), rows
 
