@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from adhere.errors import InputError
-from adhere.report.dots import Reference, common_limits, dots
+from adhere.report.dots import Reference, dots
 from adhere.report.style import SETTINGS, figure_file, look
 
 from .test_lines import check_readable
@@ -176,14 +176,15 @@ def test_no_bar_where_one_run_says_no_interval(nothing: float | None) -> None:
     assert len(points(panel, "o")) == 1
 
 
-def test_the_axis_of_a_panel_may_be_given_if_it_holds_all_its_intervals() -> None:
+def test_panels_may_have_the_same_axis_which_holds_just_all_their_intervals() -> None:
     table = a_table(stroke(2))
-    limits = common_limits(table)
-    aspirin, heparin = drawn(table, limits={"heparin": limits}).axes
-    assert aspirin.get_xlim()[0] < 0 < limits[0] < min(table["low"])
-    assert heparin.get_xlim() == limits
-    with pytest.raises(InputError, match="holds the interval"):
-        drawn(table, limits={"heparin": (limits[0], 6.0)})
+    aspirin, heparin = drawn(table, same_axis=["heparin"]).axes
+    own = table.filter(panel="heparin")
+    assert aspirin.get_xlim()[0] < 0 < heparin.get_xlim()[0] < min(own["low"])
+    aspirin, heparin = drawn(table, same_axis=["aspirin", "heparin"]).axes
+    (low, high), (lowest, highest) = aspirin.get_xlim(), (min(table["low"]), max(table["high"]))
+    assert heparin.get_xlim() == (low, high)
+    assert 0 < low < lowest < highest < high
 
 
 def legend(figure: Any) -> list[str]:
@@ -247,7 +248,7 @@ def test_the_legend_shows_a_reference_without_width_as_the_line_that_it_is() -> 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_the_same_table_is_the_same_file(suffix: str) -> None:
     table = a_table(stroke(), outlier=-98.7)
-    files = [figure_file(drawn(table, limits={"pooled": (-110, 15)}), suffix) for _ in range(2)]
+    files = [figure_file(drawn(table, same_axis=["pooled"]), suffix) for _ in range(2)]
     assert files[0] == files[1]
 
 
@@ -267,8 +268,6 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         drawn(table, references=[Reference("paper", "nowhere", 0, 1, 0.5)])
     with pytest.raises(InputError, match="no group"):
         drawn(table, references=[Reference("paper", "pooled", 0, 1, 0.5, group="no group")])
-    with pytest.raises(InputError, match="limits"):
-        drawn(table, limits={"pooled": (15.0, -5.0)})
     with pytest.raises(InputError, match="one estimate"):
         drawn(pl.concat([table, table.head(1)]))
     with pytest.raises(InputError, match="the columns panel too"):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from adhere.report.style import COLOURS, DARK, FAINT, GREY, TEXT, TITLE, PanelFigure, broken, set_ticks
+from adhere.report.style import COLOURS, DARK, FAINT, GREY, TITLE, PanelFigure, broken, set_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,6 @@ def _draw(cell: Axes, one: Band, inches: float) -> None:
     cell.set_ylim(_limits(one))
     cell.grid(axis="y", color=FAINT, linewidth=0.6)
     cell.set_axisbelow(True)
-    cell.tick_params(labelsize=TEXT)
 
 
 def is_cut(one: Band) -> bool:

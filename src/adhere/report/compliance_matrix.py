@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from adhere.report.style import COLOURS, DARK, LINE, TEXT, TITLE, broken, width_of
+from adhere.report.style import COLOURS, DARK, LINE, TEXT, TITLE, broken, canvas, width_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,9 +31,7 @@ def compliance_matrix(rows: Sequence[MatrixRow], *, interval: str) -> Figure:
 
     Every row has the same columns, and `interval` is the heading of what stands beside them.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
     columns = list(rows[0].taken)
@@ -48,12 +46,7 @@ def compliance_matrix(rows: Sequence[MatrixRow], *, interval: str) -> Figure:
     least = _LEAST_WIDTH if len(columns) <= MAX_HALF else _PAGE_WIDTH
     across, depth = _CELL_WIDTH * len(columns), sum(heights)
     width, height = max(left + across + aside + 2 * _EDGE, least), top + depth + 2 * _EDGE
-
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    cell = figure.add_axes((0, 0, 1, 1))
-    cell.set(xlim=(0, width), ylim=(height, 0))
-    cell.set_axis_off()
+    figure, cell = canvas(width, height, height, 0)
     shades = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", COLOURS[0]])
     start, y = _EDGE + left, _EDGE + top
     cell.text(start + across / 2, _EDGE, "taken", fontsize=TITLE, fontweight="bold", ha="center", va="top")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from adhere.report.style import COLOURS, SETTINGS, broken, width_of
+from adhere.report.style import COLOURS, SETTINGS, broken, canvas, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 
 BOX, LINE_HEIGHT = 0.2, 0.125  # the height of a box of one line, and of each further line
 LINE_COLOUR, PLAIN, STRONG, OTHER = "#333333", "#FFFFFF", "#E3EEF6", "#FBEADF"
-
-
-def canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure whose axes are inches: to the right, and downwards from zero."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height))  # no layout engine: a diagram places everything itself
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, width), ylim=(-height, 0))
-    axes.set_axis_off()
-    return figure, axes
 
 
 def arrow(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
@@ -98,7 +85,7 @@ def consort_flow(top: str, left_out: Sequence[str], columns: Sequence[FlowColumn
     depths = [_FORK + max(map(_depth, band)) for band in bands]
     height = 2 * _MARGIN + head + sum(depths) + _BAND_GAP * (n_bands - 1) + (_NOTE if note else 0.0)
     with matplotlib.rc_context({**SETTINGS, "font.size": _TEXT}):
-        figure, axes = canvas(WIDTH, height)
+        figure, axes = canvas(WIDTH, height, -height, 0)
         start = _draw_top(axes, top, aside, head)
         for number, (band, depth) in enumerate(zip(bands, depths, strict=True)):
             _draw_band(axes, band, width, start, trunk, number > 0)

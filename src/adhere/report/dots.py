@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -158,19 +158,26 @@ def stack(chart: Sequence[Row]) -> float:
     return depth
 
 
-def common_limits(table: polars.DataFrame) -> tuple[float, float]:
-    """From where to where an axis goes that shows all intervals of a table, to be shared by several panels."""
-    lowest, highest = min(table["low"]), max(table["high"])
-    margin = 0.05 * (highest - lowest) or 1.0
-    return lowest - margin, highest + margin
+def _spans(
+    panels: Sequence[str],
+    chart: Sequence[Row],
+    references: Sequence[Reference],
+    zero: bool,
+    same_axis: Collection[str],
+) -> dict[str, tuple[float, float]]:
+    """From where to where each panel's axis goes."""
+    estimates = [one for row in chart for one in row.estimates]
+    spans = {}
+    for panel in panels:
+        bands = [(one.mean, one.low, one.high) for one in references if one.panel == panel]
+        ends = [(one.mean, *one.ends) for one in estimates if one.panel == panel]
+        spans[panel] = _with_margin([value for one in (*ends, *bands) for value in one] + [0.0] * zero, 0.06)
+    shared = [end for one in estimates if one.panel in same_axis for end in one.ends]
+    return spans | (dict.fromkeys(same_axis, _with_margin(shared, 0.05)) if shared else {})
 
 
-def span(panel: str, chart: Sequence[Row], references: Sequence[Reference], zero: bool) -> tuple[float, float]:
-    """From where to where a panel's axis goes, unless that is given."""
-    ends = [(one.mean, *one.ends) for row in chart for one in row.estimates if one.panel == panel]
-    bands = [(one.mean, one.low, one.high) for one in references if one.panel == panel]
-    values = [value for one in (*ends, *bands) for value in one] + ([0.0] if zero else [])
-    margin = 0.06 * (max(values) - min(values)) or 1.0
+def _with_margin(values: Sequence[float], share: float) -> tuple[float, float]:
+    margin = share * (max(values) - min(values)) or 1.0
     return min(values) - margin, max(values) + margin
 
 
@@ -179,7 +186,7 @@ def dots(
     *,
     x_label: str,
     references: Sequence[Reference] = (),
-    limits: Mapping[str, tuple[float, float]] | None = None,
+    same_axis: Collection[str] = (),
     zero: str = "uniform randomisation",
     note: str = "",
 ) -> Figure:
@@ -187,8 +194,8 @@ def dots(
 
     The table has the columns `row` (the label of a line), `panel`, `mean`, `low` and `high`; optionally `group` (bold
     headings) and `style` (colour and marker); all keep the order of first appearance. Estimates of one row and panel
-    in different styles stand below each other. `limits` say from where to where the axis of a panel goes; they hold
-    all of its intervals (`common_limits`). `zero` says what the zero line is; without it there is none. `note` goes
+    in different styles stand below each other. Panels with the `same_axis` show just all their intervals; an axis of
+    its own holds zero and references too. `zero` says what the zero line is; without it there is none. `note` goes
     under the legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -197,8 +204,9 @@ def dots(
     panels = in_order(table["panel"])
     styles = in_order(table["style"]) if "style" in table.columns else [""]
     chart = rows_of(table.fill_nan(None))
-    limits = limits or {}
-    _check(panels, chart, references, limits)
+    for one in references:
+        if one.panel not in panels:
+            raise InputError("panel", one.panel, f"one of {', '.join(panels)}")
 
     n_bands = -(-len(panels) // _ACROSS)
     n_across = -(-len(panels) // n_bands)
@@ -207,7 +215,7 @@ def dots(
     depth = stack(chart)
     titles = ["\n".join(broken(panel, panel_width, TITLE, "bold")) for panel in panels]
     caption = broken(x_label, WIDTH - label_width - 0.2, TITLE)
-    spans = {panel: limits.get(panel) or span(panel, chart, references, bool(zero)) for panel in panels}
+    spans = _spans(panels, chart, references, bool(zero), same_axis)
     bands = list(dict.fromkeys(one.label for one in references))
     key = _key(styles if any(styles) else [], zero, references)
     estimates = [(one, row.level(one.style)) for row in chart for one in row.estimates]
@@ -233,21 +241,6 @@ def dots(
         label_rows(cell, chart, label_width)
     figure.above.supxlabel("\n".join(caption), x=(WIDTH + label_width) / 2 / WIDTH, fontsize=TITLE)
     return figure.finish(key.values())
-
-
-def _check(
-    panels: Sequence[str],
-    chart: Sequence[Row],
-    references: Sequence[Reference],
-    limits: Mapping[str, tuple[float, float]],
-) -> None:
-    for panel in [*(one.panel for one in references), *limits]:
-        if panel not in panels:
-            raise InputError("panel", panel, f"one of {', '.join(panels)}")
-    for one in (one for row in chart for one in row.estimates if one.panel in limits):
-        (low, high), ends = limits[one.panel], one.ends
-        if not low < min(ends) <= max(ends) < high:
-            raise InputError("limits", (low, high), f"an axis that holds the interval {ends}")
 
 
 def prepare_rows(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:

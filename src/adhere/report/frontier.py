@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adhere.errors import InputError
-from adhere.report.style import DARK, FAINT, GREY, INKS, LINE, TEXT, TITLE, PanelFigure, set_ticks, width_of, written
+from adhere.report.style import DARK, FAINT, GREY, INKS, LINE, TEXT, TITLE, PanelFigure, set_ticks, width_of
 
 if TYPE_CHECKING:
     import polars
@@ -21,12 +21,22 @@ _COVERED = 3.0  # how much worse a covered line is than a place that is one poin
 
 
 class Box(NamedTuple):
-    """A rectangle, in points."""
+    """A rectangle."""
 
     left: float
     bottom: float
     right: float
     top: float
+
+    @property
+    def width(self) -> float:
+        """From left to right."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """From the bottom to the top."""
+        return self.top - self.bottom
 
     def overlaps(self, other: Box) -> bool:
         """Whether the two share an area."""
@@ -135,8 +145,9 @@ def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str =
     points = _points(table)
     best = not_dominated([(one.x, one.y) for one in points])
     everything, near = _span(points), _span([one for one, its in zip(points, best, strict=True) if its])
-    inside = [_holds(near, one) for one in points]
-    zooms = not all(inside) and any(_size(near)[axis] < 0.6 * _size(everything)[axis] for axis in (0, 1))
+    inside = [near.left < one.x < near.right and near.bottom < one.y < near.top for one in points]
+    is_far_smaller = near.width < 0.6 * everything.width or near.height < 0.6 * everything.height
+    zooms = not all(inside) and is_far_smaller
     panels = [_ALL, _NEAR] if zooms else [""]
     series = list(dict.fromkeys(one.series for one in points if one.series is not None))
     key = {"nothing is better on both axes": _look(_BEST), "something is": _look(_OTHER)}
@@ -163,31 +174,19 @@ def _points(table: polars.DataFrame) -> list[_Point]:
     return [_Point(*row) for row in table.select(_Point._fields).iter_rows()]
 
 
-_Span = tuple[tuple[float, float], tuple[float, float]]
-
-
-def _span(points: Sequence[_Point]) -> _Span:
+def _span(points: Sequence[_Point]) -> Box:
     """From where to where points and intervals go, the origin included, with room around them."""
-    found = []
-    for lows, highs in (("x_low", "x_high"), ("y_low", "y_high")):
-        low = min(0.0, *(getattr(one, lows) for one in points))
-        high = max(0.0, *(getattr(one, highs) for one in points))
-        margin = _MARGIN * (high - low) or 0.01
-        found.append((low - margin, high + margin))
-    return found[0], found[1]
+    left, right = _with_margin([0.0, *(end for one in points for end in (one.x_low, one.x_high))])
+    bottom, top = _with_margin([0.0, *(end for one in points for end in (one.y_low, one.y_high))])
+    return Box(left, bottom, right, top)
 
 
-def _size(span: _Span) -> tuple[float, float]:
-    (left, right), (bottom, top) = span
-    return right - left, top - bottom
+def _with_margin(ends: Sequence[float]) -> tuple[float, float]:
+    margin = _MARGIN * (max(ends) - min(ends)) or 0.01
+    return min(ends) - margin, max(ends) + margin
 
 
-def _holds(span: _Span, one: _Point) -> bool:
-    (left, right), (bottom, top) = span
-    return left < one.x < right and bottom < one.y < top
-
-
-def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: _Span) -> None:
+def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: Box) -> None:
     from matplotlib.ticker import MaxNLocator
 
     cell.axhline(0.0, color=GREY, linewidth=0.7, zorder=0)
@@ -201,10 +200,9 @@ def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: _Spa
         cell.plot([one.x, one.x], [one.y_low, one.y_high], color=colour, linewidth=0.7, alpha=0.4, zorder=2)
         look = _look(colour)
         cell.plot([one.x], [one.y], zorder=3, **look)
-    set_ticks(cell, *span[0], _AXIS)
-    cell.set_ylim(*span[1])
+    set_ticks(cell, span.left, span.right, _AXIS)
+    cell.set_ylim(span.bottom, span.top)
     cell.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    cell.yaxis.set_major_formatter(lambda value, _: written(value))
     cell.grid(color=FAINT, linewidth=0.5)
     cell.set_axisbelow(True)
 
@@ -220,11 +218,11 @@ def _line(number: int) -> dict[str, Any]:
     return {"color": DARK, "linewidth": 0.8, "linestyle": _DASHES[number % len(_DASHES)]}
 
 
-def _outline(cell: Axes, span: _Span) -> None:
+def _outline(cell: Axes, span: Box) -> None:
     from matplotlib.patches import Rectangle
 
-    (left, _), (bottom, _) = span
-    cell.add_patch(Rectangle((left, bottom), *_size(span), fill=False, edgecolor=DARK, linewidth=0.7, linestyle=":"))
+    corner, size = span[:2], (span.width, span.height)
+    cell.add_patch(Rectangle(corner, *size, fill=False, edgecolor=DARK, linewidth=0.7, linestyle=":"))
 
 
 def _label(cell: Axes, points: Sequence[_Point], shown: Sequence[bool]) -> None:

@@ -16,6 +16,7 @@ from adhere.report.style import (
     LINE,
     TEXT,
     broken,
+    empty_figure,
     in_order,
     need,
     width_of,
@@ -99,9 +100,6 @@ class _Grid:
     """Empty cells, inches downwards, with labels of rows at the left under headings, and slanted ones of columns."""
 
     def __init__(self, table: polars.DataFrame, notes: Sequence[str], foot: float) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         self._columns = in_order(table["column"])
         order = {group: place for place, group in enumerate(in_order(table["group"]))}
         rows = table.select("group", "row").unique(maintain_order=True).rows()
@@ -122,8 +120,7 @@ class _Grid:
         said = [line for part in notes for line in broken(part, self.width - 2 * _EDGE)]
         self.foot = foot + LINE * len(said)
         self.height = top + depth + self.foot + 2 * _EDGE
-        self.figure = Figure(figsize=(self.width, self.height))
-        FigureCanvasAgg(self.figure)
+        self.figure = empty_figure(self.width, self.height)
         place = (_EDGE + left) / self.width, (_EDGE + self.foot) / self.height
         self._cell = cell = self.figure.add_axes((*place, across / self.width, depth / self.height))
         cell.set_xlim(0, len(self._columns))

@@ -122,7 +122,7 @@ def lines(
             cell.yaxis.set_major_formatter(lambda value, _: f"{written(round(100 * value, 6))}%")
         cell.grid(axis="y", color=FAINT, linewidth=0.6)
         cell.set_axisbelow(True)
-        cell.tick_params(labelsize=TEXT, labelleft=True, labelbottom=True)
+        cell.tick_params(labelleft=True, labelbottom=True)
         handles = _draw(cell, rows, names, has_bands)[: len(named)]
         if level is not None:
             handles.append(cell.axhline(level.value, zorder=1.5, **level.look))

@@ -97,7 +97,7 @@ def _draw(cell: Axes, bars: Sequence[Bar], looks: Mapping[str, Mapping[str, Any]
     cell.yaxis.set_major_formatter(lambda value, _: f"{written(round(100 * value, 6))}%")
     cell.grid(axis="y", color=FAINT, linewidth=0.6)
     cell.set_axisbelow(True)
-    cell.tick_params(labelsize=TEXT, labelleft=True)
+    cell.tick_params(labelleft=True)
     cell.set_xlim(-0.7, len(bars) - 0.3)
 
 

@@ -134,23 +134,38 @@ def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal
     return [line.rstrip() for line in lines]
 
 
+def empty_figure(width: float, height: float, layout: Any = None) -> Figure:
+    """A figure of so many inches, which can be drawn and measured."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout=layout)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def canvas(width: float, height: float, bottom: float, top: float) -> tuple[Figure, Axes]:
+    """An empty figure whose axes are inches: to the right, and upwards or downwards between two heights."""
+    figure = empty_figure(width, height)  # no layout engine: whoever draws places everything
+    cell = figure.add_axes((0, 0, 1, 1))
+    cell.set(xlim=(0, width), ylim=(bottom, top))
+    cell.set_axis_off()
+    return figure, cell
+
+
 class PanelFigure:
     """A figure: panels above; below them the legend, in as many columns as fit its width, and the note."""
 
     def __init__(
         self, height: float, labels: Sequence[str], note: str, layout: Any = "constrained", width: float = WIDTH
     ) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         self._width, room = width, width - 2 * _EDGE
         self._labels = ["\n".join(broken(label, room - _HANDLE - _GAP)) for label in labels]
         self._n_columns, legend_height = _legend_shape(self._labels, room)
         self._note = [line for part in note.splitlines() for line in broken(" ".join(part.split()), room)]
         foot = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
         self._foot = foot or _PAD  # what has no height cannot be laid out
-        self.figure = Figure(figsize=(width, height + self._foot), layout=layout)
-        FigureCanvasAgg(self.figure)
+        self.figure = empty_figure(width, height + self._foot, layout)
         heights = [height, self._foot]
         self.above, self._below = self.figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
 

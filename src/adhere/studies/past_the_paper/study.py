@@ -10,7 +10,7 @@ import polars
 from adhere.policies import optimal_surplus
 from adhere.policies.numerics.mediated_posterior import ODDS
 from adhere.populations.stroke import SOURCE
-from adhere.report.dots import common_limits, dots
+from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.simulation import Estimate, SimulationResult
 from adhere.simulation.simulate import POOLED
@@ -163,8 +163,7 @@ def _final_chart(
     surplus = table.filter(measure="surplus").with_columns(
         row="label", style="group", panel=polars.col("population").replace_strict(titles)
     )
-    limits = dict.fromkeys(titles.values(), common_limits(surplus)) if shared else None
-    return dots(surplus, x_label=x_label, limits=limits, note=note)
+    return dots(surplus, x_label=x_label, same_axis=titles.values() if shared else (), note=note)
 
 
 def cells(facts: Facts) -> Cells:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from adhere.intervals import Z95
-from adhere.report.dots import common_limits, dots
+from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
 from adhere.report.section import verdict_on
 from adhere.simulation import Estimate, SimulationResult
@@ -181,7 +181,7 @@ def _gains_chart(facts: Facts, x_label: str, note: str) -> Figure:
     return dots(
         table,
         x_label=x_label,
-        limits=dict.fromkeys(TITLES.values(), common_limits(table)),
+        same_axis=TITLES.values(),
         zero="Chosen of the same learner",
         note=note,
     )

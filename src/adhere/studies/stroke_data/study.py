@@ -10,7 +10,7 @@ import polars
 from adhere.populations.describe import PROTOCOL_TITLES
 from adhere.populations.stroke import ARMS, SOURCE, shipped_counts
 from adhere.report.consort_flow import FlowBox, FlowColumn, consort_flow
-from adhere.report.dots import common_limits, dots
+from adhere.report.dots import dots
 from adhere.report.numbers import Interval, columns_of, interval_in, share, share_difference
 from adhere.simulation import SimulationResult
 from adhere.studies.framework.study import Study, Tables
@@ -170,7 +170,7 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
     return dots(
         polars.concat(estimates),
         x_label=f"alive at 14 days; difference from {REFERENCE}",
-        limits={titles["share"]: common_limits(estimates[0])},
+        same_axis=[titles["share"]],
         zero=f"no difference from {REFERENCE}",
     )
 

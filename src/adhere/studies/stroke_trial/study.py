@@ -13,7 +13,7 @@ import polars
 from adhere.errors import joined
 from adhere.intervals import Z95
 from adhere.populations.stroke import SOURCE
-from adhere.report.dots import Reference, common_limits, dots
+from adhere.report.dots import Reference, dots
 from adhere.report.headline_chart import HeadlineRow, headline_dots
 from adhere.report.numbers import Interval, estimate_texts
 from adhere.report.section import AGREES, DIFFERS, IN_PART
@@ -295,12 +295,7 @@ def _lives(facts: Facts) -> str:
 
 def _by_trial(table: polars.DataFrame, facts: Facts, note: str) -> Figure:
     """A panel for each trial and one for both; one scale for all, which have the same unit."""
-    return dots(
-        table,
-        x_label=_lives(facts),
-        limits=dict.fromkeys(TITLES.values(), common_limits(table)),
-        note=note,
-    )
+    return dots(table, x_label=_lives(facts), same_axis=TITLES.values(), note=note)
 
 
 def _short(one: Entry) -> str:
