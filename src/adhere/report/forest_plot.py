@@ -46,23 +46,6 @@ class ForestRow(NamedTuple):
     bar: tuple[float, float] | None = None
 
 
-class _Look(NamedTuple):
-    colour: str
-    marker: str
-    is_hollow: bool
-
-    @property
-    def mark(self) -> dict[str, Any]:
-        face, edge = ("white", self.colour) if self.is_hollow else (self.colour, "white")
-        return {
-            "color": self.colour,
-            "marker": self.marker,
-            "markersize": 5,
-            "markerfacecolor": face,
-            "markeredgecolor": edge,
-        }
-
-
 def forest_plot(
     rows: Sequence[ForestRow],
     *,
@@ -84,7 +67,7 @@ def forest_plot(
     right = max(width_of(line, TEXT) for line in asides) + _BESIDE
     depth = stack(chart)
     drawn = {row.kind for row in rows if row.value is not None or row.pieces or row.bar}
-    looks = {kind: _look(kind, kinds, hollow) for kind in kinds if kind in drawn}
+    looks = {kind: _mark(kind, kinds, hollow) for kind in kinds if kind in drawn}
     axis = PAGE_WIDTH - left - right - 0.3
     caption = broken(x_label, axis + 0.8, TITLE)
     below = _BELOW + 0.15 * len(caption)
@@ -135,29 +118,26 @@ def is_cut(end: float, limits: tuple[float, float]) -> bool:
 def marks_in_words(rows: Sequence[ForestRow]) -> str:
     """What arrows and slashes mean, as far as a plot of these rows has any."""
     limits, ends = axis_limits(rows), [end for row in rows for piece in row.pieces for end in piece]
-    arrows = " An arrow: the set has no end on that side." if any(map(math.isinf, ends)) else ""
-    cut = (
-        " Two slashes: it ends beyond the axis; the numbers say where."
-        if any(is_cut(e, limits) for e in ends)
-        else ""
-    )
-    beyond = (
-        " A hollow triangle: the estimate lies beyond the axis, where no effect can be."
-        if any(row.value is not None and is_cut(row.value, limits) for row in rows)
-        else ""
-    )
-    return arrows + cut + beyond
+    meanings = {
+        " An arrow: the set has no end on that side.": any(map(math.isinf, ends)),
+        " Two slashes: it ends beyond the axis; the numbers say where.": any(is_cut(end, limits) for end in ends),
+        " A hollow triangle: the estimate lies beyond the axis, where no effect can be.": any(
+            row.value is not None and is_cut(row.value, limits) for row in rows
+        ),
+    }
+    return "".join(words for words, is_seen in meanings.items() if is_seen)
 
 
-def _look(kind: str, kinds: Sequence[str], hollow: Sequence[str]) -> _Look:
-    if kind in hollow:
-        return _Look(GREY, MARKERS[0], is_hollow=True)
+def _mark(kind: str, kinds: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
+    """How the marks of a kind look: filled in a colour of its own with a white edge, or a grey outline."""
     number = kinds.index(kind)
-    return _Look(COLOURS[number % 7], MARKERS[number % len(MARKERS)], is_hollow=False)
+    shape, colour = (MARKERS[0], GREY) if kind in hollow else (MARKERS[number % len(MARKERS)], COLOURS[number % 7])
+    face, edge = ("white", colour) if kind in hollow else (colour, "white")
+    return {"color": colour, "marker": shape, "markersize": 5, "markerfacecolor": face, "markeredgecolor": edge}
 
 
-def _draw_sets(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], look: _Look) -> None:
-    colour, low_end, high_end = look.colour, *limits
+def _draw_sets(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float], mark: Mapping[str, Any]) -> None:
+    colour, low_end, high_end = mark["color"], *limits
     for low, high in row.pieces:
         start, end = (min(max(one, low_end), high_end) for one in (low, high))
         cell.plot([start, end], [y, y], color=colour, linewidth=1.2, solid_capstyle="butt", zorder=3)
@@ -166,20 +146,14 @@ def _draw_sets(cell: Axes, row: ForestRow, y: float, limits: tuple[float, float]
             cell.plot([at], [y], color=colour, linestyle="none", clip_on=False, zorder=3, **shape)
     if row.bar is not None:
         low, high = max(row.bar[0], low_end), min(row.bar[1], high_end)
-        filled = "white" if look.is_hollow else colour
-        cell.barh(y, high - low, 0.1, low, facecolor=filled, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=3.5)
+        fill = {"facecolor": mark["markerfacecolor"], "edgecolor": colour, "linewidth": 1.0, "alpha": 0.75}
+        cell.barh(y, high - low, 0.1, low, **fill, zorder=3.5)
     if row.value is not None and is_cut(row.value, limits):
-        at, marker = (low_end, "<") if row.value < low_end else (high_end, ">")
-        mark = {
-            **look.mark,
-            "marker": marker,
-            "markersize": 6.5,
-            "markerfacecolor": "white",
-            "markeredgecolor": colour,
-        }
-        cell.plot([at], [y], linestyle="none", clip_on=False, zorder=4, **mark, markeredgewidth=1.0)
+        at, arrow = (low_end, "<") if row.value < low_end else (high_end, ">")
+        hollow = {"marker": arrow, "markersize": 6.5, "markerfacecolor": "white", "markeredgecolor": colour}
+        cell.plot([at], [y], linestyle="none", clip_on=False, zorder=4, **{**mark, **hollow}, markeredgewidth=1.0)
     elif row.value is not None:
-        cell.plot([row.value], [y], linestyle="none", zorder=4, **look.mark, markeredgewidth=0.6)
+        cell.plot([row.value], [y], linestyle="none", zorder=4, **mark, markeredgewidth=0.6)
 
 
 def _end_mark(end: float, limits: tuple[float, float], arrow: str) -> dict[str, Any]:
@@ -193,15 +167,15 @@ def _end_mark(end: float, limits: tuple[float, float], arrow: str) -> dict[str, 
     return {"marker": "|", "markersize": 6}
 
 
-def _key(used: Mapping[str, _Look], rows: Sequence[ForestRow]) -> list[Artist]:
+def _key(used: Mapping[str, Mapping[str, Any]], rows: Sequence[ForestRow]) -> list[Artist]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     barred = {row.kind for row in rows if row.bar is not None}
     handles: list[Artist] = []
-    for kind, its in used.items():
-        if kind in barred and not its.is_hollow:
-            handles.append(Patch(facecolor=its.colour, alpha=0.75))
+    for kind, mark in used.items():
+        if kind in barred and mark["markerfacecolor"] == mark["color"]:
+            handles.append(Patch(facecolor=mark["color"], alpha=0.75))
         else:
-            handles.append(Line2D([], [], linewidth=1.2, **its.mark))
+            handles.append(Line2D([], [], linewidth=1.2, **mark))
     return [*handles, Line2D([], [], color=GREY, linewidth=0.9)]

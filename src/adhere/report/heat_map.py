@@ -188,8 +188,8 @@ def _mixed(colour: str, strength: float) -> Shade:
     """A colour, so strong on white."""
     from matplotlib.colors import to_rgb
 
-    red, green, blue = to_rgb(colour)
-    return 1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue)
+    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
+    return red, green, blue
 
 
 def _is_dark(shade: Shade) -> bool:

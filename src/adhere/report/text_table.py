@@ -2,9 +2,10 @@
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from adhere.report.numbers import counted
 from adhere.report.section import ON_THE_PAPER, OURS, SYMBOLS, Claim, Section
 
 
@@ -97,17 +98,18 @@ def _room(n_columns: int, width: int, indent: str) -> int:
 
 
 def _set(rows: Sequence[Sequence[str]], widths: Sequence[int], align: str, indent: str) -> str:
-    lines = []
-    for row in rows:
-        cells = [_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
-        for number in range(max(map(len, cells))):
-            parts = [cell[number] if number < len(cell) else "" for cell in cells]
-            padded = [
-                part.rjust(wide) if side == "r" else part.ljust(wide)
-                for part, wide, side in zip(parts, widths, align, strict=True)
-            ]
-            lines.append((indent + _BETWEEN.join(padded)).rstrip())
-    return "\n".join(lines)
+    cells = [[_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)] for row in rows]
+    return "\n".join(line for row in cells for line in _side_by_side(row, widths, align, indent))
+
+
+def _side_by_side(
+    cells: Sequence[Sequence[str]], widths: Sequence[int], align: str, indent: str = ""
+) -> Iterator[str]:
+    """The lines of a row whose cells have lines of their own."""
+    for parts in zip_longest(*cells, fillvalue=""):
+        columns = zip(parts, widths, align, strict=True)
+        padded = [part.rjust(wide) if side == "r" else part.ljust(wide) for part, wide, side in columns]
+        yield (indent + _BETWEEN.join(padded)).rstrip()
 
 
 def _longest_word(cells: Sequence[str]) -> int:
@@ -135,7 +137,6 @@ def _broken(cell: str, width: int) -> list[str]:
 
 
 _HEADER = ("verdict", "claim", "the paper", "this run")
-_GAP = "  "
 _NARROWEST_COLUMNS = 72  # letters, below which texts stand under each other
 _WORD = re.compile(r"\[[^\s\]]+, [^\s\]]+\]\S* ?|\S+ ?")  # an interval counts as one
 _BREAK = re.compile(r"(?<=\w[(\[,/])(?=[^\W\d])")
@@ -168,22 +169,19 @@ def _widths(claims: Sequence[Claim], width: int) -> list[int]:
     """As wide as each column needs to be, and no wider than its share of what the first one leaves."""
     needed = [max(map(len, column)) for column in zip(_HEADER, *map(_cells, claims), strict=True)]
     verdict, statement, paper, ours = needed
-    room = width - verdict - 3 * len(_GAP)
+    room = width - verdict - 3 * len(_BETWEEN)
     statement, paper = min(statement, room * 38 // 100), min(paper, room * 22 // 100)
     return [verdict, statement, paper, min(ours, room - statement - paper)]
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     columns = [_lines(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    lines = zip_longest(*columns, fillvalue="")
-    return "\n".join(
-        _GAP.join(part.ljust(width) for part, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+    return "\n".join(_side_by_side(columns, widths, "l" * len(widths)))
 
 
 def _stacked(claim: Claim, width: int) -> str:
     verdict, statement, paper, ours = _cells(claim)
-    indent = _GAP * 2
+    indent = _BETWEEN * 2
     texts = (f"{verdict}: {statement}", f"the paper: {paper}", f"this run: {ours}")
     lines = [_lines(text, max(20, width - len(indent))) for text in texts]
     return "\n".join([*lines[0], *(indent + line for under in lines[1:] for line in under)])
@@ -204,6 +202,5 @@ def _counted(claims: Sequence[Claim]) -> str:
     n_ours = verdicts.count(OURS)
     n_papers = len(verdicts) - n_ours
     counts = ", ".join(f"{verdicts.count(one)} {SYMBOLS[one]} {one}" for one in ON_THE_PAPER if one in verdicts)
-    of_the_paper = f"{n_papers} {'claim' if n_papers == 1 else 'claims'} of the paper: {counts}"
-    of_our_own = f"{n_ours} {'finding' if n_ours == 1 else 'findings'} of our own"
-    return "; ".join([of_the_paper] * (n_papers > 0) + [of_our_own] * (n_ours > 0))
+    of_the_paper, of_our_own = f"{counted(n_papers, 'claim')} of the paper: {counts}", counted(n_ours, "finding")
+    return "; ".join([of_the_paper] * (n_papers > 0) + [f"{of_our_own} of our own"] * (n_ours > 0))

@@ -14,7 +14,6 @@ from adhere.report.section import Section
 from adhere.simulation import Estimate
 from adhere.studies.regret_growth.study import (
     ANNEALED_HYBRID,
-    BOUNDED,
     CONFOUNDED,
     FAINT,
     HEADLINE,
@@ -37,7 +36,7 @@ ROOT: Growth = lambda t: 3 * np.sqrt(t)  # noqa: E731
 STEEP: Growth = lambda t: t**0.75  # noqa: E731
 LINE: Growth = lambda t: 0.2 * t  # noqa: E731
 GROWTHS: dict[str, Growth] = {
-    **dict.fromkeys(["thompson", *BOUNDED], LOGARITHM),
+    **dict.fromkeys(["thompson", PROVEN, HEADLINE], LOGARITHM),
     **dict.fromkeys(["exp3", ROOT_HYBRID, THOMPSON_HYBRID, RECYCLING], ROOT),
     **dict.fromkeys(["epsilon-greedy", ANNEALED_HYBRID], STEEP),
     NAIVE: LINE,

@@ -102,21 +102,18 @@ AS_LOGGED = "arms were drawn as logged"
 def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
     """Confidence sequences, which hold at every time if they do at the end, and what stands beside them."""
     for sequence in confidence_sequences(records):
-        truth = comparison_truths(sequence.view, who)[DIFFERENCE]
-        assert truth is not None
+        truth = _true_difference(sequence.view, who)
         named = Interval(sequence.view.value, DIFFERENCE, SEQUENCE, sequence.final.validity.value, True)
         yield Reported(named, truth, sequence.final)
         if sequence.view is View.INTENTION_TO_TREAT:
             yield Alarm(Test(f"{SEQUENCE}, at any time", NO_EFFECT, who.is_null, True), sequence.p_value <= ALPHA)
     for estimate in aipw(records):
-        truth = comparison_truths(estimate.view, who)[DIFFERENCE]
-        assert truth is not None
+        truth = _true_difference(estimate.view, who)
         yield from of_quantity(estimate.view.value, DIFFERENCE, estimate.difference, truth, False)
     for compared in effects(records).comparisons:
-        truth = comparison_truths(compared.view, who)[DIFFERENCE]
-        assert truth is not None
+        truth = _true_difference(compared.view, who)
         for one in of_quantity(compared.view.value, DIFFERENCE, compared.difference, truth, False):
-            yield _renamed(one, f"{NAIVE}, {one.interval.method}")
+            yield one._replace(interval=one.interval._replace(method=f"{NAIVE}, {one.interval.method}"))
         if compared.view is View.INTENTION_TO_TREAT and compared.p_value is not None:
             yield Alarm(Test(f"{NAIVE} test", NO_EFFECT, who.is_null, False), compared.p_value <= ALPHA)
     yield from trust_reports(records, who, adaptive=True)
@@ -124,9 +121,11 @@ def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm
     yield Alarm(Test("allocation check", AS_LOGGED, True, True), check.rejected if check else None)
 
 
-def _renamed(one: Reported, method: str) -> Reported:
-    """The same interval under another name."""
-    return one._replace(interval=one.interval._replace(method=method))
+def _true_difference(view: View, who: People) -> float:
+    """What a view should find; in every population some comply."""
+    truth = comparison_truths(view, who)[DIFFERENCE]
+    assert truth is not None
+    return truth
 
 
 def redrawn_reports(logged: LoggedAllocation, who: People, n_redraws: int, seed: int) -> Iterator[Alarm]:

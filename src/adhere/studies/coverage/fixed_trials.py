@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -23,13 +22,19 @@ class FixedTrials:
 
     def __init__(self, who: People, n_per_arm: int) -> None:
         self._who, self.n_per_arm = who, n_per_arm
-        cells = []
+        self._cells = []
         for group, (share, population) in enumerate(who.groups):
             size = round(n_per_arm * share)
             weights = np.stack([population.compliance() - population.reward_mass(), population.reward_mass()], axis=2)
             for chosen in (0, 1):
-                cells.append((group, chosen, size, _with_missing(who, chosen, weights[chosen])))
-        self._cells = cells
+                self._cells.append((group, chosen, size, _with_missing(who, chosen, weights[chosen])))
+        rows = [
+            (group, chosen, actual, reward)
+            for group, chosen, _, weights in self._cells
+            for actual in (0, 1)
+            for reward in (0.0, 1.0, _NAN)[: weights.shape[1]]
+        ]
+        self._columns = [np.array(column) for column in zip(*rows, strict=True)]  # what each count stands for
 
     def drawn(self, seed: int, chunk: int, n_trials: int) -> Iterator[tuple[Records, int]]:
         """Every different trial of a chunk, with how often it came."""
@@ -49,18 +54,6 @@ class FixedTrials:
             strata=tuple(population.name for _, population in self._who.groups) if is_grouped else (),
             stratum=group if is_grouped else None,
         )  # fmt: skip
-
-    @property
-    def _columns(self) -> tuple[Any, ...]:
-        """What each count stands for."""
-        rows = [
-            (group, chosen, actual, reward)
-            for group, chosen, _, weights in self._cells
-            for actual in (0, 1)
-            for reward in (0.0, 1.0, _NAN)[: weights.shape[1]]
-        ]
-        group, chosen, actual, reward = zip(*rows, strict=True)
-        return np.array(group), np.array(chosen), np.array(actual), np.array(reward)
 
 
 def _with_missing(who: People, chosen: int, weights: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """Run studies, save their tables, and write the report."""
 
 import json
+import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ from adhere.studies.framework.precompile import precompile
 from adhere.studies.framework.progress import StudiesProgress, studies_progress
 from adhere.studies.framework.report_writer import folder_lock, machine
 from adhere.studies.framework.study import Study, Tables
-from adhere.studies.framework.study_cache import Settings, load, read_json, remove, save
+from adhere.studies.framework.study_cache import Settings, load, read_json, save
 
 TITLE = "Compliance-Aware Bandits, reproduced"
 _SECONDS = "seconds.json"
@@ -90,7 +91,7 @@ def reproduce(
             shown = {name: files[".svg"] for name, files in figures.items()}
             text = page(TITLE, sections, shown, _foot(run), _QUICK if quick else "")
             report_writer.write_report(out, text, figures, finished, run)
-        remove(unfinished)
+        shutil.rmtree(unfinished, ignore_errors=True)
     resumed = tuple(study.name for study in reported if study not in missing)
     return Reproduction(sections, out / report_writer.PAGE, resumed, time.perf_counter() - started)
 

@@ -79,7 +79,7 @@ def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedS
         new.mkdir()
         for title, content in contents.items():
             (new / title).write_bytes(content)
-        remove(folder / name)
+        shutil.rmtree(folder / name, ignore_errors=True)
         new.rename(folder / name)
     written = load(folder, name, settings)
     if written is None:
@@ -124,8 +124,3 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder and what is in it, if it is there."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -280,19 +280,13 @@ def cells(facts: Facts) -> Cells:
         for row in _titled(facts.expectations).to_dicts()
     ]
     header = ("population", "q₀", "protocol", "arm", "formula", "population's", "seen")
+    people = [Mixture(**one).population() for one in facts.mixtures.values()]
+    types = [(who.name, one.name, (one.probability, *one.reward)) for who in people for one in who.types]
     return {
-        "types": (TYPES_HEADER, type_rows(row for one in facts.mixtures.values() for row in _types(one))),
+        "types": (TYPES_HEADER, type_rows(types)),
         "regret": ((*named, "regret", "difference", "policy"), regret),
         "expectations": (header, expectations),
     }
-
-
-def _types(one: Mapping[str, Any]) -> list[tuple[str, str, tuple[float | None, ...]]]:
-    return [
-        (one["name"], "never-taker", (one["p_n"], one["r_n0"], None)),
-        (one["name"], "always-taker", (one["p_a"], None, one["r_a1"])),
-        (one["name"], "complier", (one["p_c"], one["r_c0"], one["r_c1"])),
-    ]
 
 
 def _regrets(row: Mapping[str, Any]) -> list[str]:
