@@ -57,7 +57,14 @@ def read_blocks(package: str, context: Mapping[str, Any]) -> list[Block]:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        f=format, listed=joined, percent=percent, share=share, counted=counted, mean=mean_text, estimate=estimate_text
+        f=format,
+        listed=joined,
+        percent=percent,
+        share=share,
+        counted=counted,
+        mean=mean_text,
+        estimate=estimate_text,
+        estimates=estimate_texts,
     )
     environment.globals.update(verdict_on=verdict_on)
     _, *parts = _BLOCK.split(environment.get_template("words.txt").render(context))

@@ -58,8 +58,8 @@ PROVEN, HEADLINE = (f"thompson-bounded({ANNEALED_HYBRID}{option})" for option in
 RECYCLING = "hierarchical(thompson, recycle=true)"
 NAIVE = "thompson/actual"
 SUBLINEAR = "o(T)"  # no regret, at no stated rate
-# Each policy's name, and what the paper promises of it; Proposition 1 for those under Chosen. Theorem 2's proof does not
-# cover recycling, which is what the stroke study reports.
+# Each policy's name, and what the paper promises of it; Proposition 1 for those under Chosen. Theorem 2's proof does
+# not cover recycling, with which the stroke study reports its headline.
 _POLICIES = {
     "thompson": ("Thompson", LOGARITHMIC),
     PROVEN: ("ThompsonBounded on ε-greedy", LOGARITHMIC),

@@ -10,7 +10,6 @@ import polars
 from adhere.intervals import Z95
 from adhere.report.dots import dots
 from adhere.report.numbers import estimate_texts
-from adhere.report.section import verdict_on
 from adhere.simulation import Estimate, SimulationResult
 from adhere.studies import lineup
 from adhere.studies.framework.study import Experiment, Study, Tables
@@ -113,34 +112,14 @@ class Facts:
         row = its.sort("mean", descending=True, maintain_order=True).row(0, named=True)
         return f"{row['learner']} under {row['label']}", estimate_in(its, policy=row["policy"])
 
-    def holding(self, strategy: str = AVERAGE, size: int | None = None) -> list[str]:
-        """The readings under which the gain, averaged over learners too, is above zero beyond chance."""
-        return [one for one in READINGS if ends(self.of(one, strategy=strategy, size=size))[0] > 0]
-
-    def verdict(self) -> str:
-        """The verdict on the paper's remark."""
-        return verdict_on([reading in self.holding() for reading in READINGS])
-
-    def where(self, strategy: str = AVERAGE, size: int | None = None) -> str:
-        """Under which readings there is a gain."""
-        titles = [READINGS[reading] for reading in self.holding(strategy, size)]
-        if len(titles) == len(READINGS):
-            return "under all three readings"
-        return f"only if non-compliers take {' or '.join(titles)}" if titles else "under none of the readings"
+    def holding(self, strategy: str = AVERAGE, size: int | None = None) -> dict[str, bool]:
+        """Under which readings the gain, averaged over learners too, is above zero beyond chance."""
+        gains = {title: self.of(reading, strategy=strategy, size=size) for reading, title in READINGS.items()}
+        return {title: ends(gain)[0] > 0 for title, gain in gains.items()}
 
     def average_texts(self, size: int | None = None, intervals: bool = True) -> list[str]:
         """The gain under each reading, averaged over strategies and learners."""
         return estimate_texts([self.of(reading, size=size) for reading in READINGS], "+", intervals)
-
-    def averages(self) -> list[str]:
-        """The same with the names of the readings."""
-        return [f"{gain} with {title}" for title, gain in zip(READINGS.values(), self.average_texts(), strict=True)]
-
-    def gains_by_reading(self) -> list[str]:
-        """The same without intervals, for a sentence."""
-        gains = zip(READINGS.values(), self.average_texts(intervals=False), strict=True)
-        first, *rest = (f"{gain} with {title}" for title, gain in gains)
-        return [first.replace(" with", " per trial with"), *rest]
 
     def farthest_apart(self) -> tuple[str, list[tuple[float, str]]]:
         """The reading under which learners differ most, and their gains there, the lowest first."""

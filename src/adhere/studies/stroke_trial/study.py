@@ -21,13 +21,11 @@ from adhere.simulation import Estimate, SimulationResult
 from adhere.simulation.simulate import POOLED
 from adhere.studies import lineup
 from adhere.studies.framework.study import Experiment, Study, Tables
-from adhere.studies.framework.words import Cells, Charts, ends, estimate_text, mean_text, section_of
+from adhere.studies.framework.words import Cells, Charts, ends, estimate_text, section_of
 from adhere.studies.lineup import (
-    ACTUAL,
     ALL,
     BOUNDED,
     CHOSEN,
-    COMPLY,
     EXP3,
     GREEDY,
     HEADLINES,
@@ -137,13 +135,6 @@ class Facts:
             if paper.agrees_with(self.surplus(one, measure=measure, n_runs=n_runs))
         ]
 
-    def saved(self) -> list[str]:
-        """What each of the paper's policies saves."""
-        first, *rest = (
-            f"{name} saves {mean_text(self.surplus(one, n_runs=self.few))}" for one, name in NAMES.items()
-        )
-        return [f"{first} lives", *rest]
-
     def realised_disagreeing(self) -> list[str]:
         """Whose realised surplus disagrees with the paper's figure, and in how many runs."""
         sizes: dict[str, list[str]] = {}
@@ -159,17 +150,10 @@ class Facts:
         words = {LITERAL: "as written", PLAIN: "with all experts learning from every round"}
         return {said: self.surplus(entry(GREEDY, BOUNDED, variant)) for variant, said in words.items()}
 
-    def hybrid_gains(self) -> tuple[list[str], list[bool]]:
-        """What hybrids gain over Thompson sampling on the same patients, and whether beyond chance."""
-        hybrids = {
-            "HierarchicalBandit on ε-greedy": HEADLINES[2],
-            "ThompsonBounded with recycling": HEADLINES[1],
-            "with all experts learning": entry(GREEDY, BOUNDED),
-            "as written": entry(GREEDY, BOUNDED, LITERAL),
-        }
-        gains = [self.surplus(one, measure="difference") for one in hybrids.values()]
-        texts = zip(hybrids, estimate_texts(gains, sign="+"), strict=True)
-        return [f"{words} {gain}" for words, gain in texts], [ends(one)[0] > 0 for one in gains]
+    def hybrid_gains(self) -> list[Estimate]:
+        """What hybrids gain over Thompson sampling on the same patients, in the order of the claim."""
+        hybrids = (HEADLINES[2], HEADLINES[1], entry(GREEDY, BOUNDED), entry(GREEDY, BOUNDED, LITERAL))
+        return [self.surplus(one, measure="difference") for one in hybrids]
 
     def hybrids_save_more(self) -> bool:
         """Whether both hybrids of the paper's text save more than Thompson sampling, beyond chance."""
@@ -182,16 +166,15 @@ class Facts:
         rival = next(one for one in ranked if one.learner != THOMPSON)
         return ranked, rival, self.surplus(rival, measure="difference")
 
-    def beats_rivals(self, strategy: str) -> tuple[list[str], str]:
-        """Actual, or Comply, against Chosen and both hybrids of the same learner: in words, and the verdict."""
-        texts, won = [], {}
+    def beats_rivals(self, strategy: str) -> tuple[dict[str, int], str]:
+        """By learner, how many of Chosen and both hybrids Actual, or Comply, beats; and the verdict."""
+        won = {}
         for learner in LEARNERS:
             own = self.surplus(entry(learner, strategy))
             rivals = [entry(learner, CHOSEN), entry(learner, HIERARCHICAL), entry(learner, BOUNDED, RECYCLING)]
-            n = won[learner] = sum(is_above(own, self.surplus(rival)) for rival in rivals)
-            texts.append(f"{learner} {estimate_text(own, 1)}, beats {_so_many(n, len(rivals))}")
+            won[learner] = sum(is_above(own, self.surplus(rival)) for rival in rivals)
         judged = won[THOMPSON], won[GREEDY]
-        return texts, AGREES if judged == (3, 3) else IN_PART if any(judged) else DIFFERS
+        return won, AGREES if judged == (3, 3) else IN_PART if any(judged) else DIFFERS
 
     def gains_by_trial(self) -> tuple[list[str], str]:
         """What the hybrids gain on aspirin and on heparin, and the verdict: it should be more on aspirin."""
@@ -201,21 +184,6 @@ class Facts:
         said = [f"{NAMES[one]} {next(texts)} on aspirin, {next(texts)} on heparin" for one in hybrids]
         larger = [aspirin.mean > heparin.mean for aspirin, heparin in pairs]
         return said, AGREES if all(is_above(*pair) for pair in pairs) else IN_PART if any(larger) else DIFFERS
-
-    def exp3_figures(self) -> tuple[list[str], list[bool]]:
-        """EXP3 under Actual and Comply, and whether each is worse than uniform randomisation."""
-        figures = {one.label: self.surplus(one) for one in (entry(EXP3, ACTUAL), entry(EXP3, COMPLY))}
-        said = [f"{name} {estimate_text(figure, 1)}" for name, figure in figures.items()]
-        return said, [ends(figure)[1] < 0 for figure in figures.values()]
-
-
-def _so_many(n: int, total: int) -> str:
-    """How many of several.
-
-    >>> _so_many(0, 3), _so_many(2, 3), _so_many(3, 3)
-    ('none of the 3', '2 of the 3', 'all 3')
-    """
-    return f"all {total}" if n == total else f"{n or 'none'} of the {total}"
 
 
 def charts(facts: Facts) -> Charts:

@@ -153,19 +153,6 @@ def is_below(one: Estimate, others: Iterable[Estimate]) -> bool:
     return all(ends(one)[1] < ends(other)[0] for other in others)
 
 
-def with_learners(learners: Collection[str]) -> str:
-    """With which learners something is so."""
-    return f"with {'every learner' if len(learners) == len(LEARNERS) else joined(learners) or 'no learner'}"
-
-
-def holds_for(learners: Collection[str]) -> str:
-    """For which learners something holds."""
-    if len(learners) == len(LEARNERS):
-        return "holds for every learner"
-    others = [learner for learner in LEARNERS if learner not in learners]
-    return f"holds for {joined(learners)}, not for {joined(others)}" if learners else "holds for no learner"
-
-
 def charts(facts: Facts) -> Charts:
     """All figures of the study, and the one for the top of the report."""
     note = f"Means of {facts.n_runs:,} runs of {facts.n_patients:,} patients; 95% intervals."
