@@ -142,11 +142,13 @@ class PolicySteps(PolicyInTrial):
     def _buffers(self) -> Buffers:
         return self._of_thread.own
 
-    def _prepared(self, state: Floats) -> Buffers:
-        """Return this thread's buffers, with a state and an empty memo."""
+    def _prepared(self, state: Floats, memo: Sequence[float] = ()) -> Buffers:
+        """Return this thread's buffers, with a state and a memo, or an empty one."""
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
+        if memo:
+            buffers.memo[: self.memo_size] = memo
         return buffers
 
     def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
@@ -238,18 +240,12 @@ class PolicySteps(PolicyInTrial):
 
     def probabilities(self, state: Floats, index: int, memo: Sequence[float]) -> list[float]:
         """The probability of each arm at a recommendation, from the state before it and its memo."""
-        buffers = self._buffers
-        buffers.memo.fill(0.0)
-        buffers.memo[: self.memo_size] = memo
-        point(buffers.rng, index, ESTIMATE)
+        point(self._prepared(state, memo).rng, index, ESTIMATE)
         return self._probabilities(state)
 
     def component(self, memo: Sequence[float]) -> str:
         """The name of the part that decided, from a recommendation's memo."""
-        buffers = self._buffers
-        buffers.memo.fill(0.0)
-        buffers.memo[: self.memo_size] = memo
-        return self._components[component(self._rule, buffers.named_memo)]
+        return self._components[component(self._rule, self._prepared(self.first_state, memo).named_memo)]
 
     def _probabilities(self, state: Floats) -> list[float]:
         if self._lacks_tables:
