@@ -57,7 +57,9 @@ def policies(
       adhere policies --check mine.py
       adhere policies --check mine.py 'softmax(temperature=0.05)'
     """
+    from adhere.policies.base.description import describe
     from adhere.policies.base.registry import lookup, registry
+    from adhere.report.text_table import paragraph
 
     import_all(imports)
     if check is not None:
@@ -67,7 +69,11 @@ def policies(
         _explain(lookup(name.strip().lower()))
         return
     for _, cls in sorted(registry.items()):
-        _list(cls)
+        found = describe(cls)
+        typer.secho(found.name, bold=True)
+        if found.summary:
+            typer.echo(paragraph(found.summary, terminal_width(), indent="    "))
+        typer.echo(f"    e.g. {found.example}\n")
     typer.echo(_PROTOCOLS)
 
 
@@ -89,17 +95,6 @@ def _check(file: Path, name: str | None) -> None:
         raise typer.Exit(1)
     if name is None:  # all of them
         note_checked(import_policies(file).__name__)
-
-
-def _list(cls: type[Policy]) -> None:
-    from adhere.policies.base.description import describe
-    from adhere.report.text_table import paragraph
-
-    found = describe(cls)
-    typer.secho(found.name, bold=True)
-    if found.summary:
-        typer.echo(paragraph(found.summary, terminal_width(), indent="    "))
-    typer.echo(f"    e.g. {found.example}\n")
 
 
 def _explain(cls: type[Policy]) -> None:

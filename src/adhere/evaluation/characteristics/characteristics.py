@@ -19,7 +19,6 @@ from adhere.looks.judge import ACTIVE, NAMES
 from adhere.simulation.measures.moments import Moments
 from adhere.simulation.results.outcome import Trajectory
 
-RUNNING = "running"
 _PAIRED: Mapping[Callable[..., Estimate | None], Callable[[Moments, int], Estimate]] = {
     monte_carlo.probability: monte_carlo.paired_probability_difference,
     Moments.estimate: Moments.estimate,
@@ -105,15 +104,17 @@ class Characteristics:
     ) -> Characteristic:
         """One of the table: `find("power")`, `find("power", "new")`, `find("bias", "new", "compliers", "naive")`."""
         one = self._quantity(name, arm, estimand, method)
-        estimate = None if one.reason else self._estimate(one)
+        estimate = None
+        if not one.reason and one.q is None:
+            estimate = one.estimator(self.moments, *one.where)
+        elif not one.reason:
+            estimate = one.estimator(getattr(self.distributions, one.distribution), one.q)
         reason = one.reason or ("" if estimate is not None else "no trial has one")
         return Characteristic(name, arm, estimand, method, estimate, reason)
 
-    def number(
-        self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
-    ) -> Estimate | None:
-        """The estimate of one of the table; None where it has no meaning in the scenario."""
-        return self.find(name, arm, estimand, method).estimate
+    def number(self, name: str, *of: str | None) -> Estimate | None:
+        """The estimate that `find` finds; None where it has no meaning in the scenario."""
+        return self.find(name, *of).estimate
 
     @property
     def others(self) -> list[str]:
@@ -172,7 +173,7 @@ class Characteristics:
         for status, name in enumerate(NAMES):
             places = [self.columns.where("stopped", look - 1, status) for look in looks]
             estimates = [monte_carlo.probability(self.moments, place) for place in places]
-            found[RUNNING if status == ACTIVE else name] = _trajectory(looks, estimates)
+            found["running" if status == ACTIVE else name] = _trajectory(looks, estimates)
         return found
 
     def _quantity(
@@ -192,11 +193,6 @@ class Characteristics:
                 raise InputError(f"{field} of {name}", given, " or ".join(ways))
             left = [key for key in left if key[place] == given]
         return self._quantities[left[0]]
-
-    def _estimate(self, one: Quantity) -> Estimate | None:
-        if one.q is None:
-            return one.estimator(self.moments, *one.where)
-        return one.estimator(getattr(self.distributions, one.distribution), one.q)
 
 
 def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajectory:

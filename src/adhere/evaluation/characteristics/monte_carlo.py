@@ -51,7 +51,10 @@ def mean_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
     ratio = total / part
     # E[(value - ratio · has)²], where has · value = value
     spread = _second_moment(moments, column) - 2.0 * ratio * total + ratio**2 * part
-    return _estimate(ratio, math.sqrt(max(0.0, spread)) / part, moments.n)
+    if moments.n < 2:
+        return Estimate(ratio, None, None, None)
+    error = math.sqrt(max(0.0, spread)) / part / math.sqrt(moments.n)
+    return Estimate(ratio, error, ratio - Z95 * error, ratio + Z95 * error)
 
 
 def root_mean_square(moments: Moments, has: int, squared: int) -> Estimate | None:
@@ -129,11 +132,3 @@ def _of_ranks(n: int, q: float, at: Callable[[float], float]) -> tuple[float, fl
     reach = Z95 * math.sqrt(q * (1.0 - q) / n)
     low, high = at(max(0.0, q - reach)), at(min(1.0, q + reach))
     return (high - low) / (2.0 * Z95), low, high
-
-
-def _estimate(value: float, deviation: float, n: int) -> Estimate:
-    """A mean whose terms have this standard deviation."""
-    if n < 2:
-        return Estimate(value, None, None, None)
-    error = deviation / math.sqrt(n)
-    return Estimate(value, error, value - Z95 * error, value + Z95 * error)
