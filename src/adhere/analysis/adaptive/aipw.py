@@ -139,16 +139,9 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
         limits = ConfidenceSet(outcome.mean - half, outcome.mean + half, _METHOD, validity, level=level)
         return Quantity(outcome.mean, (limits,), n)
     taking = _Weighted.of(weights, _scores(compared, compared.taken, possible), compared)
-    limits = fieller(
-        outcome.mean,
-        taking.mean,
-        outcome.covariance(outcome),
-        taking.covariance(taking),
-        outcome.covariance(taking),
-        level,
-        method=f"Fieller on {_METHOD}",
-        validity=validity,
-    )
+    covariances = outcome.covariance(outcome), taking.covariance(taking), outcome.covariance(taking)
+    method = f"Fieller on {_METHOD}"
+    limits = fieller(outcome.mean, taking.mean, *covariances, level, method=method, validity=validity)
     if taking.mean == 0.0:
         return Quantity(None, (limits,), n, "The arm chosen did not change what was taken: no compliers were seen.")
     return Quantity(outcome.mean / taking.mean, (limits,), n)

@@ -206,15 +206,10 @@ class Contrasts(ABC):
         smoothed: bool = False,
     ) -> ConfidenceSet:
         """Fieller's set of the ratio of two contrasts that have variances."""
-        return fieller(
-            self.contrast(numerator),
-            self.contrast(denominator),
-            self.variance(numerator, smoothed=smoothed),
-            self.variance(denominator, smoothed=smoothed),
-            self.covariance(numerator, denominator, smoothed=smoothed),
-            level,
-            method=method,
-        )
+        contrasts = self.contrast(numerator), self.contrast(denominator)
+        first, second = (self.variance(one, smoothed=smoothed) for one in (numerator, denominator))
+        covariance = self.covariance(numerator, denominator, smoothed=smoothed)
+        return fieller(*contrasts, first, second, covariance, level, method=method)
 
 
 @dataclass(frozen=True)

@@ -124,11 +124,9 @@ def _assigned(filled: Completed, arm: int, treatment: int) -> Assigned:
     outcomes, taking = filled.shares(arm), np.zeros_like(filled.shares(arm))
     n = filled.cells.n[:, arm, treatment]
     taking[:, treatment] = n / max(1, kinds[0].n + kinds[1].n)
-    lost = tuple(
-        filled.lost(arm, first, second)
-        for first, second in ((outcomes, outcomes), (outcomes, taking), (taking, taking))
-    )
-    return Assigned(*kinds, known, (lost[0], lost[1], lost[2]), filled.information(arm))
+    pairs = (outcomes, outcomes), (outcomes, taking), (taking, taking)
+    of_y, of_both, of_yd = (filled.lost(arm, *pair) for pair in pairs)
+    return Assigned(*kinds, known, (of_y, of_both, of_yd), filled.information(arm))
 
 
 def complied_fully(pair: Contrasts) -> bool:

@@ -110,11 +110,9 @@ def intention_to_treat(pair: PairOfArms) -> Comparison:
     if why := filled.why_no_mean(*arms):
         return found.without(Quantity(None, n=n, reason=why))
     validity = Validity.APPROXIMATE if filled.n_borrowed(*arms) else Validity.FIXED
-    difference, ratio, needed = (
-        replace(with_validity(one, validity), n=n) for one in (found.difference, found.ratio, found.number_needed)
-    )
-    note = (found.note + filled.note(*arms)).strip()
-    return replace(found, difference=difference, ratio=ratio, number_needed=needed, note=note)
+    names = ("difference", "ratio", "number_needed")
+    counted = {name: replace(with_validity(getattr(found, name), validity), n=n) for name in names}
+    return replace(found, **counted, note=(found.note + filled.note(*arms)).strip())
 
 
 def _unstratified(

@@ -91,17 +91,17 @@ def compare_groups(
     """
     n = treated.n + controls.n
     pair = TwoProportions(*_worth(treated, information[0]), *_worth(controls, information[1]))
-    spread, control_spread = variance_of(treated) / pair.n_treated, variance_of(controls) / pair.n_controls
+    spreads = variance_of(treated) / pair.n_treated, variance_of(controls) / pair.n_controls
     binary = treated.binary and controls.binary
-    as_binary = binary or min(treated.n, controls.n) < 2 or spread + control_spread == 0.0
+    as_binary = binary or min(treated.n, controls.n) < 2 or sum(spreads) == 0.0
     if as_binary:
         low, high = score_difference(pair, level)
         method, p_value = "Miettinen–Nurminen", score_p_value(pair)
     else:
-        low, high, p_value = _welch(pair.difference, spread, pair.n_treated, control_spread, pair.n_controls, level)
+        low, high, p_value = _welch(pair, spreads, level)
         method = "Welch"
     difference = Quantity(pair.difference, (ConfidenceSet(low, high, method, validity, level=level),), n)
-    return Contrast(difference, _ratio(n, pair, spread, control_spread, as_binary, level, validity), p_value)
+    return Contrast(difference, _ratio(pair, None if as_binary else spreads, n, level, validity), p_value)
 
 
 def _worth(group: RewardSums, information: float) -> tuple[float, float]:
@@ -111,23 +111,18 @@ def _worth(group: RewardSums, information: float) -> tuple[float, float]:
 
 
 def _ratio(
-    n: int,
-    pair: TwoProportions,
-    spread: float,
-    control_spread: float,
-    as_binary: bool,
-    level: float,
-    validity: Validity,
+    pair: TwoProportions, spreads: tuple[float, float] | None, n: int, level: float, validity: Validity
 ) -> Quantity:
+    """The ratio of the means; without `spreads`, the variances of both, as of outcomes 0 or 1."""
     mean = pair.treated / pair.n_treated
     if not pair.treated and not pair.controls:
         return Quantity(None, n=n, reason="the mean outcome is 0 in both groups: their ratio is not defined")
-    if as_binary or not pair.treated or not pair.controls:
+    if spreads is None or not pair.treated or not pair.controls:
         low, high = score_ratio(pair, level)
         found = ConfidenceSet(low, high, "Miettinen–Nurminen", validity, level=level)
     else:
         control_mean = pair.controls / pair.n_controls
-        found = not_negative(fieller(mean, control_mean, spread, control_spread, 0.0, level, validity=validity))
+        found = not_negative(fieller(mean, control_mean, *spreads, 0.0, level, validity=validity))
     if not pair.controls:
         return Quantity(None, (found,), n, "the mean outcome of the control is 0: the ratio is infinite")
     return Quantity(mean / (pair.controls / pair.n_controls), (found,), n)
@@ -142,14 +137,13 @@ def not_negative(given: ConfidenceSet) -> ConfidenceSet:
     return given
 
 
-def _welch(
-    difference: float, spread: float, n: float, control_spread: float, n_controls: float, level: float
-) -> tuple[float, float, float]:
+def _welch(pair: TwoProportions, spreads: tuple[float, float], level: float) -> tuple[float, float, float]:
     """Ends and p-value by Welch's t (Welch 1947, Biometrika 34); a difference of such means is from -1 to 1."""
     from scipy.special import stdtr, stdtrit
 
-    variance = spread + control_spread
-    freedom = variance**2 / (spread**2 / max(1.0, n - 1) + control_spread**2 / max(1.0, n_controls - 1))
+    difference, variance = pair.difference, sum(spreads)
+    each = (spread**2 / max(1.0, n - 1) for spread, n in zip(spreads, (pair.n_treated, pair.n_controls), strict=True))
+    freedom = variance**2 / sum(each)
     error = math.sqrt(variance)
     half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
     p_value = 2.0 * float(stdtr(freedom, -abs(difference) / error))
@@ -314,16 +308,13 @@ def _general(
     """Compare by weighted means; `n_patients` says that the weights are the shares of so many patients."""
     spreads = [_variances([pair[arm] for pair in strata]) for arm in (0, 1)]
     n_used = sum(one.n + two.n for one, two in strata)
-    means, variances = (
-        [
+    means, variances = [], []
+    for arm in (0, 1):
+        means.append(
             sum(weight * pair[arm].total / pair[arm].n for weight, pair in zip(weights, strata, strict=True))
-            for arm in (0, 1)
-        ],
-        [
-            sum(weight**2 * spread for weight, spread in zip(weights, spreads[arm], strict=True)) + lost[arm]
-            for arm in (0, 1)
-        ],
-    )
+        )
+        squares = (weight**2 * spread for weight, spread in zip(weights, spreads[arm], strict=True))
+        variances.append(sum(squares) + lost[arm])
     difference, variance = means[0] - means[1], sum(variances)
     if n_patients is not None:
         effects = [one.total / one.n - two.total / two.n for one, two in strata]
@@ -332,11 +323,9 @@ def _general(
     p_value = two_sided(difference / math.sqrt(variance)) if variance > 0.0 else None
     ratio = Quantity(None, n=n_used, reason="the mean outcome of the control is 0: the ratio is not defined")
     if means[1] > 0.0:
-        found = (
-            not_negative(fieller(means[0], means[1], variances[0], variances[1], 0.0, level))
-            if variance > 0.0
-            else None
-        )
+        found = None
+        if variance > 0.0:
+            found = not_negative(fieller(means[0], means[1], variances[0], variances[1], 0.0, level))
         ratio = Quantity(means[0] / means[1], (found,) if found else (), n_used, "" if found else _NO_VARIANCE)
     method = "Mantel–Haenszel weights" if n_patients is None else BY_PATIENTS
     return Contrast(_difference(difference, variance, n_used, method, level), ratio, p_value)

@@ -137,16 +137,8 @@ def _tipping_points(pair: PairOfArms) -> Iterator[TippingPoint]:
         for arm, name, sign in zip(pair.arms, pair.names, (1.0, -1.0), strict=True):
             part = missing_part(pair.filled, arm, weights)
             if part.n and part.share > 0.0:
-                yield TippingPoint(
-                    view,
-                    *pair.names,
-                    name,
-                    part.n,
-                    part.mean,
-                    interval[0] <= 0.0 <= interval[1],
-                    tipping_values(part, interval, sign),
-                    pair.stratified,
-                )
+                contains_zero, means = interval[0] <= 0.0 <= interval[1], tipping_values(part, interval, sign)
+                yield TippingPoint(view, *pair.names, name, part.n, part.mean, contains_zero, means, pair.stratified)
 
 
 def _assigned_interval(pair: PairOfArms) -> tuple[float, float] | None:
