@@ -193,10 +193,12 @@ class Allocator:
         """
         shape = (len(keys), self._schedule.n_patients)
         played = Allocations(np.zeros(shape, np.int64), np.zeros((*shape, self._n_arms)))
-        none = Totals(np.zeros((0, 0)), np.zeros((0, 0), np.int64))
-        self._run(
-            actual, reward, np.zeros(0), keys, lambda runs: (*(one[runs] for one in played), *none), on_progress
-        )
+        no_totals = np.zeros((0, 0)), np.zeros((0, 0), np.int64)
+
+        def outputs(runs: slice) -> Any:
+            return *(one[runs] for one in played), *no_totals
+
+        self._run(actual, reward, np.zeros(0), keys, outputs, on_progress)
         return played
 
     def redraw(

@@ -79,9 +79,9 @@ def _effects(analysis: Findings, width: int) -> Iterator[str]:
     means = tables.means_table(analysis)
     if means.rows:
         yield _table(means, width)
-    every = analysis.pairs
+    every, is_small = analysis.pairs, len(analysis.arms) <= tables.MAX_ARMS
     against_control = [pair for pair in every if pair[1] == analysis.control]
-    if len(analysis.arms) <= tables.MAX_ARMS:
+    if is_small:
         for pair in against_control:
             yield _table(tables.effects_table(analysis, *pair, nested=True), width, "lrll")
             ratios = tables.ratios_table(analysis, [pair])
@@ -92,11 +92,12 @@ def _effects(analysis: Findings, width: int) -> Iterator[str]:
         others = against_control
     if others:
         yield _table(tables.pairs_table(analysis, others), width)
-    n_left = len(every) - len(others) - (len(against_control) if len(analysis.arms) <= tables.MAX_ARMS else 0)
+    n_left = len(every) - len(others) - len(against_control) * is_small
     if n_left:
         yield paragraph(f"{counted(n_left, 'more pair')} of arms, and every view of each: --json or --html.", width)
-    if len(analysis.arms) <= tables.MAX_ARMS and tables.bounds_table(analysis).rows:
-        yield _table(tables.bounds_table(analysis), width)
+    bounds = tables.bounds_table(analysis)
+    if is_small and bounds.rows:
+        yield _table(bounds, width)
     said = paragraph(analysis.bounds.inequality.sentence, width, "  " * analysis.withholds_bounds)
     heading = "Mean outcomes and bounds" if analysis.mixes_strata else "Bounds"
     yield f"{heading}\n{said}" if analysis.withholds_bounds else said

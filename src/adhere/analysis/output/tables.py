@@ -81,11 +81,9 @@ def flow_table(analysis: Findings) -> Listing:
 def compliance_table(analysis: Findings) -> Listing:
     """Shares that took each arm, among patients whose report is known."""
     found, is_small = analysis.flow.arms, len(analysis.arms) <= MAX_ARMS
-    taken: dict[str, list[float | None]] = (
-        {arm: [one.matrix[arm].value for one in found] for arm in analysis.arms}
-        if is_small
-        else {"another arm": [_another(one) for one in found]}
-    )
+    taken: dict[str, list[float | None]] = {"another arm": [_another(one) for one in found]}
+    if is_small:
+        taken = {arm: [one.matrix[arm].value for one in found] for arm in analysis.arms}
     more = {
         "nothing": [one.nothing.value for one in found],
         "something else": [one.something_else.value for one in found],
@@ -146,15 +144,9 @@ def strata_table(analysis: Findings) -> Listing:
     found, interval = analysis.strata, level_text(analysis)
     missing = f", {AT_RANDOM}" if any(analysis.missing.outcomes.values()) else ""
     rows = [["share of", who, percent(one), _holds(one)] for who, one in found.shares.items()]
-    rows += [
-        [
-            "mean outcome of",
-            who,
-            UNKNOWN if one.value is None else quantity(one),
-            _holds(one) + missing * bool(one.sets),
-        ]
-        for who, one in found.means.items()
-    ]
+    for who, one in found.means.items():
+        mean = UNKNOWN if one.value is None else quantity(one)
+        rows.append(["mean outcome of", who, mean, _holds(one) + missing * bool(one.sets)])
     return Listing("Principal strata, if there are no defiers", ["", "who", f"estimate [{interval}]", "holds"], rows)
 
 
