@@ -19,14 +19,12 @@ from adhere.analysis.records import NOT_KNOWN, Bools, Floats, Ints, Records
 from adhere.analysis.sentences import say
 from adhere.report.numbers import counted
 
-_NO_STRATUM: Final = "(missing)"
-
 
 class Part(NamedTuple):
-    """A stratum: its name, its share of the patients, its records."""
+    """A stratum: its share of the patients, their places among all, and their records."""
 
-    name: str
     share: float
+    place: Ints
     records: Records
 
 
@@ -34,10 +32,11 @@ def each_stratum(records: Records) -> Iterator[Part]:
     """Patients of one stratum after the other; patients without a stratum are one."""
     assert records.stratum is not None
     for number in np.unique(records.stratum):
-        name = records.strata[number] if number >= 0 else _NO_STRATUM
-        yield Part(name, float((records.stratum == number).mean()), records.of_stratum(int(number)))
+        own = records.stratum == number
+        yield Part(float(own.mean()), np.flatnonzero(own), records.of_stratum(int(number)))
 
 
+_N_TIMES: Final = 200  # at which there are sets, at most
 _METHOD: Final = "betting confidence sequences, strata combined"
 
 
@@ -52,9 +51,7 @@ class _Path(NamedTuple):
     n_pending: int
 
 
-def stratified_sequences(
-    records: Records, level: float = 0.95, n_times: int = 200
-) -> tuple[ConfidenceSequence, ...]:  # fmt: skip
+def stratified_sequences(records: Records, level: float = 0.95) -> tuple[ConfidenceSequence, ...]:
     """A sequence for each pair of arms, as `confidence_sequences`, but from bets within strata.
 
     The bets on all patients are for an effect that does not depend on the probabilities of arms. If both depend on
@@ -67,48 +64,42 @@ def stratified_sequences(
     if why_not(records):
         return ()
     parts = list(each_stratum(records))
-    times = np.unique(np.linspace(min(1, len(records)), len(records), n_times).round().astype(np.int64))
+    times = np.unique(np.linspace(min(1, len(records)), len(records), _N_TIMES).round().astype(np.int64))
     found = []
     for treatment, control in records.pairs:
         pair = treatment, control
-        whole = _path(records, parts, pair, times, level, 1)
+        whole = _path(parts, pair, times, level, 1)
         no_compliers = why_no_compliers(records, treatment, control)
         note = f"{say('strata_combined')} {no_compliers}".strip()
         found.append(_sequence(records, pair, View.INTENTION_TO_TREAT, whole, times, level, note))
         if not no_compliers:
-            reward = _path(records, parts, pair, times, level, 2)
-            taken = _path(records, [_taking(one, treatment) for one in parts], pair, times, level, 2)
+            reward = _path(parts, pair, times, level, 2)
+            taken = _path([_taking(one, treatment) for one in parts], pair, times, level, 2)
             note = f"{say('strata_combined')} {say('under_monotonicity')}"
             ratio = _ratio(reward, taken)
             found.append(_sequence(records, pair, View.COMPLIERS, ratio, times, level, note))
     return tuple(found)
 
 
-def _path(
-    records: Records, parts: Sequence[Part], pair: tuple[int, int], times: Ints, level: float, n_paths: int
-) -> _Path:
+def _path(parts: Sequence[Part], pair: tuple[int, int], times: Ints, level: float, n_paths: int) -> _Path:
     """Limits on the effect over all strata, each with its share of the error."""
-    assert records.stratum is not None
     each = 1.0 - (1.0 - level) / (n_paths * len(parts))
     low, high, estimate, drifts = np.zeros(len(times)), np.zeros(len(times)), 0.0, []
     n_used = n_pending = 0
     is_known = True
-    for part, number in zip(parts, np.unique(records.stratum), strict=True):
+    for part in parts:
         running = RunningSequence(*pair, View.INTENTION_TO_TREAT, each)
         running.update(part.records)
         one = running.sequence(len(times))
-        place = np.flatnonzero(records.stratum == number)
         # The stratum's latest set at each time of the trial; before its first set, any effect is possible.
-        last = np.searchsorted(one.t, np.searchsorted(place, times), side="right") - 1
+        last = np.searchsorted(one.t, np.searchsorted(part.place, times), side="right") - 1
         low += part.share * np.where(last >= 0, one.low[last], -1.0)
         high += part.share * np.where(last >= 0, one.high[last], 1.0)
         n_used, n_pending = n_used + one.n_used, n_pending + one.n_pending
         if one.drift_at is not None:
-            drifts.append(int(place[one.drift_at - 1]) + 1)
-        if one.estimate is None:
-            is_known = False
-        else:
-            estimate += part.share * one.estimate
+            drifts.append(int(part.place[one.drift_at - 1]) + 1)
+        is_known = is_known and one.estimate is not None
+        estimate += part.share * (one.estimate or 0.0)
     return _Path(low, high, estimate if is_known else None, min(drifts, default=None), n_used, n_pending)
 
 
