@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from adhere.analysis.estimates import Comparison, Quantity, View
+from adhere.analysis.estimates import Comparison, Quantity, Validity, View
 from adhere.analysis.fixed_sample.effects import effects
 from adhere.analysis.fixed_sample.principal_strata import principal_strata
 from adhere.analysis.missing_outcomes.missing import missing
 from adhere.analysis.records import Floats, Ints, Records
 from adhere.analysis.trust.mediation import mediation
 from adhere.studies.coverage.people import ARMS, People
-from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test, promises
+from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test
 
 _NAN = float("nan")
 
@@ -155,5 +155,5 @@ def _of_strata(records: Records, who: People, is_whole: bool) -> Iterator[Report
 def of_quantity(view: str, quantity: str, given: Quantity, truth: float, assumed: bool) -> Iterator[Reported]:
     """Every set that is given for a quantity."""
     for one in given.sets:
-        judged = assumed and promises(one.validity)
+        judged = assumed and one.validity is not Validity.APPROXIMATE
         yield Reported(Interval(view, quantity, one.method, one.validity.value, judged), truth, one)

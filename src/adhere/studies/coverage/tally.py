@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adhere.analysis.estimates import ConfidenceSet, Shape, Validity
+from adhere.analysis.estimates import ConfidenceSet, Shape
 from adhere.intervals import wilson
 
 LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs
@@ -113,11 +113,6 @@ class Tally:
         upto = np.cumsum(np.array(self.weights)[order])
         width = float(np.array(self.widths)[order][np.searchsorted(upto, upto[-1] / 2)])
         return width if math.isfinite(width) else None
-
-
-def promises(validity: Validity) -> bool:
-    """Whether a set of this validity is offered as one that holds."""
-    return validity is not Validity.APPROXIMATE
 
 
 class Test(NamedTuple):

@@ -19,14 +19,13 @@ from adhere.report.dots import Reference, dots
 from adhere.report.headline_chart import headline_growth
 from adhere.report.lines import Guide
 from adhere.report.numbers import columns_of, estimate_in_row, estimate_texts, interval_in, share
-from adhere.report.section import verdict_on
 from adhere.simulation import Outcome, SimulationResult
 from adhere.simulation.results.outcome import Config
 from adhere.studies.framework.study import Experiment, Study, Tables
 from adhere.studies.framework.words import TYPES_HEADER, Cells, Charts, section_of, type_rows
 from adhere.studies.lineup import growth_chart
 from adhere.studies.regret_growth import slopes
-from adhere.studies.regret_growth.slopes import FASTER, LINEAR, LOGARITHMIC, ROOT, TOLERANCE
+from adhere.studies.regret_growth.slopes import LOGARITHMIC, ROOT, TOLERANCE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -225,15 +224,6 @@ class Facts:
         """An estimate for a policy that was run on one population, by the name of its columns."""
         return texts_in(self.rows(policy), name, intervals)[0]
 
-    def missed(self, policy: str) -> str:
-        """How much more it could cost and still pass for a straight line."""
-        (row,) = self.rows(policy)
-        return f"its {row['runs_of_longest']} runs could miss up to {row['bend_high']:.0f}"
-
-    def n_stuck(self) -> int:
-        """How many trials of the hierarchy on Thompson ended on the worse arm."""
-        return int(self.stuck.filter(policy=THOMPSON_HYBRID)["ended_wrong"].sum())
-
     def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
         """How many trials ended on the worse arm, by their length."""
         rows = self.stuck.filter(policy=policy).to_dicts()
@@ -244,26 +234,6 @@ class Facts:
         (with_it,) = self.stuck.filter(policy=RECYCLING).to_dicts()
         (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, n_patients=with_it["n_patients"]).to_dicts()
         return interval_in(with_it, "share").high < interval_in(without, "share").low
-
-    def is_logarithmic(self, policy: str) -> bool:
-        """Whether the policy's regret grows like log T on all populations."""
-        return self.orders(policy) == {LOGARITHMIC}
-
-    def is_linear(self, policy: str) -> bool:
-        """Whether the policy's regret grows like T on all populations."""
-        return self.orders(policy) == {LINEAR}
-
-    def linear_verdict(self, policy: str) -> str:
-        """The verdict on the claim that it does."""
-        return verdict_on([row["order"] == LINEAR for row in self.rows(policy)])
-
-    def at_most_root(self) -> bool:
-        """Whether the hierarchy on EXP3 keeps to √T."""
-        return self.orders(ROOT_HYBRID) <= {LOGARITHMIC, ROOT}
-
-    def too_fast(self) -> bool:
-        """Whether the hierarchy on ε-greedy surely does not."""
-        return self.orders(ANNEALED_HYBRID) <= {FASTER, LINEAR}
 
     def widest(self) -> float:
         """Half of the widest interval of an exponent."""
