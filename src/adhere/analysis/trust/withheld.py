@@ -6,7 +6,6 @@ from typing import Final, TypeVar
 
 from adhere.analysis.adaptive.aipw import AipwEstimate
 from adhere.analysis.adaptive.confidence_sequence import ConfidenceSequence
-from adhere.analysis.analysis import Analysis
 from adhere.analysis.bounding.bounds import Bound, InstrumentalInequality
 from adhere.analysis.estimates import Comparison, Marked, Quantity, Shape, Validity, View, with_validity
 from adhere.analysis.findings import Findings, Subgroup
@@ -19,6 +18,7 @@ from adhere.analysis.missing_outcomes.worst_case import ExtremeCase
 from adhere.analysis.sentences import say
 from adhere.analysis.trust.mediation import Mediation
 
+Judged = TypeVar("Judged", bound=Findings)
 Stratifiable = TypeVar("Stratifiable", Comparison, ExtremeCase, Alternative)
 Viewed = TypeVar("Viewed", Comparison, ArmMean, ExtremeCase, Alternative, ConfidenceSequence, AipwEstimate)
 
@@ -32,7 +32,7 @@ WITHHELD: Final = {
 }
 
 
-def without_invalid(analysis: Analysis) -> Analysis:
+def without_invalid(analysis: Judged) -> Judged:
     """The analysis without any view that is not valid, as the allocation depends on the stratum or outcomes drifted.
 
     Effects that are stratified, or within one stratum, stay if the allocation was fixed within strata. What uses the
@@ -57,7 +57,7 @@ def without_invalid(analysis: Analysis) -> Analysis:
     return _without_cells(analysis, DRIFTED) if analysis.outcomes_drifted else analysis
 
 
-def _approximate(analysis: Analysis) -> Analysis:
+def _approximate(analysis: Judged) -> Judged:
     """Mark every set of a view that mixes strata as approximate."""
 
     def loose(given: Marked) -> Marked:
@@ -83,7 +83,7 @@ def _approximate(analysis: Analysis) -> Analysis:
     )
 
 
-def _without_cells(analysis: Analysis, reason: str) -> Analysis:
+def _without_cells(analysis: Judged, reason: str) -> Judged:
     """Withhold what compares patients assigned different arms regardless of stratum and time."""
     bounds, sentence = analysis.bounds, f"{reason[:1].upper()}{reason[1:]}."
     return replace(
@@ -158,7 +158,7 @@ def refuted_assumptions(analysis: Findings) -> dict[str, str]:
     return {}
 
 
-def without_promises(analysis: Analysis) -> Analysis:
+def without_promises(analysis: Judged) -> Judged:
     """The analysis with everything that rests on a refuted assumption marked as refuted."""
     found = refuted_assumptions(analysis)
     if not found:
