@@ -1,10 +1,10 @@
 """What a look at a trial decides: rules compared with evidence.
 
-`design.make_look_rules` makes the rules of a design; `rule_kinds` has the `judge` of each kind. It is compiled in
-simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers the evidence that its
-rules need: it has generic functions of its own, whose default does nothing, with implementations for `BeliefRules` or
-`WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so that what is not needed is not
-compiled.
+`design.look_rules` makes the rules of a design; `posterior`, `belief`, `z_test` and `wealth` have the `judge` of each
+kind. It is compiled in simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers
+the evidence that its rules need: it has generic functions of its own, whose default does nothing, with
+implementations for `BeliefRules` or `WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so
+that what is not needed is not compiled.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""The `judge` of each kind of rules: by posteriors, by the policy's own beliefs, by z-test and by wealth."""
+"""The posterior look: arms compared by the Beta posteriors of their means."""
 
 import math
-from typing import Any, Final
+from typing import Any
 
 from adhere.compilation import implements, no_inline
 from adhere.looks.beta_quadrature import RESULT, compare_posteriors, set_posterior
@@ -15,13 +15,9 @@ from adhere.looks.judge import (
     FUTILE,
     GO_ON,
     N_VALUES,
-    BeliefRules,
     ControlledPosteriorRules,
     PosteriorRules,
-    WealthRules,
-    ZRules,
     clear,
-    compare_with_control,
     judge,
     pick_best,
     status_against_control,
@@ -131,87 +127,3 @@ def compare_two(arm: int, control: int, margin: float, evidence: Any) -> tuple[f
         else:
             gain = 1.0 - evidence.work[2 * RESULT + (1 if is_reflected else 0)]
     return (better, alike, gain) if margin > 0.0 else (better, math.nan, better)
-
-
-@implements(judge, BeliefRules)
-def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms by what the policy believes of those that are left."""
-    clear(values)
-    n_left = share_beliefs(evidence, status)
-    if rules.control >= 0:
-        return compare_with_control(rules, look, evidence, status, values)
-    return pick_best(n_left, rules.superiority[look], rules.inferiority[look], evidence.work, status, values)
-
-
-@no_inline
-def share_beliefs(evidence: Any, status: Any) -> int:
-    """Write the beliefs in the arms left, rescaled, as results; equal ones where nothing is left of them."""
-    total, n_left, place = 0.0, 0, 0
-    for arm in range(status.size):
-        if status[arm] == ACTIVE:
-            total += evidence.beliefs[arm]
-            n_left += 1
-    for arm in range(status.size):
-        if status[arm] == ACTIVE:
-            evidence.work[RESULT * n_left + place] = evidence.beliefs[arm] / total if total > 0.0 else 1.0 / n_left
-            place += 1
-    return n_left
-
-
-@implements(status_against_control, BeliefRules)
-def belief_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the probability that the arm, one of two, is better."""
-    better, first = evidence.work[2 * RESULT + arm], arm * N_VALUES
-    return status_of(
-        write(values, first + BY_SUPERIORITY, better, rules.superiority[look]) >= rules.superiority[look],
-        write(values, first + BY_INFERIORITY, better, rules.inferiority[look]) <= rules.inferiority[look],
-        False,
-        False,
-    )
-
-
-_NO_VARIANCE: Final = 1e-12  # what is left by rounding of a variance of equal outcomes is less
-
-
-@implements(status_against_control, ZRules)
-def z_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the z-statistic; for equivalence by the difference and so many of its standard errors."""
-    z, difference, error = z_statistic(evidence, arm, rules.control)
-    equivalence, first = rules.equivalence[look], arm * N_VALUES
-    at_most = abs(difference) + equivalence * error
-    return status_of(
-        write(values, first + BY_SUPERIORITY, z, rules.superiority[look]) >= rules.superiority[look],
-        write(values, first + BY_INFERIORITY, z, rules.inferiority[look]) <= -rules.inferiority[look],
-        write(values, first + BY_EQUIVALENCE, at_most, equivalence) < rules.margin,
-        write(values, first + BY_FUTILITY, z, rules.futility[look]) <= rules.futility[look],
-    )
-
-
-@no_inline
-def z_statistic(evidence: Any, arm: int, control: int) -> tuple[float, float, float]:
-    """The z-statistic of a difference of means by the pooled variance, the difference, and its unpooled error.
-
-    z is 0 and the error infinite where one of both has no outcomes; z is 0 where all outcomes are equal.
-    """
-    n, n_control = evidence.n[arm], evidence.n[control]
-    if n == 0.0 or n_control == 0.0:
-        return 0.0, 0.0, math.inf
-    mean, mean_control = evidence.sums[arm] / n, evidence.sums[control] / n_control
-    mean_of_both = (evidence.sums[arm] + evidence.sums[control]) / (n + n_control)
-    mean_square = (evidence.squares[arm] + evidence.squares[control]) / (n + n_control)
-    pooled = mean_square - mean_of_both * mean_of_both
-    difference = mean - mean_control
-    variance = max(0.0, evidence.squares[arm] / n - mean * mean)
-    variance_of_control = max(0.0, evidence.squares[control] / n_control - mean_control * mean_control)
-    error = math.sqrt(variance / n + variance_of_control / n_control)
-    if pooled <= _NO_VARIANCE:
-        return 0.0, difference, error
-    return difference / math.sqrt(pooled * (1.0 / n + 1.0 / n_control)), difference, error
-
-
-@implements(status_against_control, WealthRules)
-def wealth_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the largest wealth of the bet that the arm is better, and of the bet that it is worse."""
-    up, down, first = evidence.log_up[arm], evidence.log_down[arm], arm * N_VALUES
-    values[first + BY_SUPERIORITY], values[first + BY_INFERIORITY] = up, down
-    return status_of(up >= rules.log_threshold, down >= rules.log_threshold, False, False)

@@ -1,0 +1,21 @@
+"""The look by wealth: bets on an effect of each arm against the control."""
+
+from typing import Any
+
+from adhere.compilation import implements
+from adhere.looks.judge import (
+    BY_INFERIORITY,
+    BY_SUPERIORITY,
+    N_VALUES,
+    WealthRules,
+    status_against_control,
+    status_of,
+)
+
+
+@implements(status_against_control, WealthRules)
+def wealth_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
+    """By the largest wealth of the bet that the arm is better, and of the bet that it is worse."""
+    up, down, first = evidence.log_up[arm], evidence.log_down[arm], arm * N_VALUES
+    values[first + BY_SUPERIORITY], values[first + BY_INFERIORITY] = up, down
+    return status_of(up >= rules.log_threshold, down >= rules.log_threshold, False, False)
