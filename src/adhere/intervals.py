@@ -1,7 +1,9 @@
 """Means and their intervals, of 95% unless told otherwise."""
 
+from __future__ import annotations
+
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -22,6 +24,11 @@ class Estimate:
     se: float | None
     low: float | None
     high: float | None
+
+    def __neg__(self) -> Estimate:
+        if self.low is None or self.high is None:
+            return replace(self, mean=-self.mean)
+        return Estimate(-self.mean, self.se, -self.high, -self.low)
 
     def __str__(self) -> str:
         interval = "" if self.low is None or self.high is None else f" [{_short(self.low)}, {_short(self.high)}]"

@@ -22,6 +22,7 @@ def test_an_effect_is_found_by_its_view_and_arms() -> None:
     found = analysis.effect("Compliers", treatment)
     assert found is analysis.effect(View.COMPLIERS, treatment, control)
     assert (found.view, found.pair) == (View.COMPLIERS, (treatment, control))
+    assert found.estimate == found.difference.value
     assert found.conf_int() == (found.difference.sets[0].low, found.difference.sets[0].high)
     with pytest.raises(InputError, match=r"view: got 'complier', expected one of .* mean 'compliers'"):
         analysis.effect("complier", treatment)
@@ -58,3 +59,17 @@ def test_every_estimate_is_a_row_of_a_frame() -> None:
     found = analysis.effect("intention-to-treat", analysis.arms[1])
     assert (row["estimate"], row["low"], row["high"]) == (found.difference.value, *found.conf_int())
     assert analysis.to_pandas().shape == frame.shape
+
+
+def test_an_effect_is_short_when_printed_and_has_a_frame() -> None:
+    found = adhere.analyse("stroke-aspirin").effect("compliers", "aspirin")
+    assert repr(found) == "<Comparison: compliers, aspirin against none: 0.0043 [-0.005, 0.013], p = 0.34>"
+    frame = found.to_frame()
+    assert frame["quantity"].unique(maintain_order=True).to_list() == ["difference", "ratio", "number_needed"]
+    first = frame.row(0, named=True)
+    assert (first["estimate"], first["low"], first["high"]) == (found.estimate, *found.conf_int())
+    assert frame.filter(quantity="number_needed")["shape"].to_list() == ["outside", "outside"]
+    nothing = found.without(Quantity(None, (), reason="there are no compliers"))
+    assert repr(nothing) == "<Comparison: compliers, aspirin against none: there are no compliers>"
+    assert nothing.estimate is None
+    assert nothing.to_frame().is_empty()

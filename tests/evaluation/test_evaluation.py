@@ -72,3 +72,16 @@ def test_it_prints_in_a_few_short_lines() -> None:
     assert shown.startswith("Scenario(name='sharp null, compliance 70%, confounding 0.2', null='sharp', effect=0.0,")
     assert "population" not in shown
     assert "None" not in shown
+
+
+def test_one_characteristic_is_its_estimate() -> None:
+    evaluation = made_evaluation(8)
+    scenario, found = evaluation.scenarios[2], evaluation[2, "second"].find("sample_size").estimate
+    assert evaluation.characteristic("sample_size", scenario=scenario.name, design="second") == found
+    assert evaluation.characteristic("sample_size", scenario=2, design=1) == found
+    with pytest.raises(InputError, match=r"scenario: choose one of 'sharp null, compliance 70%, con"):
+        evaluation.characteristic("power")
+    with pytest.raises(InputError, match=r"characteristic: got 'powr', expected one of .* mean 'power'"):
+        evaluation.characteristic("powr", scenario=2)
+    with pytest.raises(InputError, match=r"power has no meaning in scenario 'sharp null.*': "):
+        evaluation.characteristic("power", scenario=0)

@@ -133,3 +133,31 @@ def test_more_than_there_is_memory_for_is_refused_at_once() -> None:
 def test_runs_that_were_not_kept() -> None:
     with pytest.raises(InputError, match=r"^the runs were not kept: simulate\(…, keep_runs=True\)$"):
         _ = simulate("thompson", "defiers", 10, 2).runs
+
+
+def test_two_policies_are_compared_on_the_same_patients() -> None:
+    def compared(**options: Any) -> SimulationResult:
+        policies = ["thompson", "uniform", "epsilon-greedy"]
+        return simulate(policies, POPULATIONS, 100, 500, seed=4, progress=False, **options)
+
+    plain, kept, other = compared(), compared(keep_runs=True), compared(reference="uniform")
+    better = plain.compare("uniform", "thompson", population="defiers")
+    assert better == plain["defiers", "uniform"].difference()
+    worse = plain.compare("thompson", 1, population=0)
+    assert (worse.mean, worse.se, worse.low) == (-better.mean, better.se, -better.high)
+    found = kept.compare("epsilon-greedy", "uniform", population="rich-and-poor", measure="regret")
+    expected = other["rich-and-poor", "epsilon-greedy"].difference("regret")
+    assert list(vars(found).values()) == pytest.approx(list(vars(expected).values()))
+    for arguments, said in (
+        (("thompson", "uniform"), "population: choose one of defiers, rich-and-poor"),
+        (("thompson", "unifrm", "defiers"), "policy: got 'unifrm', expected one of thompson, uniform"),
+        (("uniform", "uniform", "defiers"), "other: got 'uniform', expected another policy than the first"),
+        (("uniform", "epsilon-greedy", "defiers"), "simulate with keep_runs=True"),
+        (("thompson", "uniform", "defiers", "sorrow"), "measure: got 'sorrow', expected one of surplus"),
+    ):
+        names = dict(zip(("policy", "other", "population", "measure"), arguments, strict=False))
+        with pytest.raises(InputError, match=said):
+            plain.compare(**names)
+    with pytest.raises(InputError, match="measure: got 'sorrow', expected one of surplus"):
+        kept.compare("uniform", "epsilon-greedy", population="defiers", measure="sorrow")
+    assert (-simulate("uniform", "defiers", 10, 1)[0].surplus).se is None

@@ -19,12 +19,44 @@ class Analysis(Findings):
     """Findings of `adhere.analyse`; `print(analysis.summary())` reads them to you, `.to_html()` is a page."""
 
     def effect(self, view: View | str, treatment: str, control: str | None = None) -> Comparison:
-        """Return the comparison of two arms by a view, the stratified one if it has an estimate.
+        """Return one effect: the comparison of two arms by one view.
 
+        If the view has an estimate that is stratified, that estimate is returned.
+
+        Parameters
+        ----------
+        view : {"intention-to-treat", "compliers", "as-treated", "per-protocol"}
+            Patients who are compared, and by which arm.
+        treatment : str
+            Name of the arm whose effect is wanted.
+        control : str, optional
+            Name of the arm it is compared with. The default is the control of the trial.
+
+        Returns
+        -------
+        Comparison
+            Has `estimate`, `conf_int()`, `p_value` and `to_frame()`.
+
+        Raises
+        ------
+        InputError
+            If there is no such view or no such pair of arms. The message lists the names.
+
+        See Also
+        --------
+        Analysis.to_polars : Every estimate of every view, as a data frame.
+        Analysis.summary : Every view side by side, and which of them to trust.
+
+        Examples
+        --------
         >>> import adhere
-        >>> found = adhere.analyse("stroke-aspirin").effect("compliers", "aspirin")
-        >>> print(f"{found.difference.value:.4f}", "{:.3f} to {:.3f}".format(*found.conf_int()))
-        0.0043 -0.005 to 0.013
+        >>> effect = adhere.analyse("stroke-aspirin").effect("compliers", "aspirin")
+        >>> effect
+        <Comparison: compliers, aspirin against none: 0.0043 [-0.005, 0.013], p = 0.34>
+        >>> round(effect.estimate, 4), round(effect.p_value, 2)
+        (0.0043, 0.34)
+        >>> low, high = effect.conf_int()
+
         """
         views = {one.value: one for one in View}
         wanted = view if isinstance(view, View) else views.get(str(view).strip().lower())

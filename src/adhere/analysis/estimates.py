@@ -6,7 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    import polars
+
+
+_COLUMNS = ("quantity", "estimate", "low", "high", "shape", "method", "holds")  # of `Comparison.to_frame`
 
 
 class Validity(Enum):
@@ -152,12 +158,77 @@ class Comparison(OfPair):
     note: str = ""
     at_random: bool = False
 
+    @property
+    def estimate(self) -> float | None:
+        """Estimated difference, treatment − control, or None; `difference.reason` then says why there is none."""
+        return self.difference.value
+
     def conf_int(self) -> tuple[float, float]:
-        """Ends of the difference's first set: infinite if it is unbounded, NaN if it is empty or missing."""
+        """Return the ends of the difference's confidence interval.
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end: infinite if the confidence set is unbounded, NaN if it is empty or missing. The
+            interval is the first of `difference.sets`, at the level that `adhere.analyse` was given.
+
+        See Also
+        --------
+        Comparison.to_frame : The difference, the ratio and the number needed to treat, with their intervals.
+
+        Examples
+        --------
+        >>> import adhere
+        >>> effect = adhere.analyse("stroke-aspirin").effect("intention-to-treat", "aspirin")
+        >>> [round(end, 4) for end in effect.conf_int()]
+        [-0.0042, 0.0121]
+
+        """
         if not self.difference.sets or self.difference.sets[0].shape is Shape.EMPTY:
             return math.nan, math.nan
         found = self.difference.sets[0]
         return (found.low, found.high) if found.shape is Shape.INTERVAL else (-math.inf, math.inf)
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return a row for each confidence set of the difference, the ratio and the number needed to treat.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns: quantity, estimate, low, high, shape, method, holds. If the shape is "outside", the set is
+            everything below `low` or above `high`. `holds` is the promise of the set.
+
+        See Also
+        --------
+        Analysis.to_polars : The differences of every view and pair of arms.
+
+        Examples
+        --------
+        >>> import adhere
+        >>> adhere.analyse("stroke-aspirin").effect("compliers", "aspirin").to_frame().columns
+        ['quantity', 'estimate', 'low', 'high', 'shape', 'method', 'holds']
+
+        """
+        import polars
+
+        return polars.DataFrame(
+            [
+                (name, quantity.value, one.low, one.high, one.shape.value, one.method, one.validity.value)
+                for name, quantity in vars(self).items()
+                if isinstance(quantity, Quantity)
+                for one in quantity.sets
+            ],
+            {name: polars.Float64 if name in _COLUMNS[1:4] else polars.String for name in _COLUMNS},
+            orient="row",
+        )
+
+    def __repr__(self) -> str:
+        about = f"{self.view.value}, {self.treatment} against {self.control}"
+        if self.estimate is None:
+            return f"<Comparison: {about}: {self.difference.reason}>"
+        interval = f" {self.difference.sets[0]}" if self.difference.sets else ""
+        p_value = "" if self.p_value is None else f", p = {self.p_value:.2g}"
+        return f"<Comparison: {about}: {self.estimate:z.4f}{interval}{p_value}>"
 
     def without(self, nothing: Quantity) -> Comparison:
         """The same comparison with a reason instead of numbers."""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adhere.design.design import Design
+from adhere.errors import InputError, listed
 from adhere.evaluation.evaluation_data import EvaluationData
+from adhere.evaluation.scenarios.scenario import Scenario
+from adhere.intervals import Estimate
 from adhere.report.numbers import counted
 from adhere.simulation.results.lookup import HasFrame
 
@@ -29,6 +33,77 @@ class Evaluation(HasFrame, EvaluationData):
         from adhere.evaluation.output.summary import summary
 
         return summary(self, width)
+
+    def characteristic(
+        self,
+        name: str,
+        *,
+        scenario: Scenario | str | int | None = None,
+        design: Design | str | int = 0,
+        arm: str | None = None,
+        estimand: str | None = None,
+        method: str | None = None,
+    ) -> Estimate:
+        """Return one operating characteristic with its Monte Carlo interval.
+
+        Parameters
+        ----------
+        name : str
+            Name of the characteristic, such as ``"power"``, ``"type_one"`` or ``"sample_size"``.
+        scenario : Scenario, str or int, optional
+            Scenario, its name or its index. It may be left out if there is only one.
+        design : Design, str or int, default 0
+            Design, its name or its index. The default is the first design.
+        arm : str, optional
+            Name of an arm. The default is the characteristic of the trial as a whole.
+        estimand : {"intention-to-treat", "compliers"}, optional
+            Estimand, for characteristics of estimates such as ``"bias"``.
+        method : {"naive", "any-time valid"}, optional
+            Method of estimation, for characteristics of estimates.
+
+        Returns
+        -------
+        Estimate
+            Has `mean`, `se`, `low` and `high`.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown (the message lists the names), or if the characteristic has no meaning there
+            (the message says why).
+
+        See Also
+        --------
+        Evaluation.to_polars : Every characteristic as a data frame.
+        Evaluation.summary : The most important characteristics as text.
+
+        Examples
+        --------
+        >>> import adhere
+        >>> design = '''
+        ... name = "headache"
+        ... policy = "thompson"
+        ... arms = ["walk", "aspirin"]
+        ... n_patients = 200
+        ... looks.every = 100
+        ... stopping = { by = "posterior", superiority = 0.99 }
+        ... '''
+        >>> evaluation = adhere.evaluate(design, {"effect": 0.3, "compliance": 0.8}, n_trials=200, progress=False)
+        >>> power = evaluation.characteristic("power", scenario="effect 0.3, compliance 80%")
+        >>> power.low < power.mean < power.high
+        True
+
+        """
+        if scenario is None:
+            if len(self.scenarios) > 1:
+                names = listed(one.name for one in self.scenarios)
+                raise InputError("scenario", None, f"one of {names}", f"scenario: choose one of {names}")
+            scenario = 0
+        found = self[scenario, design].find(name, arm, estimand, method)
+        if found.estimate is None:
+            sentence = f"{name} has no meaning in scenario {self[scenario, design].scenario.name!r}: {found.reason}"
+            raise InputError("characteristic", name, "one that has a meaning in the scenario", sentence)
+        return found.estimate
 
     def to_html(self, command: str = "") -> str:
         """A page to attach to a protocol, one file for any browser; `command` is what repeats it (extra `report`)."""

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adhere.checks import is_integer
-from adhere.errors import InputError
+from adhere.errors import InputError, listed, nearest
+from adhere.intervals import Estimate
 from adhere.policies import Policy, parse_policy
 from adhere.populations import Population
+from adhere.simulation.measures.measure import MEASURES
+from adhere.simulation.measures.moments import Moments
 from adhere.simulation.results.lookup import ResultList, index_of
 from adhere.simulation.results.outcome import Config, Outcome
 from adhere.simulation.results.runs import Runs
@@ -50,6 +53,73 @@ class SimulationResult(ResultList[Outcome]):
         alike = [one for one in self.outcomes if one.population == name]
         spellings, known = (str(policy), _canonical(policy)), [(one.policy, one.resolved) for one in alike]
         return alike[index_of("policy", policy, spellings, known)]
+
+    def compare(
+        self,
+        policy: Policy | str | int,
+        other: Policy | str | int,
+        *,
+        population: Population | str | int | None = None,
+        measure: str = "surplus",
+    ) -> Estimate:
+        """Return a measure of one policy minus that of another, on the same patients.
+
+        Parameters
+        ----------
+        policy, other : Policy, str or int
+            Policies, their texts or their indices. Without `keep_runs=True`, one of them must be the reference policy
+            of the simulation.
+        population : Population, str or int, optional
+            Population, its name or its index. It may be left out if there is only one.
+        measure : {"surplus", "realised_surplus", "reward", "regret"}, default "surplus"
+            Measure at the end of the trial.
+
+        Returns
+        -------
+        Estimate
+            Mean of the paired difference over runs, with its Monte Carlo standard error and 95% interval.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown (the message lists the names), or if the runs of two policies were not kept.
+
+        See Also
+        --------
+        Outcome.difference : The same difference from the reference policy.
+        simulate : Its parameters `reference` and `keep_runs` decide which policies can be compared.
+
+        Examples
+        --------
+        >>> import adhere
+        >>> result = adhere.simulate(["thompson", "thompson/actual"], "defiers", n_patients=100, n_runs=50)
+        >>> difference = result.compare("thompson", "thompson/actual")
+        >>> 0 < difference.low < difference.mean < difference.high
+        True
+
+        """
+        names = list(dict.fromkeys(one.population for one in self.outcomes))
+        if population is None and len(names) > 1:
+            raise InputError("population", None, "", f"population: choose one of {listed(names)}")
+        where = names[population or 0] if population is None or is_integer(population) else population
+        first, second = self[where, policy], self[where, other]
+        if first is second:
+            raise InputError("other", second.policy, "another policy than the first")
+        if second.policy == self.config.reference:
+            return first.difference(measure)
+        if first.policy == self.config.reference:
+            return -second.difference(measure)
+        if self.kept_runs is None:
+            sentence = (
+                f"to compare {first.policy} with {second.policy}, simulate with keep_runs=True, or with reference= "
+                f"one of them (the reference is {self.config.reference})"
+            )
+            raise InputError("other", second.policy, self.config.reference, sentence)
+        if measure not in MEASURES:
+            raise InputError("measure", measure, nearest(measure, MEASURES))
+        by_run = {id(one): runs for one, runs in zip(self.outcomes, self.kept_runs.by_outcome, strict=True)}
+        runs = by_run[id(first)].columns[measure] - by_run[id(second)].columns[measure]
+        return Moments.of(runs[:, None]).estimate(0)
 
     def __repr__(self) -> str:
         lines = [one.in_short() for one in self.outcomes]
