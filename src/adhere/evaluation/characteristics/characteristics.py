@@ -181,8 +181,8 @@ class Characteristics:
     ) -> Quantity:
         left = [key for key in self._quantities if key[0] == name]
         if not left:
-            names = dict.fromkeys(key[0] for key in self._quantities)
-            raise InputError("characteristic", name, nearest(str(name), names, complete=True))
+            every = dict.fromkeys(key[0] for key in self._quantities)
+            raise InputError("characteristic", name, nearest(str(name), every, complete=True))
         for place, (field, given) in enumerate((("arm", arm), ("estimand", estimand), ("method", method)), start=1):
             known = dict.fromkeys(key[place] for key in left)
             if given not in known:
