@@ -25,7 +25,7 @@ from evaluation.made_evaluation import made as made_evaluation
 
 ENDS = ("se", "low", "high", "sd", "q05", "q25", "q50", "q75", "q95")  # what a name may end with, after an underscore
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-# What a design or a request says, and a response repeats: docs/design.md and the OpenAPI document name it.
+# What a design or a request says, and a response repeats: the design file and the OpenAPI document name it.
 _GIVEN = {
     "Delay",
     "Design",

@@ -1,8 +1,9 @@
-"""One name for one quantity in all results, and docs/names.md has them all."""
+"""One name for one quantity in all results, and docs/_ext/names.toml has them all."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from result_names import ENDS, result_names
 from simulation.results import a_result
 
 DOCS = Path(__file__).parents[1] / "docs"
-_ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| ([a-z, ]+) \|$", re.MULTILINE)
-ROWS = _ROW.findall((DOCS / "names.md").read_text(encoding="utf-8"))
+ROWS = [
+    (name, *row)
+    for section in tomllib.loads((DOCS / "_ext/names.toml").read_text(encoding="utf-8")).values()
+    for name, row in section.items()
+]
 
 REPLACED = {
     "after", "days", "digest", "hi", "highs", "horizon", "in_error", "lo", "low_surplus", "lows", "open",
@@ -24,7 +28,7 @@ REPLACED = {
 def test_the_page_has_every_name_and_where_it_is_used() -> None:
     used = {name: ", ".join(sorted(where)) for name, where in result_names().items()}
     documented = {name: where for name, _, where in ROWS}
-    assert used == documented, "add the name to docs/names.md, unless another one there means the same"
+    assert used == documented, "add the name to docs/_ext/names.toml, unless another one there means the same"
 
 
 def test_no_two_names_mean_the_same() -> None:

@@ -151,11 +151,11 @@ def not_supported(field: str, name: str) -> str | None:
 
     >>> not_supported("cluster", "cluster")
     'cluster is not supported: adhere has no clusters; every patient is randomised alone (see “What adhere does not \
-do” in docs/design.md)'
+do” in docs/what-adhere-does-not-do.md)'
     >>> not_supported("stoping", "stoping")
     """
     instead = next((instead for names, instead in _NOT_SUPPORTED.items() if _letters(name) in names.split()), None)
-    where = "see “What adhere does not do” in docs/design.md"
+    where = "see “What adhere does not do” in docs/what-adhere-does-not-do.md"
     return None if instead is None else f"{field} is not supported: adhere has no {instead} ({where})"
 
 

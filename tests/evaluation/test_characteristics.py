@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from statistics import fmean, stdev
 
 import msgspec
@@ -251,11 +249,3 @@ def test_differences_are_of_the_same_trials() -> None:
     assert reference.difference("power").reason == "this is the reference design"
     assert found.difference("type_one").reason == found.find("type_one").reason
     assert found.difference("sample_size_sd").reason.startswith("it is no mean over trials")
-
-
-def test_the_documentation_says_what_each_is_in_the_same_words() -> None:
-    text = (Path(__file__).parents[2] / "docs/design.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(\w+)`[^|]*\| [^|]*\| (.*) \|$", text, flags=re.MULTILINE))
-    several = "5% (25%, 50%, 75%, 95%)"  # one row is for all quantiles
-    wanted = {name: meaning for name, meaning in MEANINGS.items() if not re.search("_q(25|50|75|95)$", name)}
-    assert {name: rows[name].replace(several, "5%") for name in wanted} == wanted

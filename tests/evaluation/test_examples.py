@@ -1,8 +1,7 @@
-"""The designs in docs/examples can be read and run, and are what docs/design.md says of them."""
+"""The designs in docs/examples can be read and run."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -27,25 +26,7 @@ def test_every_example_can_be_run_and_nothing_looks_odd(path: Path) -> None:
     assert read_scenarios(path if has_scenarios else None, design)
 
 
-def test_draft_in_the_docs_is_the_file() -> None:
-    """What stands in docs/design.md is stroke-unit.toml but for its first words and its scenarios."""
-    text = (DOCS / "design.md").read_text(encoding="utf-8")
-    shown = re.search(r"```toml\n(name = .*?)```", text, re.DOTALL)
-    assert shown is not None
-    assert load_design(DOCS / "examples/stroke-unit.toml") == load_design(shown[1])
-
-
 def test_fixed_trial_differs_from_the_adaptive_one_in_allocation_and_decisions_alone() -> None:
     adaptive, fixed = (load_design(DOCS / f"examples/stroke-unit{one}.toml") for one in ("", "-fixed"))
     changed = {name for name in adaptive.__struct_fields__ if getattr(adaptive, name) != getattr(fixed, name)}
     assert changed == {"name", "policy", "stopping"}
-
-
-def test_files_that_the_docs_name_are_there() -> None:
-    text = (DOCS / "design.md").read_text(encoding="utf-8")
-    named = {
-        *re.findall(r"docs/(examples/[\w./-]+\.\w+)", text),
-        *re.findall(r"\]\(((?:examples|pictures)/[^)#]+)\)", text),
-    }
-    assert len(named) >= 3
-    assert not [one for one in named if not (DOCS / one).exists()]

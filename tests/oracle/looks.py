@@ -1,4 +1,4 @@
-"""What a look decides, from the words of docs/design.md: plain lists, and quadrature with SciPy's functions."""
+"""What a look decides, from the words of docs/explanation/looks-and-stopping.md, in plain lists and by SciPy."""
 
 from __future__ import annotations
 

@@ -22,6 +22,14 @@ SHOWN = (
     "{grid}",
     "{grid-item-card}",
     "{figure}",
+    "{image}",
+    "{include}",
+    "{list-table}",
+    "{math}",
+    "{note}",
+    "{seealso}",
+    "{tip}",
+    "{warning}",
 )
 NOT_RUN = ":caption: Not run when this site is built: "
 
