@@ -31,7 +31,8 @@ def http_page() -> str:
 def _operation(address: str, operation: Schema, schemas: Mapping[str, Schema]) -> Iterator[str]:
     yield from (f"### {operation['operationId']}", "", code(address), "", f"{plain(operation['summary'])}.", "")
     roles = operation.get("description", "").removeprefix("Needs a token of role ").removesuffix(".")
-    yield f"- *Who may call it*: {' or '.join(map(code, roles.split(' or '))) if roles else 'anybody, without a token'}"
+    who = " or ".join(map(code, roles.split(" or "))) if roles else "anybody, without a token"
+    yield f"- *Who may call it*: {who}"
     if body := operation.get("requestBody"):
         content = body["content"]["application/json"]
         yield f"- *Request*: {_type(content['schema'])}, for example {code(json.dumps(content.get('example', {})))}"
