@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tomllib
@@ -103,18 +102,3 @@ assert main(["token", "list", "--server", "http://127.0.0.1:9"]) == 2
     assert said[:3] == [how] * 3
     assert said[3].startswith("error: --server: got 'http://127.0.0.1:9', expected ")
     assert "pip install ./packages/adhere-client" in said[3]
-
-
-@pytest.mark.slow
-def test_the_page_about_it_runs(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    page = (PACKAGE.parents[1] / "docs" / "client.md").read_text().replace("http://127.0.0.1:8000", service.url)
-    monkeypatch.setenv("ADHERE_TOKEN", f"{service.admin}\n")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
-    for block in blocks:
-        exec(compile(block, "docs/client.md", "exec"), names)
-    assert len(blocks) == 4
-    assert (tmp_path / "headache.html").exists()
-    assert set(names["arms"]) <= {"walk", "aspirin"}  # type: ignore[call-overload]
-    assert '"recommendations": 3' in str(names["text"])
