@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from adhere.cli import demo as demo_command
+from adhere.demo.demo import PEOPLE
+from adhere.demo.trials import TRIALS
 from demo.process import demo_process
 from service.serving import wait_until
 
@@ -79,3 +85,13 @@ def test_a_port_in_use_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> No
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         check_complaint(in_this_process(capsys, "demo", "--port", port), port, "in use")
+
+
+def test_five_lines_say_what_to_look_at_first(capsys: pytest.CaptureFixture[str]) -> None:
+    running: Any = SimpleNamespace(url="http://127.0.0.1:8000", link=lambda person: f"http://{person.name}")
+    demo_command._introduce(running, browser=False)
+    shown = capsys.readouterr().out
+    steps = [line.strip() for line in shown.splitlines() if re.match(r" *\d\. ", line)]
+    assert [step[0] for step in steps] == list("12345")
+    assert {name for step in steps for name in re.findall(r"As (\w+)", step)} <= {person.name for person in PEOPLE}
+    assert any(trial.name in steps[0] for trial in TRIALS)

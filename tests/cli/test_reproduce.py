@@ -33,8 +33,10 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown.out.splitlines()
     assert max(map(len, lines)) <= 80
     for name in ("simulated", "counted"):
-        assert f"A study called {name}" in lines
-        assert f"✓ agrees  the claim of {name}" in shown.out
+        assert [line.split() for line in lines if line.startswith(f"A study called {name}")] == [
+            ["A", "study", "called", name, "1", "✓", "agrees"]
+        ]
+        assert f"the claim of {name}" not in shown.out
     assert "2 claims of the paper: 2 ✓ agrees" in lines
     assert "report: report/index.html" in lines
     assert re.search(r"took: +\d+\.\d s$", lines[-1])
@@ -45,6 +47,13 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "==> A study called counted",
         "==> writing the report",
     ]
+
+
+def test_a_verbose_run_prints_every_claim(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = in_this_process(capsys, REPRODUCE, "--threads", "1", "--verbose")
+    for name in ("simulated", "counted"):
+        assert f"A study called {name}" in shown.out.splitlines()
+        assert f"✓ agrees  the claim of {name}" in shown.out
 
 
 def test_a_rerun_says_what_it_did_not_run_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,5 +160,5 @@ def test_help_fits_and_names_every_study(capsys: pytest.CaptureFixture[str]) -> 
     assert max(map(len, shown.splitlines())) <= 80
     for name in catalogue.STUDIES:
         assert re.search(rf"\b{name}\b", shown)
-    for option in ("--quick", "--study", "--seed", "--out", "--fresh", "--threads"):
+    for option in ("--quick", "--study", "--seed", "--out", "--fresh", "--threads", "--verbose"):
         assert option in shown

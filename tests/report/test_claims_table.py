@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adhere.report.section import AGREES, DIFFERS, IN_PART, OURS, Claim, Section
-from adhere.report.text_table import claims_table
+from adhere.report.text_table import claims_table, study_lines
 
 POLICY = "thompson-bounded(hierarchical(epsilon-greedy, top=exp3(gamma=0.085)), recycle=true)"
 LONG = Claim(
@@ -87,3 +87,19 @@ def test_findings_of_our_own_do_not_count_as_agreement() -> None:
 def test_without_claims() -> None:
     assert claims_table([section("none")]) == "The paper makes no claims about this."
     assert "1 claim of the paper: 1 ✓ agrees" in claims_table([section("one", CLAIMS[0])])
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_one_line_for_each_study_and_the_totals(width: int) -> None:
+    own = Claim("C", "p", "o", OURS)
+    sections = [
+        section("one", *CLAIMS, LONG),
+        section("a study with a long name, which is cut", own),
+        section("none"),
+    ]
+    lines = study_lines(sections, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[0].endswith("1 ✓ agrees  2 ✗ differs")
+    assert lines[1].endswith("1 ◇ ours")
+    assert lines[2] == "About none"
+    assert " ".join(lines[4:]) == "3 claims of the paper: 1 ✓ agrees, 2 ✗ differs; 1 finding of our own"

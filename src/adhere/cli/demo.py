@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from adhere.demo.demo import Demo
     from adhere.demo.player import Player
 
+_WHERE_TO_BEGIN = """\
+What to look at first:
+
+  1. As Ines, open rich-and-poor, then Monitor: the policy favours a harmful treatment.
+  2. On the same page, look at the intention-to-treat effect: it points the other way.
+  3. As Ines, open Explore in the menu: see which patients mislead the policy, and why.
+  4. As Ruth, on a phone if you like, enter a patient and report what came of it.
+  5. As Ada, open New trial: write a design and simulate it before the first patient."""
 _NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service and analysis
 
 
@@ -111,8 +119,7 @@ def _introduce(running: Demo, browser: bool) -> None:
 
     typer.echo(f"\nTwo trials with invented patients, at {running.url}/app\n")
     _print_links(running)
-    typer.echo("\nBegin with Ines and the Monitor of rich-and-poor: the treatment harms, and the policy,")
-    typer.echo("which believes what was taken, recommends it more and more. Explore, in the menu, says why.")
+    typer.echo(f"\n{_WHERE_TO_BEGIN}")
     typer.echo("\nEnter prints fresh links; Ctrl-C stops it all and deletes the file.\n")
     if browser and _has_display():
         webbrowser.open(running.link(STATISTICIAN))

@@ -29,11 +29,15 @@ def reproduce(
         bool, typer.Option("--fresh", help="Run everything again, even what an earlier run finished.")
     ] = False,
     threads: Threads = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every claim, with the paper's figure and that of this run.")
+    ] = False,
 ) -> None:
     """Rebuild the figures and numbers of the paper and say where we agree with it.
 
-    Leaves a report that opens in any browser, index.html, with its figures and data beside it. At full size it takes
-    about four minutes on two free cores, part of which is compiling, the first time, at any size:
+    Write a report that opens in any browser, index.html, with its figures and data beside it, and print one line for
+    each study. At full size this takes about four minutes on two free cores. The first time, at any size, part of
+    that is compiling:
 
     \b
       adhere reproduce --quick --out quick     a tenth of the size
@@ -67,15 +71,15 @@ def reproduce(
             fresh=fresh,
             n_threads=threads,
         )
-    typer.echo(_summary(done))
+    typer.echo(_summary(done, verbose))
 
 
-def _summary(done: Reproduction) -> str:
-    """The table of claims, what was not run again, where the report is and how long it took."""
-    from adhere.report.text_table import claims_table, paragraph
+def _summary(done: Reproduction, verbose: bool) -> str:
+    """Return the verdicts, the names of the studies that did not run again, the path of the report, and the time."""
+    from adhere.report.text_table import claims_table, paragraph, study_lines
 
     width = terminal_width()
-    parts = [claims_table(done.sections, width)]
+    parts = [(claims_table if verbose else study_lines)(done.sections, width)]
     if done.resumed:
         names = ", ".join(done.resumed)
         sentence = f"Finished by an earlier run, not run again: {names}. To run them anew, add --fresh."

@@ -161,6 +161,20 @@ def claims_table(sections: Sequence[Section], width: int = 80) -> str:
     return "\n\n".join([*blocks, paragraph(_counted(claims), width)])
 
 
+def study_lines(sections: Sequence[Section], width: int = 80) -> str:
+    """One line for each study: its title, and how many of its claims have which verdict; then the totals."""
+    verdicts = ["  ".join(_verdicts(section)) for section in sections]
+    n_title = min(max(len(section.title) for section in sections), max(_LONG, width - max(map(len, verdicts)) - 2))
+    titles = [textwrap.shorten(section.title, n_title, placeholder="…").ljust(n_title) for section in sections]
+    lines = [f"{title}  {counts}".rstrip() for title, counts in zip(titles, verdicts, strict=True)]
+    claims = [claim for section in sections for claim in section.claims]
+    return "\n".join([*lines, "", paragraph(_counted(claims), width)]).rstrip()
+
+
+def _verdicts(section: Section) -> list[str]:
+    return [f"{n} {SYMBOLS[verdict]} {verdict}" for verdict, n in section.counted_verdicts().items() if n]
+
+
 def _cells(claim: Claim) -> tuple[str, str, str, str]:
     return f"{SYMBOLS[claim.verdict]} {claim.verdict}", claim.statement, claim.paper, claim.ours
 

@@ -102,7 +102,7 @@ def arena(
         compile_seconds = 0.0
         with studies_progress(sum(cell.total_patients for cell, _ in missing)) as progress:
             if device == "cpu":
-                compile_seconds += _precompile(missing, progress.announce)
+                compile_seconds += _precompile(missing, progress.compiled)
             title = ""
             for cell, one in wanted:
                 if (played := found[cell, one]) is None:
@@ -167,9 +167,9 @@ def _why_not(entrant: Entrant, cell: Cell) -> str | None:
     return None
 
 
-def _precompile(missing: Sequence[tuple[Cell, Entrant]], announce: Callable[[str], None]) -> float:
+def _precompile(missing: Sequence[tuple[Cell, Entrant]], on_progress: Callable[[int, int], None]) -> float:
     """Compile in several processes what comes with the package; return how long it took."""
     began = time.perf_counter()
     compositions = [(one.text, cell.population.n_arms) for cell, one in missing if comes_with_adhere(one.policy)]
-    precompile(compositions, announce)
+    precompile(compositions, on_progress)
     return time.perf_counter() - began

@@ -4,6 +4,7 @@
 two.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -19,20 +20,28 @@ Wanted = tuple[str, int]  # a policy and how many arms it has
 _FEW = 2  # compositions that are not worth starting processes for
 
 
-def precompile(wanted: Iterable[Wanted], on_progress: Callable[[str], None]) -> None:
-    """Let other processes compile the compositions that are not on disk yet, if there are many."""
+def precompile(wanted: Iterable[Wanted], on_progress: Callable[[int, int], None]) -> None:
+    """Compile the compositions that are not on disk yet in several processes, if there are many.
+
+    Call `on_progress` with the number of compositions compiled so far and the number of all.
+    """
     missing = _missing(wanted)
     n_processes = min(usable_processors(), len(missing))
     if len(missing) <= _FEW or n_processes < 2:
         return
-    on_progress(f"compiling {len(missing)} compositions of policies (once; then they are kept on disk)")
+    on_progress(0, len(missing))
+    reading, writing = os.pipe()  # each process writes one line for each composition
     processes = []
     for first in range(n_processes):
         words = [word for policy, n_arms in missing[first::n_processes] for word in (str(n_arms), policy)]
         command = [sys.executable, "-m", "adhere.studies.framework.precompile", *words]
-        processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        processes.append(subprocess.Popen(command, stdout=writing, stderr=subprocess.DEVNULL))
+    os.close(writing)
     try:
-        # Should one fail, the simulation compiles the rest itself, and says what is wrong.
+        # If a process fails, the simulation compiles what is left itself, and reports the error.
+        with os.fdopen(reading, encoding="utf-8") as lines:
+            for n_compiled, _ in enumerate(lines, start=1):
+                on_progress(n_compiled, len(missing))
         for process in processes:
             process.wait()
     finally:
@@ -58,3 +67,4 @@ def _runner(policy: str, n_arms: int) -> CompiledRunner:
 if __name__ == "__main__":
     for n_arms, policy in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         _runner(policy, int(n_arms)).prepare(lambda _: None)
+        print(policy, flush=True)

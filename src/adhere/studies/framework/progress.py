@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 from adhere.simulation.execution.progress import Announcing
 
-MAX_TITLE = 30  # letters, so that a bar and two times stand beside it in 80 columns
+MAX_TITLE = 30  # characters, so that a bar and two times fit beside it in 80 columns
+_LINES = 4  # about compiling, where there is no terminal
 
 
 class StudiesProgress(Announcing):
@@ -15,6 +16,13 @@ class StudiesProgress(Announcing):
     def begin(self, title: str) -> None:
         """A study begins."""
         self.announce(f"==> {title}")
+
+    def compiled(self, n_compiled: int, n_all: int) -> None:
+        """Show how many policies are compiled: a line for each quarter of them."""
+        if n_compiled == 0:
+            self.announce(f"compiling {n_all} policies (once; then they are kept on disk)")
+        elif n_compiled * _LINES // n_all > (n_compiled - 1) * _LINES // n_all:
+            self.announce(f"compiled {n_compiled} of {n_all} policies")
 
     def finish(self, n_patients: int) -> None:
         """A simulation of so many patients is done."""
@@ -52,6 +60,9 @@ def studies_progress(total_patients: int) -> Iterator[StudiesProgress]:
 
             def begin(self, title: str) -> None:
                 bars.update(task, description=title)
+
+            def compiled(self, n_compiled: int, n_all: int) -> None:
+                bars.update(task, description=f"compiling policies: {n_compiled} of {n_all}")
 
             def advance_to(self, n_patients: int) -> None:
                 bars.update(task, completed=self.done + n_patients)

@@ -68,7 +68,7 @@ def reproduce(
         seconds = _seconds_so_far(out, settings, finished)
         planned = [one for study in missing for one in study.experiments(quick).values()]
         with studies_progress(sum(one.total_patients for one in planned)) as progress:
-            precompile([composition for one in planned for composition in one.compositions()], progress.announce)
+            precompile([composition for one in planned for composition in one.compositions()], progress.compiled)
             for study in missing:
                 progress.begin(study.title)
                 began = time.perf_counter()
