@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from adhere.analysis.analyse import analyse_records
 from adhere.analysis.estimates import Comparison, ConfidenceSet, Quantity, Shape, View
 from adhere.errors import InputError
 
+from .adaptive_trial import adaptive_trial
 from .made_records import made
 
 ROWS = [(0, 0, 1.0, 30), (0, 0, 0.0, 70), (1, 1, 1.0, 45), (1, 1, 0.0, 35), (1, 0, 0.0, 20)]
@@ -73,3 +75,16 @@ def test_an_effect_is_short_when_printed_and_has_a_frame() -> None:
     assert repr(nothing) == "<Comparison: compliers, aspirin against none: there are no compliers>"
     assert nothing.estimate is None
     assert nothing.to_frame().is_empty()
+
+
+def test_of_an_adaptive_trial_an_effect_is_the_any_time_valid_one() -> None:
+    analysis = analyse_records(adaptive_trial(3, 120))
+    treatment, sequence = analysis.arms[1], analysis.sequences[0]
+    found = analysis.effect(sequence.view, treatment)
+    assert (found.estimate, found.p_value) == (sequence.estimate, sequence.p_value)
+    assert found.conf_int() == (sequence.final.low, sequence.final.high)
+    assert found.to_frame().row(0, named=True)["holds"] == "any-time valid"
+    nameless = replace(found, difference=replace(found.difference, value=None))
+    assert repr(nameless).startswith(
+        f"<Comparison: intention-to-treat, arm 1 against arm 0: no estimate {sequence.final}"
+    )

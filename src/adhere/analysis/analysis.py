@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ class Analysis(Findings):
     def effect(self, view: View | str, treatment: str, control: str | None = None) -> Comparison:
         """Return one effect: the comparison of two arms by one view.
 
-        If the view has an estimate that is stratified, that estimate is returned.
+        If the view has an estimate that is stratified, that estimate is returned. If the allocation was adaptive, the
+        estimate, the interval and the p-value are those of the confidence sequence, which is valid for it.
 
         Parameters
         ----------
@@ -67,7 +69,12 @@ class Analysis(Findings):
         if not found:
             pairs = [" against ".join(one) for one in self.pairs]
             raise InputError("treatment and control", " against ".join(pair), f"one of {listed(pairs)}")
-        return next((one for one in found if one.difference.value is not None), found[0])
+        one = next((one for one in found if one.difference.value is not None), found[0])
+        sequence = next((other for other in self.sequences if other.is_like(one)), None)
+        if not self.adaptive or sequence is None:
+            return one
+        difference = replace(one.difference, value=sequence.estimate, sets=(sequence.final, *one.difference.sets))
+        return replace(one, difference=difference, p_value=sequence.p_value, adjusted={})
 
     def to_polars(self) -> polars.DataFrame:
         """A row for each estimate: treatment, control, view, method, estimate, low, high, and what it promises.

@@ -224,11 +224,11 @@ class Comparison(OfPair):
 
     def __repr__(self) -> str:
         about = f"{self.view.value}, {self.treatment} against {self.control}"
-        if self.estimate is None:
+        if not self.difference.sets:
             return f"<Comparison: {about}: {self.difference.reason}>"
-        interval = f" {self.difference.sets[0]}" if self.difference.sets else ""
+        estimate = "no estimate" if self.estimate is None else f"{self.estimate:z.4f}"
         p_value = "" if self.p_value is None else f", p = {self.p_value:.2g}"
-        return f"<Comparison: {about}: {self.estimate:z.4f}{interval}{p_value}>"
+        return f"<Comparison: {about}: {estimate} {self.difference.sets[0]}{p_value}>"
 
     def without(self, nothing: Quantity) -> Comparison:
         """The same comparison with a reason instead of numbers."""

@@ -54,6 +54,11 @@ class ReportFigure:
     draw: Callable[[], Figure]
     wide: bool = False
 
+    def _repr_png_(self) -> bytes:
+        from adhere.report.style import figure_files
+
+        return figure_files(self, (".png",))[".png"]
+
 
 @dataclass(frozen=True)
 class Listing:
