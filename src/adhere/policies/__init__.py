@@ -1,4 +1,4 @@
-"""Policies, one file each, and the generic functions that they are made of."""
+"""Policies, one file each, and the generic functions that implement them."""
 
 from adhere.compilation import Index as Index
 from adhere.compilation import Memo as Memo

@@ -1,6 +1,6 @@
-"""Every policy of the package, found in its folders: a new file there is a policy, by name and as a class.
+"""Registry of the package's policies, collected from its folders: each file there defines one policy class.
 
-Type checkers cannot look into folders; for them the classes are listed.
+Type checkers cannot search folders, so the classes are also listed for them.
 """
 
 import pkgutil

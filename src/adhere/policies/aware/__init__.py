@@ -1,1 +1,1 @@
-"""Learners that are told both arms, chosen and actual."""
+"""Learners that see both the chosen arm and the actual arm."""

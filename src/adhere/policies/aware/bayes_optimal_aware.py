@@ -1,4 +1,4 @@
-"""The Bayes-optimal policy for two arms that learns from the arm chosen and the arm taken."""
+"""The Bayes-optimal policy for two arms that learns from both the chosen arm and the arm taken."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from adhere.randomness import Stream
 
 
 class ComplianceCounts(State):
-    """How often each arm was taken, after each recommendation, and how often with success."""
+    """Counts of patients by recommendation and arm taken, and successes of each arm taken."""
 
     after_first = PerArm()
     after_second = PerArm()
@@ -69,7 +69,7 @@ class BayesOptimalAware(ComplianceAwareLearner):
 
 @implements(choose, BayesOptimalAware)
 def choose_bayes_optimal_aware(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """Choose the recommendation in the table."""
+    """Choose the recommendation that the table gives for the counts so far."""
     return draw_decision(best_recommendation(rule, state), rng)
 
 
@@ -77,7 +77,7 @@ def choose_bayes_optimal_aware(rule: Rule, state: State, memo: Memo, weight: flo
 def learn_bayes_optimal_aware(
     rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Count what was taken, and a success."""
+    """Count the arm taken, and its success if it was one."""
     if actual >= 0:
         if chosen == FIRST:
             state.after_first[actual] += 1.0
@@ -91,5 +91,5 @@ def learn_bayes_optimal_aware(
 def probabilities_bayes_optimal_aware(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """Write 1 for the recommendation in the table, ½ for arms that tie."""
+    """Write 1 for the recommendation in the table, or ½ for each arm if they tie."""
     probabilities_of_decision(best_recommendation(rule, state), out)

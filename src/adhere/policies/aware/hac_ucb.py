@@ -1,4 +1,4 @@
-"""HAC-UCB: upper bounds by the arm taken until a test contradicts them, then by the arm chosen."""
+"""HAC-UCB: upper bounds by the arm taken, until a test contradicts them, and from then on by the arm chosen."""
 
 import math
 from typing import Final
@@ -15,25 +15,25 @@ _PLACES: Final = 2.0**40
 
 
 class HacUcbState(State):
-    """What HAC-UCB has learned. A *cell* is what was taken: an arm, something else or nothing."""
+    """State of HAC-UCB. A *cell* is what a patient took: an arm, something else or nothing."""
 
-    patients = PerPair()  # told one arm, taking another
-    told = PerArm()  # how many updates each arm chosen had
-    told_rewards = PerArm()  # and the sum of their rewards
-    took = Vector(lambda rule: rule.n_arms + 2)  # the same by cell, over all arms chosen
+    patients = PerPair()  # patients by arm chosen and cell
+    told = PerArm()  # number of updates for each arm chosen
+    told_rewards = PerArm()  # sum of their rewards
+    took = Vector(lambda rule: rule.n_arms + 2)  # number of updates for each cell, over all arms chosen
     took_rewards = Vector(lambda rule: rule.n_arms + 2)
     scale = Number(lambda rule: 0.5 * math.log(1.0 / rule.delta))  # the squared width of the bound of one update
     refuted = Number()  # 1 once the test has failed
-    indices = PerArm()  # of which the largest is recommended
+    indices = PerArm()  # the arm with the largest index is recommended
 
 
 def exploration_of(n_arms: int, horizon: int) -> float:
-    """The updates of each arm before anything is compared, in the authors' program."""
+    """Return how many updates each arm gets before bounds are compared, as in the authors' program."""
     return float(round(math.sqrt(horizon) / n_arms + 1.0))
 
 
 def delta_of(n_arms: int, horizon: int) -> float:
-    """1/T², as in the authors' simulations."""
+    """Return 1/T², the value in the authors' simulations."""
     return 1.0 / horizon**2
 
 
@@ -102,19 +102,19 @@ class HacUcb(ComplianceAwareLearner):
 
 @inline
 def mean_of(total: float, n: float) -> float:
-    """A mean, 0 of nothing."""
+    """Return the mean of n rewards, or 0 if n is 0."""
     return total / max(n, 1.0)
 
 
 @inline
 def width_of(state: State, n: float) -> float:
-    """How far the bound of n updates is above their mean."""
+    """Return how far the upper bound after n updates lies above the mean."""
     return math.sqrt(state.scale / max(n, 1.0))
 
 
 @inline
 def rounded(index: float) -> float:
-    """To some twelve places: arms are often equal but for the rounding of sums, which differs between machines."""
+    """Round an index to about twelve decimal places, so that ties do not depend on a machine's rounding of sums."""
     return math.floor(index * _PLACES + 0.5) / _PLACES
 
 
@@ -132,7 +132,7 @@ implements(probabilities, HacUcb)(probabilities_of_largest_index)
 def learn_hac_ucb(
     rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Count the patient by both arms, and make the indices for the next."""
+    """Count the patient by chosen arm and cell, and compute the indices for the next decision."""
     cell = actual if actual >= 0 else rule.n_arms + 2 + actual
     state.patients[chosen, cell] += 1.0
     state.told[chosen] += 1.0
@@ -150,7 +150,7 @@ def learn_hac_ucb(
 
 @inline
 def compare_bounds(rule: Rule, state: State) -> None:
-    """Make the indices by cell, and if they contradict those by arm, now or before, these."""
+    """Compute the indices by cell. Once they have contradicted the bounds by chosen arm, use those bounds instead."""
     for arm in range(rule.n_arms):
         pooled, widths = 0.0, 0.0
         for cell in range(rule.n_arms + 2):

@@ -1,4 +1,4 @@
-"""Thompson sampling that uses what people took, as long as nothing speaks against it."""
+"""Thompson sampling that uses what people took, as long as the data do not contradict this."""
 
 import dataclasses
 from typing import ClassVar, Self
@@ -99,7 +99,7 @@ class MediatedThompson(ComplianceAwareLearner):
             raise InputError(f"{self.name} odds", self.odds, "no fading_odds beside it", sentence)
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The default odds settled, so that a trial's design says them."""
+        """Return the policy with its default odds filled in, so that a trial's design shows them."""
         if self.odds is not None or self.fading_odds is not None:
             return self
         return dataclasses.replace(self, odds=ODDS ** (n_arms - 1))
@@ -107,7 +107,7 @@ class MediatedThompson(ComplianceAwareLearner):
 
 @implements(choose, MediatedThompson)
 def choose_mediated(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """Draw a hypothesis by its odds, and the arm that is best under it."""
+    """Draw a hypothesis in proportion to its odds, then the best arm under it."""
     return draw_best(rule, state, memo, rng)
 
 
@@ -115,7 +115,7 @@ def choose_mediated(rule: Rule, state: State, memo: Memo, weight: float, rng: St
 def learn_mediated(
     rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Count a success or a failure, after what it says of the hypotheses."""
+    """Update the odds of the hypotheses, then count the success or failure."""
     success = draw_success(reward, rng)
     weigh_hypotheses(rule, state, chosen, actual, success)
     count(rule, state, chosen, actual, success)
@@ -123,5 +123,5 @@ def learn_mediated(
 
 @implements(probabilities, MediatedThompson)
 def probabilities_mediated(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Write the probability of each arm to be drawn."""
+    """Write the probability that each arm is drawn."""
     probabilities_of_best(rule, state, memo, out, rng)

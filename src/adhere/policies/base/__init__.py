@@ -1,1 +1,1 @@
-"""Definition of a policy: its value, parameters, text, compiled form and generic functions."""
+"""Definition of a policy: its value, parameters, text form, compiled form and generic functions."""

@@ -1,4 +1,4 @@
-"""Declaring a class as a policy."""
+"""Decorator that declares a class as a policy."""
 
 import re
 import sys
@@ -24,16 +24,16 @@ _RESERVED = ("true", "false", "inf", "nan", "credit")
 def policy(
     name: str, *, state: type[State] = State, memo: type[Memo] = Memo, rule: Any = None
 ) -> Callable[[PolicyClass], PolicyClass]:
-    """Declare a class as the policy of this name: freeze it, give it a rule, enter it into the registry.
+    """Declare a class as the policy with this name: freeze it, give it a rule and add it to the registry.
 
     Parameters
     ----------
     name
-        Small letters, digits and single hyphens.
+        Name of the policy: lower-case letters, digits and single hyphens.
     state, memo
         Classes derived from `State` and `Memo`: what a learner learns, and what a decision must remember.
     rule
-        The compiled form of a hybrid, a NamedTuple `laid_out` by itself. That of a learner is made of its parameters.
+        Compiled form of a hybrid: a NamedTuple decorated with `laid_out`. A learner's rule follows from its fields.
 
     """
     if not _NAME.fullmatch(name) or name in _RESERVED:
@@ -79,6 +79,6 @@ def _rule_of(learner: type[AnyLearner], state: type[State], memo: type[Memo]) ->
     fields = [*numbers_of(learner), *learner.rule_fields, *lengths]
     rule: Any = namedtuple(f"{learner.__name__}Rule", fields, defaults=[0] * len(lengths))  # type: ignore[misc]
     rule.__module__ = learner.__module__
-    # Numba's disk cache pickles the rule's class by reference, so its module must hold it.
+    # Numba's disk cache pickles the rule's class by reference, so the class must be an attribute of its module.
     setattr(sys.modules[learner.__module__], rule.__name__, rule)
     return rule

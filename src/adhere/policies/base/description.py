@@ -1,4 +1,4 @@
-"""What every policy says of itself: what it does, its parameters, what it needs of a trial."""
+"""Descriptions of policies: what they do, their parameters, and what they need from a trial."""
 
 import dataclasses
 import doctest
@@ -14,7 +14,7 @@ from adhere.policies.base.policy import AnyLearner, Policy, text_of
 
 
 class ParameterDescription(NamedTuple):
-    """A parameter of a policy: what it means, what it must be, and its default as text (none: it may be left out)."""
+    """A parameter of a policy: its meaning, the values allowed, and its default as text (None if it is optional)."""
 
     name: str
     meaning: str
@@ -26,7 +26,7 @@ class ParameterDescription(NamedTuple):
 class PolicyDescription(NamedTuple):
     """A policy in words.
 
-    `states_probabilities` is None of a hybrid or guard, where it depends on what is inside.
+    `states_probabilities` is None for a hybrid or guard, since it depends on the policies inside.
     """
 
     name: str
@@ -40,7 +40,7 @@ class PolicyDescription(NamedTuple):
 
 
 def describe(cls: type[Policy]) -> PolicyDescription:
-    """What a policy says of itself.
+    """Return the description of a policy.
 
     >>> from adhere.policies import Exp3
     >>> found = describe(Exp3)
@@ -63,7 +63,7 @@ def describe(cls: type[Policy]) -> PolicyDescription:
 
 
 def paragraphs(cls: type[Policy]) -> list[str]:
-    """What the documentation says, without the sections for readers of the source."""
+    """Return the paragraphs of a policy's documentation, without the sections for readers of the source."""
     before, titled = _sections(cls)
     references = f"Reference: {titled['References']}" if "References" in titled else ""
     return [part for part in f"{before}\n\n{titled.get('Notes', '')}\n\n{references}".split("\n\n") if part]
@@ -74,20 +74,20 @@ def _documentation(cls: type[Policy]) -> str:
 
 
 def _sections(cls: type[Policy]) -> tuple[str, dict[str, str]]:
-    """What the documentation says first, and its sections by title."""
+    """Split the documentation into its first part and its sections by title."""
     before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
     return before, dict(zip(sections[::2], sections[1::2], strict=True))
 
 
 def _meanings(cls: type[Policy]) -> dict[str, str]:
-    """What the documentation says of each parameter."""
+    """Return the documentation of each parameter, by name."""
     _, titled = _sections(cls)
     found = re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", titled.get("Parameters", ""), flags=re.MULTILINE)
     return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
 
 
 def _example(cls: type[Policy]) -> str:
-    """The first policy that the class's own doctest writes out, else the bare name."""
+    """Return the first policy that the class's doctest prints, or its bare name if there is none."""
     for example in doctest.DocTestParser().get_examples(_documentation(cls)):
         written = example.want.strip().strip("'")
         if written.startswith(cls.name):
@@ -96,7 +96,7 @@ def _example(cls: type[Policy]) -> str:
 
 
 def _parameter(item: dataclasses.Field[Any], meaning: str) -> ParameterDescription:
-    """What a parameter must be, in the words of its own check, and its default."""
+    """Describe a parameter: the allowed values, in the words of its own check, and its default."""
     check = item.metadata.get("check")
     words = _expectation(check, object()) if check else str(item.type)
     required = item.default is dataclasses.MISSING or bool(check and _expectation(check, item.default))

@@ -1,4 +1,4 @@
-"""The two kinds of learners: one is told the arm that its protocol credits, the other both arms."""
+"""The two kinds of learners: one sees the arm that its protocol credits, the other sees both arms."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from adhere.protocols import CHOSEN, Protocol, as_protocol, credits_chosen, feed
 from adhere.randomness import Stream
 
 BOTH_ARMS = ("rule", "state", "memo", "chosen", "actual", "reward", "weight", "rng")
-_learn_of_both: Any = learn  # which a compliance-aware learner takes with one argument more
+_learn_of_both: Any = learn  # a compliance-aware learner's `learn` takes one argument more
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Learner(AnyLearner):
     protocol: Protocol = field(default=CHOSEN, kw_only=True, metadata={"check": lambda _, value: as_protocol(value)})
 
     def __new__(cls, *values: object, **named: object) -> Self:
-        """Refuse a protocol that is not named, with what to write instead of it."""
+        """Refuse a protocol that is passed by position, and show how to pass it by name."""
         if len(values) > len(parameters_of(cls)):
             call = f"{cls.__name__}(protocol={values[-1]!r})"
             raise InputError("protocol", values[-1], call, f"{cls.__name__} takes its protocol by name: {call}")
@@ -42,11 +42,11 @@ class Learner(AnyLearner):
         return super().__str__() if self.protocol == CHOSEN else f"{super().__str__()}/{self.protocol}"
 
     def under(self, protocol: Protocol) -> Self:
-        """The same learner under another protocol."""
+        """Return the same learner under another protocol."""
         return dataclasses.replace(self, protocol=protocol)
 
     def is_certified(self, n_arms: int) -> bool:
-        """Under Chosen, by name or by table."""
+        """Return whether the learner is under Chosen, whether its protocol is given by name or by table."""
         return credits_chosen(self.protocol, n_arms)
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ class Learner(AnyLearner):
 
     @classmethod
     def instead(cls) -> str:
-        """Suggest ComplianceAwareLearner to whoever implements `update`."""
+        """Return a hint for a Learner that implements `update`: use ComplianceAwareLearner."""
         return (
             "; a learner learns by learn alone, which is told the arm that its protocol credits. To see both arms,"
             f" derive {cls.__name__} from ComplianceAwareLearner and implement learn({', '.join(BOTH_ARMS)})"
@@ -62,7 +62,7 @@ class Learner(AnyLearner):
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
-        """Those of the generic functions."""
+        """Return no names, since the arguments are those of the generic functions, and a hint for `learn`."""
         return None, "; to be told both arms, derive it from ComplianceAwareLearner" if generic is learn else ""
 
 
@@ -81,14 +81,14 @@ class ComplianceAwareLearner(AnyLearner):
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
-        """Both arms for `learn`."""
+        """Return the argument names of `learn`, which include both arms, and a hint."""
         if generic is not learn:
             return None, ""
         return BOTH_ARMS, "; to be told the one arm that a protocol credits, derive it from Learner"
 
     @classmethod
     def declared(cls) -> None:
-        """All of the kind are taught in one way."""
+        """Register the update that all compliance-aware learners share."""
         implements(update, cls.rule_class)(update_both_arms)
         implements(learn_recycled, cls.rule_class)(learn_nothing)
 
@@ -96,8 +96,8 @@ class ComplianceAwareLearner(AnyLearner):
 def update_both_arms(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Learn once the actual arm is known (see `generic` for what feedback says of it)."""
-    n_arms, known = rule.n_arms, np.int64(feedback)  # which is unsigned where it can only be an arm
+    """Learn once the actual arm is known (`generic` explains the feedback codes)."""
+    n_arms, known = rule.n_arms, np.int64(feedback)  # feedback is unsigned if it can only be an arm
     if known != n_arms:
         actual = known
         if known < 0:
@@ -110,4 +110,4 @@ def update_both_arms(
 
 
 def learn_nothing(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
-    """Learn nothing: for policies that do not learn, and of recycled outcomes, which only certified experts have."""
+    """Learn nothing: for policies that do not learn, and for recycled outcomes, which only certified experts get."""

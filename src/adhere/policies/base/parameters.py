@@ -1,4 +1,4 @@
-"""The numbers and options of a policy, checked when it is made."""
+"""Parameters and options of a policy, checked when the policy is made."""
 
 import math
 from collections.abc import Callable
@@ -23,11 +23,11 @@ def parameter(
     whole: bool = False,
     infinite: bool = False,
 ) -> Any:
-    """A number of a policy and the range it must lie in; None means that the policy sets it.
+    """Declare a number of a policy and its allowed range. None means that the policy sets the number itself.
 
-    With `from_horizon` it does so before a trial, from the number of arms and the horizon; an
-    error that asks for the horizon calls it by its `symbol`. A `whole` number is an int; one that
-    may be `infinite` takes inf, too.
+    With `from_horizon`, the policy sets it before a trial, from the number of arms and the horizon. An error that
+    asks for the horizon calls the number by its `symbol`. A `whole` number is an int. An `infinite` one may also be
+    inf.
     """
     lowest = f"above {above:g}" if above > -math.inf else f"at least {at_least:g}" if at_least > -math.inf else ""
     highest = f"at most {at_most:g}" if at_most < math.inf else ""
@@ -38,7 +38,7 @@ def parameter(
     def check(name: str, value: object) -> float | int | None:
         if value is None and default is None:
             return None
-        if infinite and value == "inf":  # as JSON has it
+        if infinite and value == "inf":  # JSON writes infinity like this
             return math.inf
         try:
             number = float(value) if is_number(value) else math.nan
@@ -54,9 +54,9 @@ def parameter(
 
 
 def horizon_parameter(policy: str, at_most: int, afterwards: str) -> Any:
-    """The number of patients that a policy with precomputed tables plans for: unset, that of the trial.
+    """Declare the number of patients that a policy with precomputed tables plans for; by default the trial's.
 
-    The policy is computed for at most so many patients, and may go on afterwards without its tables.
+    The tables cover at most `at_most` patients. The policy may continue after them without its tables.
     """
 
     def from_horizon(n_arms: int, horizon: int) -> int:
@@ -73,7 +73,7 @@ def horizon_parameter(policy: str, at_most: int, afterwards: str) -> Any:
 
 
 def flag(*, default: bool) -> Any:
-    """An option of a policy that is on or off."""
+    """Declare an option of a policy that is on or off."""
 
     def check(name: str, value: object) -> bool:
         if not isinstance(value, (bool, np.bool_)):
@@ -84,7 +84,7 @@ def flag(*, default: bool) -> Any:
 
 
 def choice(*, default: str, options: tuple[str, ...]) -> Any:
-    """An option of a policy that is one of a few words."""
+    """Declare an option of a policy that is one of a few words."""
 
     def check(name: str, value: object) -> str:
         if value not in options:
@@ -95,9 +95,10 @@ def choice(*, default: str, options: tuple[str, ...]) -> Any:
 
 
 def arm_parameter() -> Any:
-    """An arm of the trial: its name as text, or its number from 0 (`TrialShape.index_of`). It is always required.
+    """Declare an arm of the trial: its name as text, or its index from 0 (`TrialShape.index_of`). It is always
+    required.
 
-    Compiled functions see the number, as a float.
+    Compiled functions see the index, as a float.
     """
 
     def check(name: str, value: object) -> str | int:
@@ -111,7 +112,9 @@ def arm_parameter() -> Any:
 
 
 def any_policy(example: str) -> dict[str, Any]:
-    """What a field for any policy is: checked, and written without its name, `floor(thompson)`."""
+    """Return the metadata of a field for any policy: checked, and written without its name, e.g.
+    `floor(thompson)`.
+    """
 
     def check(name: str, value: object) -> Policy:
         if not isinstance(value, Policy):

@@ -1,4 +1,4 @@
-"""What every policy is: an immutable value with a text form, a JSON form and a compiled form."""
+"""Base classes of policies: immutable values with a text form, a JSON form and a compiled form."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from adhere.policies.numerics.beta import work_size
 from adhere.protocols import Protocol
 
 MAX_DEPTH = 8  # policies inside each other
-# Words that the grammar takes without quotation marks.
+# Words that the grammar accepts without quotation marks.
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class TrialShape:
-    """What a policy must know of a trial before it starts."""
+    """Properties of a trial that a policy must know before the trial starts."""
 
     n_arms: int
     reward_values: tuple[float, ...] = (0.0, 1.0)
-    arms: tuple[str, ...] = ()  # their names, where they have names
+    arms: tuple[str, ...] = ()  # names of the arms, if they have names
 
     @classmethod
     def of(cls, arms: int | Sequence[str], reward_values: Sequence[float] = (0.0, 1.0)) -> TrialShape:
-        """The shape of a trial whose arms are given by their number or by their names."""
+        """Return the shape of a trial with this number of arms, or with arms of these names."""
         values = tuple(sorted({float(value) for value in reward_values}))
         return cls(arms, values) if isinstance(arms, int) else cls(len(arms), values, tuple(arms))
 
     def index_of(self, field: str, arm: str | int) -> int:
-        """Return the index of an arm that is given by its name, or by a whole number.
+        """Return the index of an arm that is given by its name or by a whole number.
 
-        Text is a name only. A number is a name where the name of any arm is a number, otherwise a position from 0.
+        Text is always a name. A number is a name if the name of any arm is a number; otherwise it is an index from 0.
 
         >>> TrialShape(2, arms=("placebo", "patch")).index_of("always arm", "Patch")
         1
@@ -66,7 +66,7 @@ class TrialShape:
 
 
 def _folded(name: str) -> str:
-    """A name without its case, with one blank between words."""
+    """Return a name in one case, with single spaces between words."""
     return " ".join(name.split()).casefold()
 
 
@@ -78,24 +78,24 @@ def _is_number(name: str) -> bool:
 
 
 class CompiledPolicy(NamedTuple):
-    """A policy ready to run: its rule, and the names of the parts that may make a decision."""
+    """A policy ready to run: its rule, and the names of the components that may make a decision."""
 
     rule: Any
     components: tuple[str, ...]
 
     @property
     def state(self) -> Floats:
-        """The state before the first patient."""
+        """Return the state before the first patient."""
         return layout_of("State", self.rule).initial(self.rule)
 
     @property
     def memo_size(self) -> int:
-        """How many floats a decision must remember until its feedback."""
+        """Number of floats that a decision must remember until its feedback."""
         return int(layout_of("Memo", self.rule).size(self.rule, with_scratch=False))
 
     @property
     def scratch_size(self) -> int:
-        """How many more floats, behind the memo, compiled code works in."""
+        """Number of further floats, behind the memo, that compiled code uses as workspace."""
         return int(layout_of("Memo", self.rule).size(self.rule)) - self.memo_size
 
 
@@ -107,12 +107,12 @@ class Policy:
     kind: ClassVar[str] = "hybrid"  # in words
     rule_class: ClassVar[Any]
     algorithm_version: ClassVar[int] = 1  # to be raised when the same random key no longer gives the same arm
-    functions: ClassVar[tuple[Any, ...]] = (  # that are run of it, if it implements them
+    functions: ClassVar[tuple[Any, ...]] = (  # the functions that are called for a policy, if it implements them
         *(generic.choose, generic.update, generic.remember),
         *(generic.probabilities, generic.replay_choice, generic.component, generic.remember_guarded),
         generic.note_allocation,
     )
-    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # of the rule, behind the policy's own numbers
+    rule_fields: ClassVar[tuple[str, ...]] = ("n_arms",)  # fields of the rule, after the policy's own numbers
 
     def __post_init__(self) -> None:
         for item in dataclasses.fields(self):
@@ -153,12 +153,12 @@ class Policy:
         return dataclasses.replace(self, **settled)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The compiled form. Parts of an uncertified hybrid all learn from every round, with weight 1."""
+        """Return the compiled form. In an uncertified hybrid all components learn from every round, with weight 1."""
         raise TypeError(f"{self.name} has no compiled form")
 
     @classmethod
     def check_implementation(cls, generic: Any, function: Any) -> None:
-        """Refuse an implementation that would never be run, or that would be called with other arguments."""
+        """Refuse an implementation that would never be called, or would be called with other arguments."""
         what = f"{generic.__name__} of {cls.__name__}"
         if generic not in cls.functions:
             raise refusal(function, what, f"one of {', '.join(own.__name__ for own in cls.functions)}{cls.instead()}")
@@ -166,29 +166,31 @@ class Policy:
 
     @classmethod
     def instead(cls) -> str:
-        """What to do in place of implementing what is not run."""
+        """Return a hint for an implementation that would never be called."""
         return ""
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
-        """The arguments with which a function is called, if not those of the generic one, and a hint."""
+        """Return the argument names of a function, or None if they are those of the generic function, and a hint."""
         return None, ""
 
     @classmethod
     def declared(cls) -> None:
-        """Called once the class has a rule: a kind of policy may implement functions for all of its kind."""
+        """Finish the declaration of a class that has its rule; a kind of policy may register shared implementations
+        here.
+        """
 
     @property
     def depth(self) -> int:
-        """How many policies are inside each other, this one included."""
+        """Number of policies nested inside each other, including this one."""
         return 1 + max((part.depth for part in self._inside()), default=0)
 
     def learners(self) -> tuple[AnyLearner, ...]:
-        """Every learner in the policy."""
+        """Return every learner in the policy."""
         raise TypeError(f"{self.name} has no learners")
 
     def parts(self) -> Iterator[Policy]:
-        """The policy itself and every one inside it."""
+        """Yield the policy itself and every policy inside it."""
         yield self
         for part in self._inside():
             yield from part.parts()
@@ -201,33 +203,37 @@ class Policy:
 
     @property
     def estimates_probabilities(self) -> bool:
-        """Whether some learner does not say its probabilities, so that they must be estimated by drawing."""
+        """Whether the probabilities of some learner must be estimated by drawing, since it does not implement
+        them.
+        """
         used = (implementation(generic.probabilities, learner.rule_class) for learner in self.learners())
         return generic.estimate_probabilities in used
 
 
 @dataclass(frozen=True)
 class AnyLearner(Policy):
-    """What learners have in common, whatever they are told of a patient."""
+    """Base of both kinds of learners."""
 
     functions: ClassVar[tuple[Any, ...]] = (
         *(generic.choose, generic.learn, generic.remember, generic.probabilities),
         generic.remember_guarded,
     )
-    uses_weight: ClassVar[bool] = False  # whether importance weights matter to it as a certified expert
+    uses_weight: ClassVar[bool] = False  # whether importance weights matter when it is a certified expert
     # Whether its probability of choosing an arm is its posterior probability that the arm is best.
     matches_probability: ClassVar[bool] = False
 
     def learners(self) -> tuple[AnyLearner, ...]:
-        """A learner is its own only one."""
+        """Return the learner itself, as the only one."""
         return (self,)
 
     def is_certified(self, n_arms: int) -> bool:
-        """Whether, as an expert, it learns only from rounds it was drawn for."""
+        """Return whether, as an expert, it learns only from rounds that it was drawn for."""
         return False
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """A rule of the declared numbers, `n_arms` and what else the kind of learner needs."""
+        """Return the compiled form: a rule of the declared numbers, `n_arms` and the tables of this kind of
+        learner.
+        """
         for function in (generic.choose, generic.learn):
             if implementation(function, self.rule_class) is None:
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"
@@ -238,41 +244,43 @@ class AnyLearner(Policy):
         return CompiledPolicy(with_lengths(rule), (str(self),))
 
     def _in_rule(self, name: str, shape: TrialShape) -> float:
-        """A declared number in the rule: NaN for None, the index of an arm."""
+        """Return a declared number as the rule stores it: NaN for None, the index for an arm."""
         value = getattr(self, name)
         if self.__dataclass_fields__[name].metadata.get("is_arm"):
             value = shape.index_of(f"{self.name} {name}", value)
         if value is None:
             return math.nan
-        # A whole number is a float: learners that differ in it only share their code.
+        # A whole number is stored as a float: learners that differ only in its value share their code.
         return value if isinstance(value, bool) else float(value)
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
         return ()
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
-        """The compiled form as a certified expert, which is asked with a probability below 1."""
+        """Return the compiled form for a certified expert, which is drawn with a probability below 1."""
         return self.assemble(shape)
 
 
 def probabilities_size(n_arms: int) -> int:
-    """How many floats `probabilities` may work in: nested policies use consecutive stretches, at most two each."""
+    """Return the number of floats that `probabilities` may use; each nested policy takes up to two consecutive
+    slices.
+    """
     return 2 * (MAX_DEPTH + 1) * n_arms + work_size(n_arms)
 
 
 def parameters_of(policy: Any) -> list[str]:
-    """The fields of a policy but its protocol, in order."""
+    """Return the names of a policy's fields, in order, without its protocol."""
     return [item.name for item in dataclasses.fields(policy) if item.name != "protocol"]
 
 
 def numbers_of(policy: Any) -> list[str]:
-    """Those that a learner's rule has: all but words, which only say what it is made of."""
+    """Return the names of the fields that a learner's rule contains: all except options that are words."""
     words = {item.name for item in dataclasses.fields(policy) if "options" in item.metadata}
     return [name for name in parameters_of(policy) if name not in words]
 
 
 def text_of(value: object) -> str:
-    """A field's value as the grammar writes it."""
+    """Return a field's value as the grammar writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -285,7 +293,7 @@ def text_of(value: object) -> str:
 
 
 def json_of(value: object) -> Any:
-    """A field's value as JSON writes it."""
+    """Return a field's value as JSON writes it."""
     if isinstance(value, Policy):
         return value.to_json()
     if isinstance(value, Protocol):

@@ -1,4 +1,4 @@
-"""Every policy by name: the built-in ones and those a user's file declares."""
+"""Registry of policies by name: the built-in ones and those that a user's file declares."""
 
 import hashlib
 import importlib
@@ -19,7 +19,7 @@ _FULL_INFORMATION = ("hedge", "hierarchical-hedge", "hierarchicalhedge")
 
 
 def lookup(name: str) -> type[Any]:
-    """The class of a policy, or an error that suggests the nearest name."""
+    """Return the class of a policy, or raise an error that suggests the nearest name."""
     if name in registry:
         return registry[name]
     if name in _FULL_INFORMATION:
@@ -34,7 +34,7 @@ POLICY, WORD, ARM, OTHER = "policy", "word", "arm", "other"
 
 
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
-    """A policy from its name and the values of its fields, with an error that names what does not fit."""
+    """Make a policy from its name and the values of its fields; an error names the value that does not fit."""
     cls: type[Policy] = lookup(name)
     fields = parameters_of(cls)
     if len(arguments) > len(fields):
@@ -56,7 +56,7 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
 
 
 def kind_of(name: str, option: str | int) -> str:
-    """The kind of value that an option of a policy takes, by its name or position; OTHER if there is no such option.
+    """Return the kind of value that an option takes, by its name or index, or OTHER if there is no such option.
 
     >>> kind_of("floor", 0) == POLICY, kind_of("floor", "share") == OTHER, kind_of("floor", "rule") == WORD
     (True, True, True)
@@ -75,7 +75,7 @@ def kind_of(name: str, option: str | int) -> str:
 
 
 def from_json(data: object, depth: int = 1) -> Policy:
-    """The policy that `to_json` wrote.
+    """Return the policy that `to_json` wrote.
 
     >>> str(from_json({"name": "exp3", "gamma": 0.1, "protocol": "actual"}))
     'exp3(gamma=0.1)/actual'
@@ -108,7 +108,7 @@ def import_policies(path: str | Path) -> ModuleType:
         sentence = f"{path} does not exist" if not file.exists() else f"{path} is not a Python file (.py)"
         raise InputError("import", str(path), "a file whose name ends in .py", sentence)
     file = file.resolve()
-    # A name of its own for each file: two files called policy.py must not replace each other.
+    # Each file gets a module name of its own, so that two files called policy.py do not replace each other.
     name = f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -116,7 +116,7 @@ def import_policies(path: str | Path) -> ModuleType:
     assert spec is not None and spec.loader is not None  # noqa: PT018  (a .py file always has both)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    if str(file.parent) not in sys.path:  # as for a script: it may import what lies beside it
+    if str(file.parent) not in sys.path:  # as for a script: it may import modules beside it
         sys.path.insert(0, str(file.parent))
     try:
         spec.loader.exec_module(module)

@@ -134,7 +134,9 @@ class _Parser:
         options[key.text] = self._argument_of(kind_of(policy, key.text))
 
     def _argument_of(self, kind: str) -> object:
-        """The value of an argument; an unknown word where no policy is expected is left to the option's check."""
+        """Return the value of an argument. An unknown word is left to the option's own check, unless a policy is
+        expected.
+        """
         token = self._here
         if kind == ARM:
             return self._arm()
@@ -144,7 +146,7 @@ class _Parser:
         return self._take().text if token.kind == "name" and is_value else self._value()
 
     def _arm(self) -> str | int:
-        """An arm: all up to the next comma or closing bracket, a whole number as such, or in quotation marks."""
+        """Read an arm: a quoted name, a whole number, or all text up to the next comma or closing bracket."""
         first = self._here
         if first.kind == "quoted":
             self._take()
@@ -212,7 +214,7 @@ PolicyLike: TypeAlias = Policy | str | Mapping[str, Any]  # a policy, its text o
 
 
 def as_policy(value: object) -> Policy:
-    """A policy from itself, its text form or its JSON form."""
+    """Return a policy given as itself, as text or in its JSON form."""
     if isinstance(value, Policy):
         return value
     return parse_policy(value) if isinstance(value, str) else from_json(value)

@@ -1,4 +1,4 @@
-"""Burn-in: the first patients are randomised in permuted blocks, of varying length unless one is given."""
+"""Burn-in: the first patients are randomised in permuted blocks, whose lengths vary unless one length is given."""
 
 from dataclasses import field
 from typing import Any, ClassVar, NamedTuple, Self
@@ -32,7 +32,7 @@ from adhere.randomness import Stream, recommendation_number
 
 
 class BurnInState(GuardState):
-    """The current block, beside the state of the policy inside."""
+    """The current block, and the state of the policy inside."""
 
     blocks = Part()
 
@@ -43,8 +43,8 @@ class BurnInRule(NamedTuple):
 
     inner: Rule
     n_arms: int
-    nth: int  # how many guards are inside it
-    patients: float  # as a float, so that code does not depend on it
+    nth: int  # number of guards inside it
+    patients: float  # a float, so that the compiled code does not depend on its value
     blocks: BlockRule
 
 
@@ -103,7 +103,7 @@ class BurnIn(Guard):
     algorithm_version: ClassVar[int] = 2
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """Settle the policy inside, once the block is known to fit."""
+        """Check that the block fits the number of arms, then settle the policy inside."""
         if self.block is not None and self.block % n_arms:
             raise InputError("burn-in block", self.block, f"a multiple of the number of arms, {n_arms}")
         return super().resolved(n_arms, horizon)
@@ -116,7 +116,7 @@ class BurnIn(Guard):
 
 @implements(choose, BurnIn)
 def choose_burn_in(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """Draw the next arm of the block; after the burn-in the policy inside chooses."""
+    """Draw the next arm of the block; after the burn-in, let the policy inside choose."""
     number = recommendation_number(rng)
     if unlikely(number < rule.patients):
         memo.decided = GUARDED
@@ -131,20 +131,20 @@ def choose_burn_in(rule: Rule, state: State, memo: Memo, weight: float, rng: Str
 
 @implements(note_own_allocation, BurnInRule)
 def note_allocation_in_burn_in(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
-    """Let an arm of the burn-in take its place in the block."""
+    """Count an arm of the burn-in in its block."""
     if unlikely(recommendation_number(rng) < rule.patients):
         take_place(rule.blocks, state.blocks, arm)
 
 
 @implements(prepare_shares, BurnInRule)
 def prepare_shares_of_burn_in(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
-    """The probabilities of the policy inside do not matter."""
+    """Ignore the probabilities of the policy inside, which do not matter here."""
     return prepare_shares_from(rule, state, memo, memo.shares, rng)
 
 
 @implements(prepare_shares_from, BurnInRule)
 def prepare_shares_of_burn_in_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
-    """Write the block's probabilities; after the burn-in write zeros and leave the round to the policy inside."""
+    """Write the block's probabilities. After the burn-in, write zeros and leave the round to the policy inside."""
     if recommendation_number(rng) >= rule.patients:
         for arm in range(rule.n_arms):
             memo.shares[arm] = 0.0

@@ -1,4 +1,4 @@
-"""The probabilities of the arms that are left, once a look at the trial has dropped others."""
+"""Probabilities of the arms that remain after a look at the trial has dropped others."""
 
 from typing import Any, Final
 
@@ -10,13 +10,13 @@ from adhere.policies.guards.guard import prepare_shares_from
 from adhere.policies.learners.thompson import Thompson
 from adhere.randomness import Stream, recommendation_number
 
-_NOTHING: Final = 1e-12  # below which nothing is left of shares
-_FAR: Final = 2.0**40  # a power of two, so that it can be taken back exactly
+_NOTHING: Final = 1e-12  # below this sum, no shares remain
+_FAR: Final = 2.0**40  # a power of two, so that the scaling can be undone exactly
 
 
 @inline
 def shares_left(shares: Any, dropped: Any, n_arms: int) -> None:
-    """Take away the shares of arms that were dropped and rescale the others; equal ones if nothing is left."""
+    """Set the shares of dropped arms to 0 and rescale the others, or make them equal if their sum is 0."""
     total, n_left = 0.0, 0
     for arm in range(n_arms):
         if not dropped[arm]:
@@ -33,9 +33,9 @@ def shares_left(shares: Any, dropped: Any, n_arms: int) -> None:
 
 @generic_with_default
 def probabilities_left(rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream) -> None:
-    """Write the probability of each arm if those that were dropped cannot be chosen (after `remember`).
+    """Write the probability of each arm, given that dropped arms cannot be chosen (after `remember`).
 
-    Those of most policies are rescaled. A guard keeps its promises to the arms that are left.
+    Most policies have their probabilities rescaled. A guard keeps its promises to the arms that remain.
     """
     probabilities(rule, state, memo, 1.0, out, rng)
     shares_left(out, dropped, rule.n_arms)
@@ -45,7 +45,9 @@ def probabilities_left(rule: Rule, state: State, memo: Memo, dropped: Any, out: 
 def probabilities_left_of_thompson(
     rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream
 ) -> None:
-    """That an arm is the best of those left: the others are made as bad as can be, for a moment."""
+    """Write the probability that each remaining arm is the best of them, by temporarily making dropped arms very
+    bad.
+    """
     for arm in range(rule.n_arms):
         state.failures[arm] *= _FAR if dropped[arm] else 1.0
     probabilities(rule, state, memo, 1.0, out, rng)
@@ -58,7 +60,7 @@ def probabilities_left_of_thompson(
 def probabilities_left_above_floor(
     rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream
 ) -> None:
-    """Every arm that is left keeps its minimum."""
+    """Write probabilities in which every remaining arm keeps its minimum."""
     remember(rule.inner, state.inner, memo.inner)
     probabilities_left(rule.inner, state.inner, memo.inner, dropped, out, rng)
     for arm in range(rule.n_arms):
@@ -71,7 +73,7 @@ def probabilities_left_above_floor(
 
 @generic_with_default
 def kept_of_left(raising: Mix | Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
-    """What the minima of the arms that are left leave to the policy inside."""
+    """Return the probability that the minima of the remaining arms leave to the policy inside."""
     kept = 1.0
     for arm in range(rule.n_arms):
         kept -= memo.shares[arm]
@@ -80,7 +82,7 @@ def kept_of_left(raising: Mix | Clip, rule: Rule, memo: Memo, of_inner: Any) -> 
 
 @implements(kept_of_left, Clip)
 def kept_by_clipping(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
-    """As where no arm was dropped."""
+    """Clip as if no arm had been dropped."""
     return clip(raising, rule, memo, of_inner)
 
 
@@ -88,7 +90,7 @@ def kept_by_clipping(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) -> fl
 def probabilities_left_in_burn_in(
     rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream
 ) -> None:
-    """What is left of the block; after the burn-in those of the policy inside."""
+    """Write the probabilities of the remaining arms in the block; after the burn-in, those of the policy inside."""
     remember(rule.inner, state.inner, memo.inner)
     if recommendation_number(rng) >= rule.patients:
         probabilities_left(rule.inner, state.inner, memo.inner, dropped, out, rng)

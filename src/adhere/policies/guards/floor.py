@@ -33,23 +33,25 @@ from adhere.policies.guards.guard import (
 from adhere.randomness import GUARD, Stream, enter_public_draws, leave_substream, recommendation_number
 from adhere.records.arms import USUAL, control_of, folded
 
-_TOLERANCE = 1e-9  # by which shares such as 1/3 may add up to more than 1
+_TOLERANCE = 1e-9  # tolerance by which shares such as 1/3 may sum to more than 1
 
 
 class Mix(NamedTuple):
-    """The shares do not depend on the policy inside. A type of its own, so that what `Clip` needs is not compiled."""
+    """Floor whose shares do not depend on the policy inside. A separate type, so that code for `Clip` is not
+    compiled.
+    """
 
     size: int = 0
 
 
 class Clip(NamedTuple):
-    """The shares are what the policy inside leaves missing; its probabilities need a workspace."""
+    """Floor whose shares make up what the policy inside lacks; its probabilities need a workspace."""
 
     size: int
 
 
 class FloorMemo(GuardMemo):
-    """Where a clipping floor works out the probabilities of the policy inside."""
+    """Workspace in which a clipping floor computes the probabilities of the policy inside."""
 
     of_inner = Vector(lambda rule: rule.raising.size, scratch=True)
 
@@ -60,7 +62,7 @@ class FloorRule(NamedTuple):
 
     inner: Rule
     n_arms: int
-    nth: int  # how many guards are inside it
+    nth: int  # number of guards inside it
     control: float
     share: float
     kept: float
@@ -68,11 +70,11 @@ class FloorRule(NamedTuple):
 
 
 class ControlWarning(UserWarning):
-    """A floor for the control protects the first arm, though another arm has a usual name for a control."""
+    """A floor for the control protects the first arm, although another arm has a usual name for a control."""
 
 
 def protected_control(policies: Iterable[object], arms: Sequence[str]) -> tuple[str, str]:
-    """The first arm, if a policy has a floor for the control, and a warning if another has a usual name for one."""
+    """Return the arm that a floor for the control protects, and a warning if another arm has a usual control name."""
     every = (part for one in policies if isinstance(one, Policy) for part in one.parts())
     floor = next((part for part in every if isinstance(part, Floor) and part.control is not None), None)
     if floor is None:
@@ -137,18 +139,18 @@ class Floor(Guard):
     rule: str = choice(default="mix", options=("mix", "clip"))
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The policy inside settled, once the shares are known to fit."""
+        """Check that the shares fit the number of arms, then settle the policy inside."""
         self._kept(n_arms)
         return super().resolved(n_arms, horizon)
 
     def guard_rule(self, inner: Rule, n_arms: int, nth: int) -> FloorRule:
-        """The shares, and what is left to the policy inside."""
+        """Return the rule: the shares, and the probability left to the policy inside."""
         kept, control = self._kept(n_arms), self.share if self.control is None else self.control
         raising = Clip(probabilities_size(n_arms)) if self.rule == "clip" else Mix()
         return FloorRule(inner, n_arms, nth, control, self.share, kept, raising)
 
     def _kept(self, n_arms: int) -> float:
-        """1 - Σ s."""
+        """Return 1 - Σ s, the probability left to the policy inside."""
         control = self.share if self.control is None else self.control
         kept = 1.0 - math.fsum([control, *[self.share] * (n_arms - 1)])
         if kept < -_TOLERANCE:
@@ -161,7 +163,7 @@ class Floor(Guard):
 
 @implements(choose, Floor)
 def choose_floor(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The floor's arm, or that of the policy inside."""
+    """Return the floor's arm, or the arm of the policy inside."""
     u = guard_uniform(rule, recommendation_number(rng), rng)
     kept = prepare_shares(rule, state, memo, rng)
     if u >= 1.0 - kept:
@@ -179,14 +181,14 @@ def choose_floor(rule: Rule, state: State, memo: Memo, weight: float, rng: Strea
 
 @implements(prepare_shares, FloorRule)
 def prepare_shares_of_floor(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
-    """From the probabilities of the policy inside, if they are needed."""
+    """Write the shares, computing the probabilities of the policy inside only if they are needed."""
     state_inside(rule.raising, rule, state, memo, rng)
     return prepare_shares_from(rule, state, memo, memo.of_inner, rng)
 
 
 @implements(prepare_shares_from, FloorRule)
 def prepare_shares_of_floor_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
-    """The minima, or what is missing of them."""
+    """Write the minima, or the probability that each arm lacks to reach its minimum."""
     for arm in range(rule.n_arms):
         memo.shares[arm] = rule.control if arm == 0 else rule.share
     return clip(rule.raising, rule, memo, of_inner)
@@ -194,13 +196,13 @@ def prepare_shares_of_floor_from(rule: Rule, state: State, memo: Memo, of_inner:
 
 @generic_with_default
 def clip(raising: Mix | Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
-    """Make the declared minima the s_j; returns c. A floor that mixes has nothing to do."""
+    """Turn the declared minima into the s_j and return c. A floor that mixes leaves them unchanged."""
     return rule.kept  # type: ignore[no-any-return]
 
 
 @implements(clip, Clip)
 def clip_by_probabilities(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
-    """With c from Σ max(s_j, c · p_j) = 1, the part max(0, s_j - c · p_j) of each minimum."""
+    """Find c from Σ max(s_j, c · p_j) = 1 and write max(0, s_j - c · p_j) for each arm."""
     kept = rescaling(rule, memo.shares, of_inner)
     for arm in range(rule.n_arms):
         missing = memo.shares[arm] - kept * of_inner[arm]
@@ -209,9 +211,9 @@ def clip_by_probabilities(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) 
 
 
 def rescaling(rule: Rule, shares: Any, of_inner: Any) -> float:
-    """The c of Σ max(s_j, c · p_j) = 1."""
+    """Return the c that solves Σ max(s_j, c · p_j) = 1."""
     kept, is_settled = 1.0, False
-    while not is_settled:  # at most once for each arm: c only falls, and with it what is above its minimum
+    while not is_settled:  # at most once per arm: c only falls, and so does the number of arms above their minimum
         minima, rest, n_raised = 0.0, 0.0, 0
         for arm in range(rule.n_arms):
             if kept * of_inner[arm] < shares[arm]:
@@ -226,7 +228,7 @@ def rescaling(rule: Rule, shares: Any, of_inner: Any) -> float:
 
 
 def rescaling_of_two(rule: Rule, shares: Any, of_inner: Any) -> float:
-    """The same. What one arm lacks the other gives, which then has what is left."""
+    """Return the same for two arms, where the probability that one arm lacks comes from the other."""
     if of_inner[0] < shares[0]:
         return (1.0 - shares[0]) / of_inner[1]  # type: ignore[no-any-return]
     if of_inner[1] < shares[1]:
@@ -239,13 +241,13 @@ specialise(rescaling, if_two_arms(rescaling_of_two, rescaling))
 
 @generic_with_default
 def state_inside(raising: Mix | Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """Write the probabilities of the policy inside into `memo.of_inner`, where they are needed."""
+    """Write the probabilities of the policy inside into `memo.of_inner`, if they are needed."""
 
 
 @implements(state_inside, Clip)
 def state_inside_for_clipping(raising: Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """Draw an estimate from the guard's own stream; what it remembers is not what the choice will."""
-    position = enter_public_draws(rng, GUARD, first_draw(rule.nth) + 1)  # this only states probabilities
+    """Write them with draws from the guard's own stream, then remember again, as the choice needs."""
+    position = enter_public_draws(rng, GUARD, first_draw(rule.nth) + 1)  # only to state probabilities
     probabilities(rule.inner, state.inner, memo.inner, 1.0, memo.of_inner, rng)
     leave_substream(rng, position)
     remember(rule.inner, state.inner, memo.inner)

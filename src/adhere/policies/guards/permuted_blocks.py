@@ -1,19 +1,20 @@
-"""Permuted blocks whose lengths vary: the probability of each arm given the arms allocated so far.
+"""Permuted blocks of varying lengths: the probability of each arm given the arms allocated so far.
 
-A block contains each of k arms equally often, in random order, and its length is one of several. No length is ever
-drawn. The next arm is drawn by its probability given the arms so far, averaged over the lengths that are still
-possible. By the chain rule sequences of arms have the same distribution as if lengths were drawn and blocks permuted.
-There is no hidden length to keep secret, and anyone who knows the arms so far can compute every probability.
+A block contains each of k arms equally often, in random order, and has one of several lengths. No length is ever
+drawn. The next arm is drawn with its probability given the arms so far, averaged over the lengths that are still
+possible. By the chain rule, sequences of arms have the same distribution as if lengths were drawn and blocks
+permuted. There is no hidden length to keep secret, and anyone who knows the arms so far can compute every
+probability.
 
-The state contains a weight for each hypothesis: the block began at a certain patient and has a certain length. With
-w the weight of a hypothesis, L its length, n the number of patients since its start and c_j how many of them were
-allocated arm j:
+The state contains a weight for each hypothesis that the block began at a certain patient and has a certain length.
+Let w be the weight of a hypothesis, L its length, n the number of patients since its start and c_j the number of them
+allocated to arm j. Then
 
     P(arm j) = Σ w · (L/k - c_j) / (L - n)  /  Σ w
 
-After arm j each weight is multiplied by its own factor of this sum. A hypothesis whose block is full passes its
-weight to a block that starts with the next patient. Blocks can only start at multiples of the step between lengths,
-so the number of hypotheses, and with it the cost of a patient, does not grow.
+After arm j, each weight is multiplied by its own factor in this sum. A hypothesis with a full block passes its weight
+to a block that starts with the next patient. Blocks can only start at multiples of the step between lengths, so the
+number of hypotheses, and therefore the cost of a patient, does not grow.
 
 An array of zeros is the state before the first patient.
 """
@@ -35,17 +36,17 @@ class Blocks(State):
 
 @laid_out(state=Blocks)
 class BlockRule(NamedTuple):
-    """Lengths of blocks: `shortest`, `shortest + step` and so on, each equally likely."""
+    """Rule of blocks with lengths `shortest`, `shortest + step` and so on, each equally likely."""
 
     n_arms: int
-    n_starts: int  # how many starts of the current block are possible at a time
+    n_starts: int  # number of possible starts of the current block at any time
     n_lengths: int
     shortest: float
     step: float
 
 
 def block_lengths(n_arms: int, block: int | None = None) -> tuple[int, ...]:
-    """Return the lengths that a block may have: the one given, or by default 2k, 3k and 4k for k arms.
+    """Return the lengths that a block may have: the given one, or by default 2k, 3k and 4k for k arms.
 
     >>> block_lengths(2), block_lengths(3), block_lengths(2, block=4)
     ((4, 6, 8), (6, 9, 12), (4,))
@@ -54,10 +55,12 @@ def block_lengths(n_arms: int, block: int | None = None) -> tuple[int, ...]:
 
 
 def predictable_share(n_arms: int, block: int) -> float:
-    """Return the share of arms that are certain to whoever sees all arms of blocks of one length.
+    """Return the share of arms that an observer of all arms can predict with certainty, if all blocks have one
+    length.
 
-    They are the last run of one arm in each block. With L/k patients an arm in a block of L, a run of r ends the
-    block with probability k · C(L/k, r) / C(L, r); summed over r and divided by L this is 1 / (L - L/k + 1).
+    The predictable arms are the last run of one arm in each block. With L/k patients per arm in a block of L, a run
+    of r ends the block with probability k · C(L/k, r) / C(L, r). Summed over r and divided by L, this gives 1 / (L -
+    L/k + 1).
 
     >>> round(predictable_share(2, 4), 3), round(predictable_share(3, 6), 3)
     (0.333, 0.2)
@@ -73,7 +76,7 @@ def block_rule(n_arms: int, lengths: tuple[int, ...]) -> BlockRule:
 
 @inline
 def write_block_shares(rule: Any, blocks: Any, out: Any) -> None:
-    """Write the probability of each arm at the next patient into `out`."""
+    """Write the probability of each arm for the next patient into `out`."""
     weights, counts, n_since, total = blocks.weights, blocks.counts, blocks.n_since, 0.0
     for arm in range(rule.n_arms):
         out[arm] = 0.0
@@ -94,7 +97,7 @@ def write_block_shares(rule: Any, blocks: Any, out: Any) -> None:
 def take_place(rule: Any, blocks: Any, arm: Any) -> None:
     """Change the state of blocks after an arm was allocated.
 
-    If no hypothesis allows the arm, which was then drawn by other probabilities, a new block begins with it.
+    If no hypothesis allows the arm, because it was drawn with other probabilities, a new block begins with it.
     """
     weights, counts, n_since, total = blocks.weights, blocks.counts, blocks.n_since, 0.0
     for start in range(rule.n_starts):
@@ -120,7 +123,7 @@ def take_place(rule: Any, blocks: Any, arm: Any) -> None:
 
 @inline
 def begin_block(rule: Any, blocks: Any) -> None:
-    """Let a block start with the next patient for certain."""
+    """Start a block with the next patient, with certainty."""
     blocks.n_since = 0.0
     for start in range(rule.n_starts):
         for i in range(rule.n_lengths):
@@ -153,7 +156,7 @@ def move_starts(rule: Any, blocks: Any) -> None:
 
 @inline
 def arm_by_shares(u: float, shares: Any, n_arms: int) -> int:
-    """Return the first arm up to which the shares add up to more than `u`; an arm without a share is never drawn."""
+    """Return the first arm at which the cumulative share exceeds `u`; an arm with share 0 is never drawn."""
     total, arm = 0.0, -1
     for other in range(n_arms):
         if shares[other] > 0.0 and (arm < 0 or u >= total):

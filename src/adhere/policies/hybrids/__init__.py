@@ -1,1 +1,1 @@
-"""Policies made of other policies, as in the paper."""
+"""Hybrids: policies made of other policies, as in the paper."""

@@ -1,7 +1,7 @@
-"""The experts of a hierarchy, as compiled code sees them: a tuple of rules, alike or not.
+"""The experts of a hierarchy in compiled code: a tuple of rules, which may have different types.
 
-State and memo hold one strip for each expert. Experts of one type are picked by index; experts of several types by
-recursion over the tuple, which the compiler unrolls.
+State and memo contain one slice for each expert. Experts of one type are picked by index. Experts of several types
+are picked by recursion over the tuple, which the compiler unrolls.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,22 +35,22 @@ from adhere.policies.hybrids.recycling import AnyCacheRule, CacheRule, count_out
 from adhere.randomness import Stream, use_own_keys, use_public_keys
 
 NO_EXPERT = -1
-MAX_EXPERTS = 62  # a set of them is the bits of a whole number
+MAX_EXPERTS = 62  # a set of experts is the bits of an integer
 
 
 def set_of(members: Sequence[bool]) -> int:
-    """Which experts are meant, as a number that compiled code can look up."""
+    """Return a set of experts as an integer, which compiled code can look up."""
     return sum(1 << i for i, is_member in enumerate(members) if is_member)
 
 
 @inline
 def is_in(experts: int, i: int) -> int:
-    """Whether expert i belongs to a set; 0 or 1."""
+    """Return 1 if expert i belongs to a set, otherwise 0."""
     return (experts >> i) & 1
 
 
 def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A generic function that takes (experts, n, states, memos, …) and acts on the nth expert."""
+    """Return a generic function that takes (experts, n, states, memos, …) and acts on the nth expert."""
 
     def by_index(experts: Any, nth: int, states: Any, memos: Any, *rest: Any) -> Any:
         expert, n = experts[nth], len(experts)
@@ -75,7 +75,7 @@ def for_nth_expert(function: Callable[..., Any]) -> Callable[..., Any]:
         return by_index if isinstance(experts, types.UniTuple) else one_by_one(experts)
 
     def on_gpu(experts: Any, *rest: Any) -> Callable[..., Any]:
-        # A GPU has registers enough for the strips of a few experts, but only at places known beforehand.
+        # A GPU has enough registers for the slices of a few experts, but only at addresses known to the compiler.
         return one_by_one(experts) if len(experts) <= FEW_ON_GPU else on_cpu(experts)
 
     specialise(on_nth, on_gpu)
@@ -92,21 +92,23 @@ update_nth = for_nth_expert(update)
 
 
 class ByProbability(NamedTuple):
-    """A certified expert's updates are weighted by one over its probability of being drawn."""
+    """Weighting of a certified expert's updates by one over its probability of being drawn."""
 
     by_probability: bool = True
-    memo_size: int = 0  # of a memo beside the top's own
+    memo_size: int = 0  # of a second memo beside the top's own
 
 
 class ByEstimate(NamedTuple):
-    """As `ByProbability`, where the top does not say its probabilities: they are estimated by choosing again."""
+    """The same as `ByProbability`, for a top that does not state its probabilities: they are estimated by choosing
+    again.
+    """
 
     by_probability: bool = True
-    memo_size: int = 0  # as the top's own has
+    memo_size: int = 0  # as large as the top's own memo
 
 
 class ByOne(NamedTuple):
-    """No expert needs a weight, so that the top's probabilities need not be computed, nor their code compiled."""
+    """No weighting, since no expert uses weights: the code for the top's probabilities is not even compiled."""
 
     by_probability: bool = False
     memo_size: int = 0
@@ -117,13 +119,13 @@ Weighting = ByProbability | ByEstimate | ByOne
 
 @generic_with_default
 def weight_of(weighting: Weighting, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
-    """The importance weight of the certified expert that was drawn: one, if no expert needs another."""
+    """Return the importance weight of the certified expert that was drawn, or 1 if no expert needs a weight."""
     return 1.0
 
 
 @implements(weight_of, ByProbability)
 def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream) -> float:
-    """One over the top's probability of drawing it."""
+    """Return one over the top's probability of drawing the expert."""
     probabilities(rule.top, state.top, memo.top, 1.0, memo.top_probabilities, rng)
     return 1.0 / memo.top_probabilities[drawn]  # type: ignore[no-any-return]
 
@@ -132,7 +134,9 @@ def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Me
 def weight_from_estimate(
     weighting: ByEstimate, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream
 ) -> float:
-    """The same. What the top wrote into its memo when it drew the expert must stay, so it draws with another."""
+    """Return the same from estimated probabilities, drawn with a second memo so that the top's own memo stays
+    unchanged.
+    """
     beside = memo_of(rule.top, memo.estimating)
     remember(rule.top, state.top, beside)
     own = use_public_keys(rng)
@@ -145,17 +149,21 @@ def weight_from_estimate(
 def recycle_nth(
     cache: AnyCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """What the nth expert, certified, makes of a round it was not drawn for: nothing, without a cache."""
+    """Let the nth expert, which is certified, recycle a round it was not drawn for. Without a cache it does
+    nothing.
+    """
 
 
 @implements(recycle_nth, CacheRule)
 def recycle_outcome(
     cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """It picks an arm and learns from an outcome kept for it, once there is one for each; this one is kept."""
+    """Let the expert learn from a stored outcome of an arm it picks, if every arm has one; then store this
+    outcome.
+    """
     kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
     if holds_every_arm(cache, kept):
-        # The choice is made now, not when the round's was: it remembers on its own.
+        # The choice is made now rather than at the time of the round, so it needs a memo of its own.
         remember_nth(rule.experts, nth, state.experts, memo.recycling)
         own_arm = choose_nth(rule.experts, nth, state.experts, memo.recycling, 1.0, rng)
         outcome = take_outcome(cache, kept, own_arm, rng)

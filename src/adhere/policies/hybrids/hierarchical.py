@@ -58,7 +58,7 @@ from adhere.randomness import Stream, draw_ahead
 
 
 class HierarchicalState(State):
-    """What the top and the experts have learned, and the outcomes kept for each expert."""
+    """State of the top and of the experts, and the outcomes stored for each expert."""
 
     top = Part()
     experts = Parts()
@@ -66,20 +66,20 @@ class HierarchicalState(State):
 
 
 class HierarchicalMemo(Memo):
-    """Which expert was drawn, and what every part remembers."""
+    """The expert that was drawn, and the memos of all components."""
 
     drawn = Index()
-    weight = Number()  # the importance weight of the expert drawn
+    weight = Number()  # importance weight of the drawn expert
     top = Part()
     experts = Parts()
     top_probabilities = Vector(lambda rule: len(rule.experts) + work_size(len(rule.experts)), scratch=True)
-    recycling = Parts(lambda rule: rule.experts, scratch=True)  # what a choice from the cache remembers
-    estimating = Vector(lambda rule: rule.weighting.memo_size, scratch=True)  # what the top's estimate remembers
+    recycling = Parts(lambda rule: rule.experts, scratch=True)  # memos of choices from the cache
+    estimating = Vector(lambda rule: rule.weighting.memo_size, scratch=True)  # memo of the top's estimate
 
 
 @laid_out(state=HierarchicalState, memo=HierarchicalMemo)
 class HierarchicalRule(NamedTuple):
-    """The rules that a hierarchy is made of."""
+    """The rules that make up a hierarchy."""
 
     top: Rule
     experts: tuple[Rule, ...]
@@ -100,7 +100,9 @@ def _top(name: str, value: object) -> Learner:
 
 
 def _told_one_arm(name: str, value: object, of_aware: str, why: str) -> Learner:
-    """A learner without a protocol; `of_aware` is what is expected instead of one that is told both arms."""
+    """Check that a value is a learner without a protocol; `of_aware` is what to expect instead of one that sees both
+    arms.
+    """
     if not isinstance(value, Learner) or value.protocol != CHOSEN:
         is_aware = isinstance(value, ComplianceAwareLearner)
         shown = str(value) if isinstance(value, Policy) else value
@@ -175,22 +177,22 @@ class HierarchicalBandit(Policy):
             raise InputError("policy hierarchical", given, "either a base learner or experts=[…]", sentence)
 
     def learners(self) -> tuple[AnyLearner, ...]:
-        """The experts, then the top."""
+        """Return the experts, followed by the top."""
         return (*self.all_experts(), self.top)
 
     def all_experts(self) -> tuple[AnyLearner, ...]:
-        """The experts, in the order of the top's arms."""
+        """Return the experts, in the order of the top's arms."""
         if self.base is not None:
             return tuple(self.base.under(protocol) for protocol in (CHOSEN, ACTUAL, COMPLY))
         return self.experts or ()
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """Every learner settled for its own number of arms; the top's arms are the experts."""
+        """Settle every learner for its own number of arms; the top's arms are the experts."""
         top = self.top.resolved(len(self.all_experts()), horizon)
         return Policy.resolved(dataclasses.replace(self, top=top), n_arms, horizon)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The rules of the top and of the experts; a certified expert's takes weights, unless it recycles."""
+        """Return the rules of the top and the experts. A certified expert's rule takes weights unless it recycles."""
         experts = self.all_experts()
         certificates = [certified and expert.is_certified(shape.n_arms) for expert in experts]
         recycles = self.recycle and any(certificates)
@@ -216,7 +218,7 @@ class HierarchicalBandit(Policy):
 
 @implements(remember, HierarchicalBandit)
 def remember_hierarchical(rule: Rule, state: State, memo: Memo) -> None:
-    """No expert is drawn yet; every part keeps what it must."""
+    """Mark that no expert is drawn yet, and let every component remember."""
     memo.drawn = NO_EXPERT
     remember(rule.top, state.top, memo.top)
     for i in range(len(rule.experts)):
@@ -227,14 +229,14 @@ def remember_hierarchical(rule: Rule, state: State, memo: Memo) -> None:
 def remember_guarded_hierarchical(
     rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
 ) -> None:
-    """Guards change the experts' probabilities, not the top's."""
+    """Pass the guard's probabilities on to the experts; the top's probabilities do not change."""
     for i in range(len(rule.experts)):
         remember_guarded_nth(rule.experts, i, state.experts, memo.experts, shares, kept, rng)
 
 
 @implements(choose, HierarchicalBandit)
 def choose_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """Draw an expert from the top and an arm from the expert."""
+    """Draw an expert from the top, then an arm from the expert."""
     drawn = guessed(choose(rule.top, state.top, memo.top, 1.0, rng))
     memo.drawn, memo.weight = drawn, 1.0
     if is_in(rule.certified, drawn):
@@ -247,9 +249,10 @@ def choose_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, rng
 def update_hierarchical(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """The top learns of the expert drawn; certified experts of their own rounds, the others of all.
+    """Update the top with the drawn expert, certified experts with their own rounds, and other experts with every
+    round.
 
-    Where somebody outside the hierarchy decided, all experts learn, with weight 1, and the top does not.
+    If a guard outside the hierarchy decided, all experts learn with weight 1, and the top does not learn.
     """
     drawn, reward_is_new = memo.drawn, feedback <= rule.n_arms
     if drawn != NO_EXPERT and reward_is_new:
@@ -265,7 +268,7 @@ def update_hierarchical(
 
 @implements(probabilities, HierarchicalBandit)
 def probabilities_hierarchical(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """The experts' probabilities, mixed by the top's."""
+    """Write the experts' probabilities, averaged with the top's probabilities as weights."""
     of_top, of_expert = memo.top_probabilities, view(out, rule.n_arms)
     probabilities(rule.top, state.top, memo.top, 1.0, of_top, rng)
     for arm in range(rule.n_arms):
@@ -281,5 +284,5 @@ def probabilities_hierarchical(rule: Rule, state: State, memo: Memo, weight: flo
 
 @implements(component, HierarchicalBandit)
 def component_hierarchical(rule: Rule, memo: Memo) -> int:
-    """The expert drawn."""
+    """Return the drawn expert."""
     return memo.drawn  # type: ignore[no-any-return]

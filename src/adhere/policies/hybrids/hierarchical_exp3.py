@@ -1,4 +1,4 @@
-"""Hierarchical EXP3, as the paper's appendix writes it (Algorithm 4)."""
+"""Hierarchical EXP3, as given in the paper's appendix (Algorithm 4)."""
 
 import math
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ N_EXPERTS = len(_PROTOCOLS)
 
 
 def rate(n: int, horizon: int) -> float:
-    """Return the learning rate for n weights that the usual bound on EXP3's regret asks for."""
+    """Return the learning rate for n weights in the usual bound on EXP3's regret."""
     return math.sqrt(2.0 * math.log(n) / (n * horizon))
 
 
@@ -42,7 +42,7 @@ class HierarchicalExp3State(State):
 
 
 class HierarchicalExp3Memo(Memo):
-    """The expert drawn, and the probabilities x and y of the decision."""
+    """The drawn expert, and the probabilities x and y at the decision."""
 
     drawn = Index()
     x = Vector(lambda rule: N_EXPERTS)
@@ -105,11 +105,11 @@ class HierarchicalExp3(Policy):
     rho: float | None = parameter(default=None, above=0, from_horizon=rate, symbol="hierarchical EXP3's ρ")
 
     def learners(self) -> tuple[AnyLearner, ...]:
-        """Three instances of EXP3; their weights live in this policy's own state."""
+        """Return three instances of EXP3, whose weights are part of this policy's own state."""
         return tuple(Exp3(protocol=protocol) for protocol in _PROTOCOLS)
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The rates, and the experts' feedback tables."""
+        """Return the compiled form: the rates, and the experts' feedback tables."""
         credit = np.stack([feedback_table(protocol, shape.n_arms) for protocol in _PROTOCOLS])
         assert self.eta is not None and self.rho is not None  # noqa: PT018  (resolved)
         rule = HierarchicalExp3Rule(self.eta, self.rho, shape.n_arms, credit, certified)
@@ -118,7 +118,7 @@ class HierarchicalExp3(Policy):
 
 @implements(remember, HierarchicalExp3)
 def remember_hierarchical_exp3(rule: Rule, state: State, memo: Memo) -> None:
-    """Keep x and every y_i."""
+    """Store x and every y_i."""
     memo.drawn = -1
     normalise(state.log_v, memo.x)
     for i in range(N_EXPERTS):
@@ -129,7 +129,7 @@ def remember_hierarchical_exp3(rule: Rule, state: State, memo: Memo) -> None:
 def remember_guarded_hierarchical_exp3(
     rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
 ) -> None:
-    """Divide by what each arm really had; the experts are drawn as ever."""
+    """Store the probability that each arm really had under a guard, for updates to divide by."""
     for i in range(N_EXPERTS):
         for arm in range(rule.n_arms):
             memo.y[i, arm] = guarded_probability(memo.y[i, arm], shares[arm], kept)
@@ -147,9 +147,9 @@ def choose_hierarchical_exp3(rule: Rule, state: State, memo: Memo, weight: float
 def update_hierarchical_exp3(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """The top learns of the expert drawn, and that expert of the arm; uncertified, all experts do.
+    """Update the top with the drawn expert, and that expert with the arm. In uncertified use, update all experts.
 
-    So do all where somebody outside the hierarchy decided, and the top does not.
+    If a guard outside the hierarchy decided, all experts learn, and the top does not.
     """
     drawn, loss = memo.drawn, 1.0 - reward
     if drawn >= 0 and feedback <= rule.n_arms:
@@ -158,7 +158,7 @@ def update_hierarchical_exp3(
         arm = rule.credit[i, chosen, feedback]
         if arm >= 0 and loss > 0.0 and (i == drawn or drawn < 0 or not rule.certified):
             x = memo.x[i] if rule.certified and i == drawn else 1.0
-            # The sign only says that a guard left the arm no probability (`guarded_probability`).
+            # A negative sign means that a guard left the arm no probability (`guarded_probability`).
             lower_weight(state.log_w[i], arm, rule.rho * loss / (x * abs(memo.y[i, arm])))
 
 
@@ -166,7 +166,7 @@ def update_hierarchical_exp3(
 def probabilities_hierarchical_exp3(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """Σ_i x_i y_i."""
+    """Write Σ_i x_i y_i."""
     for arm in range(rule.n_arms):
         out[arm] = 0.0
     for i in range(N_EXPERTS):
@@ -176,5 +176,5 @@ def probabilities_hierarchical_exp3(
 
 @implements(component, HierarchicalExp3)
 def component_hierarchical_exp3(rule: Rule, memo: Memo) -> int:
-    """The expert drawn."""
+    """Return the drawn expert."""
     return memo.drawn  # type: ignore[no-any-return]

@@ -1,8 +1,8 @@
-"""The recycling trick (section 3.3): certified strategies learn from rounds that others played.
+"""Recycling (section 3.3 of the paper): certified learners learn from rounds that others decided.
 
-Outcomes of those rounds are kept by chosen arm and drawn at random, without replacement, so that no early,
-unrepresentative outcome is used twice. The cache holds how many outcomes of each arm had each reward value,
-never the outcomes themselves, so that it does not grow with the number of patients.
+Outcomes of those rounds are stored by chosen arm and drawn at random without replacement, so that no early,
+unrepresentative outcome is used twice. The cache stores counts by arm and reward value rather than single outcomes,
+so its size does not depend on the number of patients.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from adhere.randomness import Stream, uniform
 
 
 class Cache(State):
-    """How many outcomes are kept of each arm, and how many of them had each reward value."""
+    """Number of stored outcomes of each arm, in total and by reward value."""
 
     totals = PerArm()
     counts = Matrix(rows=lambda rule: rule.n_arms, columns=lambda rule: rule.n_values)
@@ -23,7 +23,7 @@ class Cache(State):
 
 @laid_out(state=Cache)
 class CacheRule(NamedTuple):
-    """A cache of outcomes: how many arms, and which rewards there are."""
+    """Rule of a cache: the number of arms and the possible rewards."""
 
     n_arms: int
     n_values: int
@@ -32,7 +32,9 @@ class CacheRule(NamedTuple):
 
 @laid_out()
 class NoCacheRule(NamedTuple):
-    """Nothing is recycled. A type of its own, so that policies without a cache compile without its code."""
+    """Rule without a cache. A separate type, so that policies that do not recycle compile without the cache's
+    code.
+    """
 
     n_arms: int
 
@@ -41,7 +43,7 @@ AnyCacheRule = CacheRule | NoCacheRule
 
 
 def cache_rule(shape: TrialShape, recycle: bool) -> AnyCacheRule:
-    """The rule of a cache, or of none."""
+    """Return the rule of a cache, or `NoCacheRule` if nothing is recycled."""
     if not recycle:
         return NoCacheRule(shape.n_arms)
     return CacheRule(shape.n_arms, len(shape.reward_values), np.array(shape.reward_values))
@@ -49,28 +51,28 @@ def cache_rule(shape: TrialShape, recycle: bool) -> AnyCacheRule:
 
 @generic_with_default
 def holds_arm(rule: AnyCacheRule, cache: Cache, arm: int) -> bool:
-    """Whether an outcome of an arm is kept; never, without a cache."""
+    """Return whether an outcome of an arm is stored; always False without a cache."""
     return False
 
 
 @generic_with_default
 def take_outcome(rule: AnyCacheRule, cache: Cache, arm: int, rng: Stream) -> float:
-    """Draw one of an arm's outcomes and remove it; returns its reward."""
+    """Draw one of an arm's stored outcomes, remove it and return its reward."""
     return 0.0
 
 
 @generic_with_default
 def count_outcomes(rule: AnyCacheRule, cache: Cache, arm: int, reward: float, change: int) -> None:
-    """Keep (+1) the outcome of a round, if there is a cache, or remove (-1) one that was taken, by its reward.
+    """Store (+1) the outcome of a round in the cache, if there is one, or remove (-1) an outcome with this reward.
 
-    Where a report was corrected afterwards, the outcome may have another reward now: then a count is owed, until an
-    outcome with this reward comes.
+    After a correction, an outcome may have another reward than the one that was stored. The count is then negative
+    until an outcome with that reward is stored.
     """
 
 
 @implements(holds_arm, CacheRule)
 def holds_arm_in_cache(rule: CacheRule, cache: Cache, arm: int) -> bool:
-    """Look at the arm's total."""
+    """Return whether the arm's total is above 0."""
     return cache.totals[arm] > 0.0  # type: ignore[no-any-return]
 
 
@@ -92,7 +94,7 @@ def take_from_cache(rule: CacheRule, cache: Cache, arm: int, rng: Stream) -> flo
     while value < rule.n_values - 1 and left >= cache.counts[arm, value]:
         left -= cache.counts[arm, value]
         value += 1
-    while cache.counts[arm, value] == 0.0:  # rounding may have carried the loop one value too far
+    while cache.counts[arm, value] == 0.0:  # rounding may have moved the loop one value too far
         value -= 1
     cache.totals[arm] -= 1.0
     cache.counts[arm, value] -= 1.0
@@ -101,7 +103,7 @@ def take_from_cache(rule: CacheRule, cache: Cache, arm: int, rng: Stream) -> flo
 
 @inline
 def holds_every_arm(rule: CacheRule, cache: Cache) -> bool:
-    """Whether at least one outcome of each arm is kept."""
+    """Return whether at least one outcome of each arm is stored."""
     for arm in range(rule.n_arms):  # noqa: SIM110  (compiled code: a plain loop)
         if cache.totals[arm] == 0.0:
             return False

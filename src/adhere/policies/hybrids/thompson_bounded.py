@@ -1,4 +1,4 @@
-"""ThompsonBounded: Thompson sampling where it is sure, another policy where it is not (Algorithm 2)."""
+"""ThompsonBounded: Thompson sampling where it is certain, another policy where it is not (Algorithm 2)."""
 
 from dataclasses import field
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ SAMPLER, INNER, NONE = 0, 1, -1
 
 
 class ThompsonBoundedState(State):
-    """What the sampler and the inner policy have learned, and the outcomes kept for the sampler."""
+    """State of the sampler and of the inner policy, and the outcomes stored for the sampler."""
 
     sampler = Part()
     inner = Part()
@@ -37,12 +37,12 @@ class ThompsonBoundedState(State):
 
 
 class ThompsonBoundedMemo(Memo):
-    """Who decided, what was recycled, and what the parts remember."""
+    """The component that decided, the recycled outcome, and the memos of both components."""
 
     decided = Index()  # SAMPLER, INNER or NONE
     recycled_arm = Index()  # or NONE
     recycled_reward = Number()
-    recycled_success = Number()  # what the sampler learned of it
+    recycled_success = Number()  # whether the sampler learned it as a success
     sampler = Part()
     inner = Part()
 
@@ -97,11 +97,11 @@ class ThompsonBounded(Policy):
     literal: bool = flag(default=False)
 
     def learners(self) -> tuple[AnyLearner, ...]:
-        """The sampler, then the inner policy's."""
+        """Return the sampler, followed by the inner policy's learners."""
         return (Thompson(), *self.inner.learners())
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The rules of the sampler, the inner policy and the cache."""
+        """Return the rules of the sampler, the inner policy and the cache."""
         inner = self.inner.assemble(shape, certified=certified and self.literal)
         rule = ThompsonBoundedRule(
             sampler=Thompson().assemble(shape).rule,
@@ -116,7 +116,7 @@ class ThompsonBounded(Policy):
 
 @implements(remember, ThompsonBounded)
 def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
-    """Neither the sampler nor the inner policy has decided yet."""
+    """Mark that neither the sampler nor the inner policy has decided, and let the inner policy remember."""
     memo.decided, memo.recycled_arm, memo.recycled_reward, memo.recycled_success = NONE, NONE, 0.0, 0.0
     remember(rule.inner, state.inner, memo.inner)
 
@@ -125,13 +125,13 @@ def remember_thompson_bounded(rule: Rule, state: State, memo: Memo) -> None:
 def remember_guarded_thompson_bounded(
     rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream
 ) -> None:
-    """Thompson sampling weights nothing."""
+    """Pass the guard's probabilities on to the inner policy; the sampler uses no weights."""
     remember_guarded(rule.inner, state.inner, memo.inner, shares, kept, rng)
 
 
 @implements(choose, ThompsonBounded)
 def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """A third Thompson draw if two agree, else the inner policy's arm."""
+    """Return a third Thompson draw if two draws agree, otherwise the inner policy's arm."""
     first = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
     second = choose(rule.sampler, state.sampler, memo.sampler, 1.0, rng)
     draw_ahead(rng)
@@ -140,7 +140,7 @@ def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float,
         if not holds_arm(rule.cache, state.cache, third):
             memo.decided = SAMPLER
             return third
-        own = use_public_keys(rng)  # which outcome is recycled belongs to learning
+        own = use_public_keys(rng)  # drawing the recycled outcome is part of learning
         reward = take_outcome(rule.cache, state.cache, third, rng)
         success = 1.0 if draw_success(reward, rng) else 0.0  # drawn here, so that `replay_choice` need not draw
         use_own_keys(rng, own)
@@ -152,7 +152,7 @@ def choose_thompson_bounded(rule: Rule, state: State, memo: Memo, weight: float,
 
 @implements(replay_choice, ThompsonBounded)
 def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """What was recycled leaves the cache and teaches the sampler again."""
+    """Remove the recycled outcome from the cache and teach it to the sampler again."""
     third = memo.recycled_arm
     if third != NONE:
         count_outcomes(rule.cache, state.cache, third, memo.recycled_reward, -1)
@@ -163,7 +163,7 @@ def replay_choice_thompson_bounded(rule: Rule, state: State, memo: Memo, rng: St
 
 @implements(note_allocation, ThompsonBounded)
 def note_allocation_thompson_bounded(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
-    """A burn-in inside counts the sampler's arms too."""
+    """Pass the arm on to the inner policy, since a burn-in inside counts the sampler's arms too."""
     note_allocation(rule.inner, state.inner, arm, rng)
 
 
@@ -171,9 +171,9 @@ def note_allocation_thompson_bounded(rule: Rule, state: State, arm: Any, rng: St
 def update_thompson_bounded(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """The sampler learns from its own pulls, the inner policy from every round (its own, if literal).
+    """Update the sampler with its own pulls, and the inner policy with every round (only its own, if literal).
 
-    Where neither decided but a guard around them, both learn.
+    If a guard around both decided, both learn.
     """
     decided = memo.decided
     if feedback <= rule.n_arms:  # the reward is new
@@ -189,9 +189,9 @@ def update_thompson_bounded(
 def probabilities_thompson_bounded(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """With Thompson's probabilities p_j, the inner policy's h_j and s = Σ p_j²: s·p_j + (1 - s)·h_j.
+    """Write s·p_j + (1 - s)·h_j, for Thompson's probabilities p_j, the inner policy's h_j and s = Σ p_j².
 
-    An arm with an outcome in the cache gives its share s·p_j to the inner policy.
+    An arm with an outcome in the cache passes its share s·p_j on to the inner policy.
     """
     p = view(out, rule.n_arms)
     h = view(p, rule.n_arms)
@@ -212,5 +212,5 @@ def probabilities_thompson_bounded(
 
 @implements(component, ThompsonBounded)
 def component_thompson_bounded(rule: Rule, memo: Memo) -> int:
-    """The sampler, or who decided in the inner policy."""
+    """Return 0 if the sampler decided, otherwise 1 plus the component that decided in the inner policy."""
     return 0 if memo.decided == SAMPLER else 1 + component(rule.inner, memo.inner)

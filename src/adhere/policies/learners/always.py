@@ -46,7 +46,7 @@ class Always(Learner):
 
 @implements(choose, Always)
 def choose_always(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
-    """The arm."""
+    """Return the declared arm."""
     return np.int64(rule.arm)
 
 
@@ -55,6 +55,6 @@ implements(learn, Always)(learn_nothing)
 
 @implements(probabilities, Always)
 def probabilities_always(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """1 for the arm, 0 for the others."""
+    """Write 1 for the declared arm and 0 for the others."""
     for other in range(rule.n_arms):
         out[other] = 1.0 if other == np.int64(rule.arm) else 0.0

@@ -13,7 +13,7 @@ from adhere.randomness import Stream
 
 
 class BaseThompsonState(State):
-    """Weighted counts, without the prior."""
+    """Weighted counts, without those of the prior."""
 
     successes = PerArm()
     failures = PerArm()
@@ -54,18 +54,18 @@ class BaseThompson(Learner):
     matches_probability: ClassVar[bool] = True
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """The rule of `thompson`: only a hierarchy asks with a probability below 1."""
+        """Return the rule of `thompson`, since only a hierarchy draws this learner with a probability below 1."""
         thompson: CompiledPolicy = lookup("thompson")(protocol=self.protocol).assemble(shape)
         return thompson._replace(components=(str(self),))
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
-        """The rule that takes weights."""
+        """Return the rule that takes weights."""
         return super().assemble(shape)
 
 
 @implements(choose, BaseThompson)
 def choose_base_thompson(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The arm with the largest draw."""
+    """Return the arm with the largest draw."""
     return draw_largest(state.successes, state.failures, weight, rng)
 
 
@@ -73,7 +73,7 @@ def choose_base_thompson(rule: Rule, state: State, memo: Memo, weight: float, rn
 def learn_base_thompson(
     rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Count a success or a failure, 1/p times."""
+    """Count a success or a failure 1/p times."""
     if draw_success(reward, rng):
         state.successes[arm] += weight
     else:
@@ -84,5 +84,5 @@ def learn_base_thompson(
 def probabilities_base_thompson(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """By quadrature."""
+    """Write the probabilities that each arm's draw is the largest, computed by quadrature."""
     probabilities_of_being_largest(state.successes, state.failures, weight, out)

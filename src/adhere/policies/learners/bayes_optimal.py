@@ -16,7 +16,7 @@ from adhere.randomness import Stream
 
 
 class SuccessCounts(State):
-    """Counts of each arm, without the prior."""
+    """Counts of each arm, without those of the prior."""
 
     successes = PerArm()
     failures = PerArm()
@@ -72,7 +72,7 @@ class BayesOptimal(Learner):
 
 @implements(choose, BayesOptimal)
 def choose_bayes_optimal(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """Choose the arm in the table."""
+    """Choose the arm that the table gives for the counts so far."""
     return draw_decision(best_arm(rule, state), rng)
 
 
@@ -91,5 +91,5 @@ def learn_bayes_optimal(
 def probabilities_bayes_optimal(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """Write 1 for the arm in the table, ½ for arms that tie."""
+    """Write 1 for the arm in the table, or ½ for each arm if they tie."""
     probabilities_of_decision(best_arm(rule, state), out)

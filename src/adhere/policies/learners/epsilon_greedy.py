@@ -14,16 +14,16 @@ from adhere.policies.numerics.selection import draw_index_of_largest, equally_li
 from adhere.randomness import Stream, uniform
 
 _END = 2**14
-# A logarithm for every update would be a fifth of a hierarchy's time.
+# Computing a logarithm at every update would take a fifth of a hierarchy's time.
 _SCHEDULE = np.array([1.0 / math.log(t + 1e-7) if t > 2 else 1.0 for t in range(_END)])
 
 
 class EpsilonGreedyState(State):
-    """What ε-greedy has learned."""
+    """Rewards credited to each arm, and the ε of the next decision."""
 
-    counts = PerArm()  # how many rewards each arm was credited with
+    counts = PerArm()  # number of rewards credited to each arm
     totals = PerArm()  # their sum
-    means = PerArm()  # and their mean
+    means = PerArm()  # their mean
     epsilon = Number(lambda rule: 1.0 if math.isnan(rule.epsilon) else rule.epsilon)  # of the next decision
 
 
@@ -91,7 +91,7 @@ def anneal(rule: Rule, state: State) -> None:
 def learn_epsilon_greedy(
     rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Move the arm's mean; anneal ε."""
+    """Update the arm's mean and anneal ε."""
     count, total = state.counts[arm] + 1.0, state.totals[arm] + reward
     state.counts[arm], state.totals[arm], state.means[arm] = count, total, total / count
     anneal(rule, state)
@@ -101,7 +101,7 @@ def learn_epsilon_greedy(
 def probabilities_epsilon_greedy(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """Write ε/k for each arm, and the rest shared among the arms with the highest mean."""
+    """Write ε/k for each arm, and add an equal share of 1 - ε for each arm with the highest mean."""
     for arm in range(rule.n_arms):
         out[arm] = state.means[arm]
     share_among_largest(out, rule.n_arms)

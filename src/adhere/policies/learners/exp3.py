@@ -19,13 +19,13 @@ from adhere.randomness import Stream
 
 
 class Exp3Memo(Memo):
-    """Probabilities that updates are weighted by."""
+    """Probabilities of the arms at a decision, for updates to divide by."""
 
     probabilities = PerArm()  # of each arm at the decision
 
 
 def gamma_of(n_arms: int, horizon: int) -> float:
-    """The γ of Corollary 3.2."""
+    """Return the γ of Corollary 3.2."""
     return min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1.0) * horizon)))
 
 
@@ -71,7 +71,7 @@ class Exp3(Learner):
 
 @implements(remember, Exp3)
 def remember_exp3(rule: Rule, state: State, memo: Memo) -> None:
-    """Store the probabilities of this decision, by which updates are weighted."""
+    """Store the probabilities of this decision, which updates divide by."""
     scale = (1.0 - rule.gamma) / total_weight(rule, state)
     for arm in range(rule.n_arms):
         memo.probabilities[arm] = scale * state.weights[arm] + rule.gamma / rule.n_arms
@@ -79,13 +79,13 @@ def remember_exp3(rule: Rule, state: State, memo: Memo) -> None:
 
 @implements(choose, Exp3)
 def choose_exp3(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
-    """Draw from the probabilities."""
+    """Draw an arm with the stored probabilities."""
     return draw_from(memo.probabilities, rng)
 
 
 @implements(remember_guarded, Exp3)
 def remember_guarded_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
-    """Divide by what each arm really had."""
+    """Store the probability that each arm really had under a guard, for updates to divide by."""
     for arm in range(rule.n_arms):
         memo.probabilities[arm] = guarded_probability(memo.probabilities[arm], shares[arm], kept)
 
@@ -93,13 +93,13 @@ def remember_guarded_exp3(rule: Rule, state: State, memo: Memo, shares: Any, kep
 @implements(learn, Exp3)
 def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
     """Raise the weight of the credited arm by an unbiased estimate of its reward."""
-    # The sign only says that a guard left the arm no probability (`guarded_probability`).
+    # A negative sign means that a guard left the arm no probability (`guarded_probability`).
     estimate = weight * reward / abs(memo.probabilities[arm])
     raise_weight(state, arm, rule.gamma / rule.n_arms * estimate)
 
 
 @implements(probabilities, Exp3)
 def probabilities_exp3(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """As remembered."""
+    """Write the stored probabilities."""
     for arm in range(rule.n_arms):
         out[arm] = memo.probabilities[arm]

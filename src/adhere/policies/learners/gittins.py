@@ -1,4 +1,6 @@
-"""The finite-horizon Gittins index: what an arm is worth, learning included, in the patients that are left."""
+"""The finite-horizon Gittins index: the value of playing an arm for the remaining patients, including what is
+learned.
+"""
 
 from typing import Any, ClassVar
 
@@ -17,10 +19,10 @@ from adhere.randomness import Stream
 
 
 class GittinsState(State):
-    """Rewards as successes and failures."""
+    """Number of rewards and of successes of each arm."""
 
-    rewards = PerArm()  # how many each arm was credited with
-    successes = PerArm()  # and how many of them were successes
+    rewards = PerArm()  # number of rewards credited to each arm
+    successes = PerArm()  # number of successes among them
 
 
 @policy("gittins", state=GittinsState)
@@ -79,7 +81,7 @@ class Gittins(Learner):
 
 @inline
 def patients_left(rule: Rule, state: State) -> Any:
-    """How many patients are to come, at least 1."""
+    """Return the number of patients still to come, at least 1."""
     left = np.int64(rule.horizon)
     for arm in range(rule.n_arms):
         left -= np.int64(state.rewards[arm])
@@ -88,7 +90,9 @@ def patients_left(rule: Rule, state: State) -> Any:
 
 @implements(index_of, Gittins.rule_class)
 def index_of_arm(rule: Rule, state: State, arm: int) -> float:
-    """Look the index up; for the last patient it is the mean, without rounding, so that equal means tie."""
+    """Return the index from the table. For the last patient, return the mean without rounding, so that equal means
+    tie.
+    """
     n_left = patients_left(rule, state)
     if n_left == 1:
         return (state.successes[arm] + 1.0) / (state.rewards[arm] + 2.0)  # type: ignore[no-any-return]

@@ -10,16 +10,17 @@ from adhere.policies.base.parameters import parameter
 from adhere.policies.numerics.selection import choose_largest_index, index_of, probabilities_of_largest_index
 from adhere.randomness import Stream
 
-# Each step of Newton's method about doubles the digits: eight reach rounding error, whatever the mean.
+# Each step of Newton's method roughly doubles the number of correct digits. Eight steps reach rounding error for any
+# mean.
 _STEPS = 8
 
 
 class KlUcbState(State):
-    """Counts and sums of rewards, and how far the bounds may reach."""
+    """Counts and sums of rewards, and the width that all bounds share."""
 
-    pulls = PerArm()  # how many rewards each arm was credited with
-    totals = PerArm()  # and their sum
-    exploration = Number()  # log t + c log log t, for t rewards of all arms
+    pulls = PerArm()  # number of rewards credited to each arm
+    totals = PerArm()  # their sum
+    exploration = Number()  # log t + c log log t, where t is the number of rewards of all arms
 
 
 @policy("kl-ucb", state=KlUcbState)
@@ -66,10 +67,11 @@ class KlUcb(Learner):
 
 @no_inline
 def largest_within(mean: float, radius: float) -> float:
-    """The largest q with d(mean, q) ≤ radius.
+    """Return the largest q with d(mean, q) ≤ radius.
 
-    d is convex in q, so that Newton's method from above stays above. Two bounds of q are known: Pinsker's
-    inequality, and d(p, q) ≥ -(1 - p) log(1 - q) - H(p) for the entropy H.
+    d is convex in q, so Newton's method stays above the solution when it starts above it. The start is the smaller of
+    two upper bounds on q: one from Pinsker's inequality, the other from d(p, q) ≥ -(1 - p) log(1 - q) - H(p), where H
+    is the entropy.
     """
     if mean >= 1.0:
         return 1.0
@@ -85,7 +87,7 @@ def largest_within(mean: float, radius: float) -> float:
 
 @implements(index_of, KlUcb.rule_class)
 def upper_bound(rule: Rule, state: State, arm: int) -> float:
-    """Return the largest mean that an arm's rewards allow; infinite without a reward."""
+    """Return the largest mean that an arm's rewards allow, or infinity if the arm has no reward."""
     if state.pulls[arm] == 0.0:
         return math.inf
     return largest_within(state.totals[arm] / state.pulls[arm], state.exploration / state.pulls[arm])
@@ -97,7 +99,7 @@ implements(probabilities, KlUcb)(probabilities_of_largest_index)
 
 @implements(learn, KlUcb)
 def learn_kl_ucb(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
-    """Count the reward and widen every arm's confidence."""
+    """Count the reward and widen every arm's confidence bound."""
     state.pulls[arm] += 1.0
     state.totals[arm] += reward
     t = 0.0

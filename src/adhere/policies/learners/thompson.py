@@ -53,7 +53,7 @@ class Thompson(Learner):
     algorithm_version: ClassVar[int] = 2  # since p is clipped
 
     def assemble_weighted(self, shape: TrialShape) -> CompiledPolicy:
-        """The rule of `base-thompson`, whose steps need not be 1."""
+        """Return the rule of `base-thompson`, whose steps may differ from 1."""
         return BaseThompson(protocol=self.protocol).assemble_weighted(shape)
 
 

@@ -1,4 +1,4 @@
-"""Top-two Thompson sampling: find out which arm is best, rather than gain while finding out."""
+"""Top-two Thompson sampling: it aims to find the best arm rather than to earn rewards while it searches."""
 
 from adhere.compilation import Memo, State, Vector, by_number_of_arms, implements, inline, no_inline, view
 from adhere.policies.base.declaration import policy
@@ -11,12 +11,12 @@ from adhere.policies.numerics.beta_inequality import MIN_P
 from adhere.policies.numerics.beta_posterior import BetaPosterior, draw_best, draw_each, probabilities_of_best
 from adhere.randomness import Stream, uniform
 
-# After that many, quadrature is quicker.
+# After this many redraws, quadrature is faster.
 MAX_REDRAWS = 100
 
 
 class TopTwoMemo(Memo):
-    """Where the probability of each arm to be the best is computed."""
+    """Workspace for the probability that each arm is the best."""
 
     of_best = Vector(lambda rule: rule.n_arms + work_size(rule.n_arms), scratch=True)
 
@@ -67,7 +67,7 @@ class TopTwoThompson(Learner):
 
 @no_inline
 def draw_challenger(rule: Rule, state: State, of_best: Floats, leader: int, rng: Stream) -> int:
-    """An arm other than the leader, by its probability of being the best."""
+    """Draw an arm other than the leader, in proportion to its probability of being the best."""
     probabilities_of_being_largest(state.successes, state.failures, 0.0, of_best)
     total = 0.0
     for arm in range(rule.n_arms):
@@ -83,7 +83,7 @@ def draw_challenger(rule: Rule, state: State, of_best: Floats, leader: int, rng:
 
 @inline
 def draw_until_another(rule: Rule, state: State, memo: Memo, leader: int, rng: Stream) -> int:
-    """Return the first other arm to be the largest of a new draw."""
+    """Draw again until another arm than the leader has the largest θ, and return it."""
     for _ in range(MAX_REDRAWS):
         arm = draw_each(rule, state, rng)
         if arm != leader:
@@ -93,7 +93,7 @@ def draw_until_another(rule: Rule, state: State, memo: Memo, leader: int, rng: S
 
 @inline
 def other_arm(rule: Rule, state: State, memo: Memo, leader: int, rng: Stream) -> int:
-    """Return the challenger of two arms."""
+    """Return the challenger if there are two arms: the other arm."""
     return 1 - leader
 
 
@@ -102,7 +102,7 @@ challenger = by_number_of_arms(other_arm, draw_until_another)
 
 @implements(choose, TopTwoThompson)
 def choose_top_two(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """The leader with probability β, otherwise the challenger."""
+    """Return the leader with probability β, otherwise the challenger."""
     leader = draw_best(rule, state, rng)
     if uniform(rng) < rule.beta:
         return leader
@@ -114,7 +114,7 @@ implements(learn, TopTwoThompson)(learn_thompson)
 
 @implements(probabilities, TopTwoThompson)
 def probabilities_top_two(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """The formula above, from the probabilities of `thompson`."""
+    """Write the probabilities of the class's formula, from those of `thompson`."""
     n_arms, total = rule.n_arms, 0.0
     probabilities_of_best(rule, state, out)
     of_best = view(out, n_arms)
@@ -124,7 +124,7 @@ def probabilities_top_two(rule: Rule, state: State, memo: Memo, weight: float, o
     for arm in range(n_arms):
         out[arm] = rule.beta * of_best[arm] / total
     for leader in range(n_arms):
-        others = 0.0  # not 1 - α, which rounding would make 0
+        others = 0.0  # summed, since 1 - α could be rounded to 0
         for arm in range(n_arms):
             others += 0.0 if arm == leader else of_best[arm]
         for arm in range(n_arms):

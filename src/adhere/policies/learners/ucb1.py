@@ -11,11 +11,11 @@ from adhere.randomness import Stream
 
 
 class Ucb1State(State):
-    """What UCB1 has learned."""
+    """Counts and sums of rewards, and the logarithm that all bounds share."""
 
-    pulls = PerArm()  # how many rewards each arm was credited with
-    totals = PerArm()  # and their sum
-    two_log_n = Number()  # 2 ln n, for n rewards of all arms
+    pulls = PerArm()  # number of rewards credited to each arm
+    totals = PerArm()  # their sum
+    two_log_n = Number()  # 2 ln n, where n is the number of rewards of all arms
 
 
 @policy("ucb1", state=Ucb1State)
@@ -54,7 +54,7 @@ class Ucb1(Learner):
 
 @implements(index_of, Ucb1.rule_class)
 def upper_bound(rule: Rule, state: State, arm: int) -> float:
-    """Add the width of an arm's confidence to its mean; infinite without a reward."""
+    """Return an arm's mean plus the width of its confidence bound, or infinity if the arm has no reward."""
     if state.pulls[arm] == 0.0:
         return math.inf
     return state.totals[arm] / state.pulls[arm] + math.sqrt(state.two_log_n / state.pulls[arm])  # type: ignore[no-any-return]
@@ -66,7 +66,7 @@ implements(probabilities, Ucb1)(probabilities_of_largest_index)
 
 @implements(learn, Ucb1)
 def learn_ucb1(rule: Rule, state: State, memo: Memo, arm: int, reward: float, weight: float, rng: Stream) -> None:
-    """Count the reward and widen every arm's confidence."""
+    """Count the reward and widen every arm's confidence bound."""
     state.pulls[arm] += 1.0
     state.totals[arm] += reward
     n = 0.0

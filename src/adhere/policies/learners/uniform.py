@@ -34,7 +34,7 @@ class Uniform(Learner):
 
 @implements(choose, Uniform)
 def choose_uniform(rule: Rule, state: State, memo: Memo, weight: float, rng: Stream) -> Any:
-    """An arm at random."""
+    """Return an arm at random."""
     return np.int64(uniform(rng) * rule.n_arms)
 
 
@@ -43,6 +43,6 @@ implements(learn, Uniform)(learn_nothing)
 
 @implements(probabilities, Uniform)
 def probabilities_uniform(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """1/k each."""
+    """Write 1/k for each arm."""
     for arm in range(rule.n_arms):
         out[arm] = 1.0 / rule.n_arms

@@ -1,4 +1,6 @@
-"""Which of several Beta variates is the largest: drawn, and with which probability. Parameters are at least 1."""
+"""The largest of several Beta variates: drawing its index, and computing its probabilities. All parameters are ≥
+1.
+"""
 
 import math
 from typing import Any
@@ -12,7 +14,7 @@ from adhere.randomness import Stream, uniform
 
 @inline
 def draw_success(reward: float, rng: Stream) -> bool:
-    """A reward in [0, 1] as a success or a failure."""
+    """Turn a reward in [0, 1] into a success or a failure."""
     if unlikely(reward * reward != reward):  # neither 0 nor 1
         return uniform(rng) < reward
     return reward > 0.0
@@ -20,9 +22,9 @@ def draw_success(reward: float, rng: Stream) -> bool:
 
 @no_inline
 def draw_largest(a: Any, b: Any, prior: float, rng: Stream) -> int:
-    """The index of the largest of independent θ_j ~ Beta(a_j + prior, b_j + prior), all parameters ≥ 1.
+    """Return the index of the largest of independent θ_j ~ Beta(a_j + prior, b_j + prior), with all parameters ≥ 1.
 
-    θ = G / (G + H) for independent Gammas, and θ_i > θ_j where G_i H_j > G_j H_i: no θ is ever needed.
+    θ = G / (G + H) for independent Gamma variates G and H, and θ_i > θ_j if G_i H_j > G_j H_i. No θ is ever computed.
     """
     best, largest_g, largest_h = 0, 0.0, 1.0
     for arm in range(a.size):
@@ -33,8 +35,8 @@ def draw_largest(a: Any, b: Any, prior: float, rng: Stream) -> int:
     return best
 
 
-# Quadrature of the probability that an arm's θ is the largest, in the variable logit θ, where Beta densities are
-# smooth and bell-shaped. Panels end at these distances from each arm's mode, in its own standard deviations.
+# Quadrature of the probability that an arm's θ is the largest. The variable is logit θ, in which Beta densities are
+# smooth and bell-shaped. Panels end at these distances from each arm's mode, in the arm's own standard deviations.
 _DISTANCES = np.array([0.0, 0.7, 1.4, 2.1, 2.8, 3.6, 4.6, 6.0, 8.0, 11.0, 15.0, 20.0, 27.0])
 _NODES_PER_PANEL = 8
 _nodes, _weights = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
@@ -45,13 +47,13 @@ _PARTIAL = (_NODES[:, None] ** (_powers + 1) / (_powers + 1)) @ np.linalg.inv(_N
 
 
 def work_size(n_arms: int) -> int:
-    """How many places `probabilities_of_being_largest` works in, beyond its n results."""
+    """Return the length of the workspace of `probabilities_of_being_largest`, beyond its n results."""
     return n_arms * (2 + 2 * _NODES_PER_PANEL) + _NODES_PER_PANEL
 
 
 @no_inline
 def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
-    """The nearest panel end of any arm that lies beyond `start`."""
+    """Return the nearest panel end of any arm beyond `start`."""
     nearest = math.inf
     for arm in range(a.size):
         alpha, beta = a[arm] + prior, b[arm] + prior
@@ -65,16 +67,17 @@ def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
 
 @inline
 def softplus(z: float) -> float:
-    """log(1 + exp(z)), of which the log density of logit θ is made: a·z - (a + b)·softplus(z), up to a constant."""
+    """Return log(1 + exp(z)). The log density of logit θ is a·z - (a + b)·softplus(z), up to a constant."""
     return z + math.log1p(math.exp(-z)) if z > 0.0 else math.log1p(math.exp(z))
 
 
 @no_inline
 def probabilities_of_being_largest(a: Any, b: Any, prior: float, out: Any) -> None:
-    """P(θ_j is the largest) for independent θ_j ~ Beta(a_j + prior, b_j + prior), all ≥ 1, into `out`.
+    """Write P(θ_j is the largest) into `out`, for independent θ_j ~ Beta(a_j + prior, b_j + prior), with parameters ≥
+    1.
 
-    Each P_j = ∫ f_j Π_{i≠j} F_i by Gauss-Legendre panels, the F_i integrated along the way. Compiled loops may
-    not allocate, so `out` has `work_size(n_arms)` more places to work in.
+    P_j = ∫ f_j Π_{i≠j} F_i is computed on Gauss-Legendre panels, and the F_i are integrated along the way. Compiled
+    loops cannot allocate memory, so `out` has `work_size(n_arms)` further elements as workspace.
     """
     n_arms, n_nodes = a.size, _NODES_PER_PANEL
     density = out[n_arms : n_arms * (1 + n_nodes)]

@@ -1,22 +1,22 @@
-"""P(θ_1 > θ_0) for two Betas, followed exactly while one success or failure after another is counted."""
+"""P(θ_1 > θ_0) for two Beta variates, updated exactly with each success or failure."""
 
 import math
 from typing import Final
 
 from adhere.compilation import guessed, inline, unlikely
 
-# A probability that is followed is drawn with and stated within these bounds: beyond them the recurrence leaves only
-# rounding noise, which may be exactly 0 or 1, or a little outside.
+# The probability is clipped to these bounds before it is drawn with or stated. Beyond them the recurrence leaves only
+# rounding noise, which may be exactly 0 or 1, or slightly outside.
 MIN_P: Final = 1e-12
 MAX_P: Final = 1.0 - MIN_P
 
-# h falls below what a float can hold where the arms are far apart, but must be able to rise again when they
-# close up: it is kept as h · 2^(-512 · exponent), the exponent a whole number of such steps.
+# If the arms are far apart, h underflows, but it must be able to grow again when they move closer. So the stored
+# number is h · 2^(512 · exponent), where the exponent counts such steps.
 _STEP: Final = 2.0**512
 
 
 def first_h(prior: float) -> float:
-    """Return h before the first update, for two Betas whose parameters are all the same.
+    """Return h before the first update, for two Beta variates whose parameters are all the same.
 
     >>> first_h(1.0)
     0.16666666666666666
@@ -26,14 +26,14 @@ def first_h(prior: float) -> float:
 
 @inline
 def clipped(p: float) -> float:
-    """Return p within [MIN_P, MAX_P], as it is drawn with and stated."""
+    """Return p clipped to [MIN_P, MAX_P], for drawing and for stating it."""
     p = p if p > MIN_P else MIN_P
     return p if p < MAX_P else MAX_P
 
 
 @inline
 def draw_second(u: float, is_below_p: bool) -> int:
-    """Return arm 1 if u is below the clipped p, otherwise arm 0; only one of the comparisons waits for p."""
+    """Return arm 1 if u is below the clipped p, otherwise arm 0. Only one of the comparisons has to wait for p."""
     return guessed(1 if (is_below_p & (u < MAX_P)) | (u < MIN_P) else 0)  # type: ignore[no-any-return]
 
 
@@ -41,11 +41,12 @@ def draw_second(u: float, is_below_p: bool) -> int:
 def follow(
     p: float, h: float, exponent: float, own: float, of_its_kind: float, of_arm: float, total: float, rises: bool
 ) -> tuple[float, float, float]:
-    """P(θ_1 > θ_0), h and its exponent after one more success or failure of an arm.
+    """Return P(θ_1 > θ_0), h and its exponent after one more success or failure of an arm.
 
-    `own` is the parameter that is about to grow by 1, `of_its_kind` the sum of both arms' parameters of that kind
-    (successes or failures), `of_arm` the sum of the arm's two, `total` the sum of all four. P rises with a success of
-    arm 1 and with a failure of arm 0. Cook (2005), "Exact calculation of beta inequalities".
+    `own` is the parameter about to grow by 1. `of_its_kind` is the sum of both arms' parameters of that kind
+    (successes or failures), `of_arm` the sum of the arm's two parameters, and `total` the sum of all four. P rises
+    with a success of arm 1 and with a failure of arm 0. Reference: Cook (2005), "Exact calculation of beta
+    inequalities".
     """
     share = 1.0 / (own * total)
     change = h * (share * total) if exponent == 0.0 else 0.0

@@ -1,7 +1,7 @@
-"""Beta posteriors of all arms: which arm's θ is the largest, drawn and with which probability.
+"""Beta posteriors of all arms: drawing the arm with the largest θ, and its probabilities.
 
-With more than two arms each θ is drawn. With two arms nothing is drawn but the winner, by P(θ_1 > θ_0), which is
-followed while one success or failure after another is counted (see `beta_inequality`).
+With more than two arms each θ is drawn. With two arms only the winner is drawn, with P(θ_1 > θ_0), which is updated
+with each success or failure (see `beta_inequality`).
 """
 
 from typing import Any
@@ -13,12 +13,12 @@ from adhere.randomness import Stream, uniform
 
 
 class BetaPosterior(State):
-    """The parameters of each arm's Beta, and what two arms need beside them."""
+    """The parameters of each arm's Beta distribution, and what the recurrence for two arms needs."""
 
-    successes = PerArm(1.0)  # with the prior's 1
+    successes = PerArm(1.0)  # including the prior's 1
     failures = PerArm(1.0)
-    p = Number(0.5)  # P(θ_1 > θ_0) of two arms
-    h = Number(first_h(1.0))  # by which p changes, in units of 2^(-512 · exponent)
+    p = Number(0.5)  # P(θ_1 > θ_0), for two arms
+    h = Number(first_h(1.0))  # the amount by which p changes, divided by 2^(-512 · exponent)
     exponent = Number()
 
 
@@ -51,7 +51,7 @@ def count(rule: Any, state: State, arm: int, success: bool) -> None:
 
 @inline
 def _follow_p(state: State, arm: int, success: bool) -> None:
-    """Move p = P(θ_1 > θ_0) and h to what they are after one more success or failure of an arm."""
+    """Update p = P(θ_1 > θ_0) and h for one more success or failure of an arm."""
     successes, failures = state.successes[0] + state.successes[1], state.failures[0] + state.failures[1]
     own_success, own_failure = state.successes[arm], state.failures[arm]
     own, of_its_kind = (own_success, successes) if success else (own_failure, failures)

@@ -6,8 +6,8 @@ from typing import Any
 from adhere.compilation import PerArm, State, inline, unlikely
 from adhere.policies.numerics.selection import largest_of
 
-_LOWEST_LOG_WEIGHT = -1e6  # exp of it is 0 already; a floor keeps differences of logarithms finite
-# Weights between these are multiplied; beyond them they are taken from their logarithms again.
+_LOWEST_LOG_WEIGHT = -1e6  # exp of it is 0 already; the bound keeps differences of logarithms finite
+# Weights between these bounds are multiplied. Outside them they are recomputed from their logarithms.
 _SMALLEST, _LARGEST = 1e-200, 1e200
 _FEW_TERMS_DO = 0.125
 
@@ -16,7 +16,7 @@ class ExponentialWeights(State):
     """A weight for each arm."""
 
     log_weights = PerArm()
-    weights = PerArm(1.0)  # the same in a unit that `_rescale` sets
+    weights = PerArm(1.0)  # the same weights, scaled by `_rescale`
 
 
 @inline
@@ -41,7 +41,7 @@ def raise_weight(state: State, arm: int, by: float) -> None:
 
 @inline
 def _rescale(state: State) -> None:
-    """Make the largest weight 1 again."""
+    """Rescale the weights so that the largest is 1."""
     largest = largest_of(state.log_weights)
     for arm in range(state.weights.size):
         state.weights[arm] = math.exp(state.log_weights[arm] - largest)
@@ -49,7 +49,7 @@ def _rescale(state: State) -> None:
 
 @inline
 def exp_of_small(x: float) -> float:
-    """Return the exponential of a number that is mostly a little above 0: the terms of its series that matter."""
+    """Return the exponential of a number that is usually slightly above 0, from the first terms of its series."""
     if unlikely(x > _FEW_TERMS_DO):
         return math.exp(x)
     x2 = x * x
@@ -62,7 +62,7 @@ def exp_of_small(x: float) -> float:
 
 @inline
 def normalise(log_weights: Any, out: Any) -> None:
-    """Write weights that sum to one, from their logarithms."""
+    """Write weights that sum to 1, computed from their logarithms."""
     largest = largest_of(log_weights)
     total = 0.0
     for i in range(log_weights.size):
@@ -74,7 +74,9 @@ def normalise(log_weights: Any, out: Any) -> None:
 
 @inline
 def lower_weight(log_weights: Any, index: Any, by: float) -> None:
-    """Divide one weight by exp(by); keep the largest logarithm at 0 and none below the lowest."""
+    """Divide one weight by exp(by), then rescale so that the largest logarithm is 0 and none is below the lowest
+    allowed.
+    """
     log_weights[index] -= min(by, -2.0 * _LOWEST_LOG_WEIGHT)
     largest = largest_of(log_weights)
     for i in range(log_weights.size):
@@ -83,10 +85,11 @@ def lower_weight(log_weights: Any, index: Any, by: float) -> None:
 
 @inline
 def guarded_probability(own: float, share: float, kept: float) -> float:
-    """Return the probability of an arm with a guard around: share + kept · own.
+    """Return the probability of an arm under a guard: share + kept · own.
 
-    An arm may be credited though it could not have been chosen, if somebody took it: then its own is used.
-    It is stored below 0, so that a further guard knows that the arm had no probability.
+    A patient may take an arm that could not have been chosen, and the arm may then be credited. In that case the
+    arm's own probability is used. It is stored as a negative number, so that another guard knows the arm had no
+    probability.
     """
     probability = share + (kept * own if own > 0.0 else 0.0)
     return probability if probability > 0.0 else -abs(own)

@@ -1,4 +1,6 @@
-"""Hedge and Hierarchical Hedge: full information, so functions on loss matrices, not policies (Algorithm 3)."""
+"""Hedge and Hierarchical Hedge (Algorithm 3): functions on loss matrices rather than policies, since they need the
+losses of all actions.
+"""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from adhere.errors import InputError
 
 @dataclass(frozen=True)
 class HedgePlay:
-    """What Hedge played: its weights and expected loss at each round, and its regret to the best in hindsight."""
+    """The play of Hedge: its weights and expected loss in each round, and its regret to the best action in
+    hindsight.
+    """
 
     weights: Floats
     losses: Floats
@@ -21,7 +25,9 @@ class HedgePlay:
 
 @dataclass(frozen=True)
 class HierarchicalHedgePlay:
-    """What Hierarchical Hedge played: x over experts, y of each expert over actions, losses and both regrets."""
+    """The play of Hierarchical Hedge: weights x over experts, weights y of each expert over actions, losses and
+    regrets.
+    """
 
     top_weights: Floats
     weights: Floats
@@ -117,7 +123,7 @@ def _rate(name: str, given: float | None, n_rounds: int, n_actions: int) -> floa
 
 
 def _before(losses: Floats) -> Floats:
-    """Cumulative losses before each round."""
+    """Return the cumulative losses before each round."""
     return np.cumsum(losses, axis=0) - losses
 
 

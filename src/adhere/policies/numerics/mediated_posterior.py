@@ -1,10 +1,11 @@
-"""The posterior of `mediated-thompson`: counts, the odds of both hypotheses, and the arm that is best under them.
+"""The posterior of `mediated-thompson`: counts, the odds of both hypotheses, and draws of the best arm under them.
 
-With two arms nothing is drawn but the arm, by a probability that is followed (see `beta_inequality`). With more arms,
-or once none of two arms was taken, there is no closed form of the probabilities under the mediated hypothesis, and
-they must be stated. So each recommendation has a list of draws of its own, each with random numbers that are keyed by
-its index in the list. The probability stated is how often each arm is in the list, and the arm is chosen by drawing
-an index. So arms are chosen by the law of Thompson sampling: to choose takes one draw, to state takes all of them.
+With two arms only the arm is drawn, with a probability that is updated after each patient (see `beta_inequality`).
+With more arms, or once a patient took neither of two arms, the probabilities under the mediated hypothesis have no
+closed form, but they must still be stated. Each recommendation therefore has its own list of draws, with random
+numbers keyed by their index in the list. The stated probability of an arm is its frequency in the list, and the arm
+is chosen by drawing an index. Arms are thus chosen with the distribution of Thompson sampling. Choosing an arm takes
+one draw; stating the probabilities takes all of them.
 """
 
 import math
@@ -29,39 +30,39 @@ from adhere.policies.numerics.beta_inequality import clipped, draw_second, first
 from adhere.policies.numerics.gamma import draw_gamma
 from adhere.randomness import STATED, Stream, enter_substream, leave_substream, uniform
 
-# Counted beforehand: a success and a failure of each arm chosen and of each arm taken, and one patient who
-# takes each arm under each arm chosen.
+# Prior counts: one success and one failure of each arm chosen and of each arm taken, and one patient who takes each
+# arm under each arm chosen.
 PRIOR: Final = 1.0
 
-ODDS: Final = 0.15  # of mediated to confounded, for every arm beyond the first, unless others are given
+ODDS: Final = 0.15  # default odds of mediated to confounded, for every arm beyond the first
 _STEP: Final = 2.0**512
-_LEAST_LOG_ODDS: Final = -690.0  # below which 1/odds would be too large for a float
+_LEAST_LOG_ODDS: Final = -690.0  # below this bound, 1/odds would be too large for a float
 
 
 def first_odds(rule: Any) -> float:
-    """Of confounded to mediated before the first patient; 0 if it cannot be confounded."""
+    """Return the odds of confounded to mediated before the first patient, or 0 if confounded is impossible."""
     log_odds = math.log(rule.fading_odds if fades(rule) else rule.odds)
     return math.exp(-max(log_odds, _LEAST_LOG_ODDS))
 
 
 @inline
 def fades(rule: Any) -> bool:
-    """Whether the prior odds fade: where such are given, and so are a number."""
+    """Return whether the prior odds fade: `fading_odds` is NaN unless it was given."""
     return rule.fading_odds == rule.fading_odds  # type: ignore[no-any-return]
 
 
 class MediatedPosterior(State):
-    """Counts of patients, the odds of the hypotheses, and what two arms need beside them."""
+    """Counts of patients, the odds of the hypotheses, and what the recurrences for two arms need."""
 
-    successes = PerPair()  # of those told one arm who took another
+    successes = PerPair()  # by arm chosen and arm taken
     failures = PerPair()
-    chosen_successes = PerArm()  # of those told an arm, whatever they took
+    chosen_successes = PerArm()  # by arm chosen, whatever was taken
     chosen_failures = PerArm()
-    others = Number()  # how many took none of the arms
-    odds = Number(first_odds)  # of confounded to mediated by all that is known, in units of 2^(512 · steps), unfaded
+    others = Number()  # number of patients who took none of the arms
+    odds = Number(first_odds)  # of confounded to mediated given the data, before fading, divided by 2^(512 · steps)
     steps = Number()
-    # Of two arms: a probability, and what it is followed by (`beta_inequality`).
-    taking_p = Number(0.5)  # that arm 1 is taken more often if it is chosen than if arm 0 is
+    # For two arms: probabilities, and what updates them (`beta_inequality`).
+    taking_p = Number(0.5)  # that arm 1 is taken more often if chosen than if arm 0 is chosen
     taking_h = Number(first_h(PRIOR))
     taking_exponent = Number()
     reward_p = Number(0.5)  # that taking arm 1 is better, if mediated
@@ -75,11 +76,13 @@ class MediatedPosterior(State):
 class MediatedMemo(Memo):
     """Workspace of one draw."""
 
-    means = Vector(lambda rule: rule.n_arms + 2, scratch=True)  # of the reward of each arm taken, and of none of them
+    means = Vector(lambda rule: rule.n_arms + 2, scratch=True)  # mean rewards by what was taken
 
 
 def seen(rule: Any, state: State, chosen: int, actual: int, success: bool) -> tuple[float, float, float, float]:
-    """Patients told one arm who took another: with this outcome, and all; then the same whatever they were told."""
+    """Return four counts for an arm taken: with this outcome and in total, for the arm chosen and then for all
+    arms.
+    """
     alike, different = (state.successes, state.failures) if success else (state.failures, state.successes)
     own, pooled, pooled_all = alike[chosen, actual], 0.0, 0.0
     for arm in range(rule.n_arms):
@@ -91,7 +94,9 @@ def seen(rule: Any, state: State, chosen: int, actual: int, success: bool) -> tu
 def seen_of_two(
     rule: Any, state: State, chosen: int, actual: int, success: bool
 ) -> tuple[float, float, float, float]:
-    """Count the same on a GPU: indices are constants and values are picked, so that all of them stay in registers."""
+    """Return the same counts on a GPU, with constant indices and selected values, so that all of them stay in
+    registers.
+    """
     first_success = state.successes[0, 1] if actual == 1 else state.successes[0, 0]
     second_success = state.successes[1, 1] if actual == 1 else state.successes[1, 0]
     first_failure = state.failures[0, 1] if actual == 1 else state.failures[0, 0]
@@ -107,7 +112,7 @@ specialise(seen, lambda *_: seen, target="cpu")
 
 
 def add_patient(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Count one patient more."""
+    """Count one more patient."""
     if success:
         state.successes[chosen, actual] += 1.0
         state.chosen_successes[chosen] += 1.0
@@ -118,7 +123,7 @@ def add_patient(rule: Any, state: State, chosen: int, actual: int, success: bool
 
 
 def add_patient_of_two(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Count the same on a GPU, where one of two arms was taken: adding -0.0 changes nothing and takes no branch."""
+    """Count one more patient on a GPU who took one of two arms, without branches: adding -0.0 changes nothing."""
     of_00, of_01 = (chosen == 0) & (actual == 0), (chosen == 0) & (actual == 1)
     of_10, of_11 = (chosen == 1) & (actual == 0), (chosen == 1) & (actual == 1)
     state.successes[0, 0] += 1.0 if of_00 & success else -0.0
@@ -140,10 +145,11 @@ specialise(add_patient, lambda *_: add_patient, target="cpu")
 
 @inline
 def weigh_hypotheses(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Let a patient speak for one of the hypotheses: by the probability that each gave to the outcome.
+    """Update the odds by the ratio of the probabilities that the two hypotheses gave to a patient's outcome.
 
-    They are (1 + s) / (2 + n) of those told the same who took the same, if confounded, and the same of all who took
-    it, if mediated. Their ratio is all that the Bayes factor changes by.
+    Each probability is (1 + s) / (2 + n), with s patients of n who had this outcome. If confounded, they are the
+    patients with the same arms chosen and taken. If mediated, they are all patients who took the arm. The ratio is
+    the factor by which the Bayes factor changes.
     """
     own, own_all, pooled, pooled_all = seen(rule, state, chosen, actual, success)
     if_confounded = (PRIOR + own) * (2.0 * PRIOR + pooled_all)
@@ -160,9 +166,9 @@ def weigh_hypotheses(rule: Any, state: State, chosen: int, actual: int, success:
 
 @inline
 def odds_of_confounded(rule: Any, state: State) -> float:
-    """Of confounded to mediated; what no probability could tell from 0 or from infinite is 0 or large.
+    """Return the odds of confounded to mediated. Odds outside the range of floats become 0 or a large number.
 
-    Odds that fade are over one and the fewest patients of any arm chosen.
+    If the prior odds fade, they are divided by one plus the number of patients of the least chosen arm.
     """
     odds = state.odds
     if unlikely(state.steps != 0.0):
@@ -176,7 +182,7 @@ def odds_of_confounded(rule: Any, state: State) -> float:
 
 @inline
 def follow_two_arms(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Move all three probabilities; of a patient who took none of the arms, only that of the arm chosen."""
+    """Update all three probabilities, or only that of the chosen arm if the patient took none of the arms."""
     chosen_successes = state.chosen_successes[0] + state.chosen_successes[1]
     chosen_failures = state.chosen_failures[0] + state.chosen_failures[1]
     own_successes, own_failures = state.chosen_successes[chosen], state.chosen_failures[chosen]
@@ -218,14 +224,16 @@ def follow_two_arms(rule: Any, state: State, chosen: int, actual: int, success: 
 
 @inline
 def probability_if_mediated(state: State) -> float:
-    """That arm 1 is the better one to choose: more take it and it is better, or fewer take it and it is worse."""
+    """Return the probability that choosing arm 1 is better: it is taken more and is better, or taken less and is
+    worse.
+    """
     more, better = state.taking_p, state.reward_p
     return more * better + (1.0 - more) * (1.0 - better)  # type: ignore[no-any-return]
 
 
 @inline
 def probability_of_second(rule: Any, state: State) -> float:
-    """Of choosing arm 1, under both hypotheses by their odds."""
+    """Return the probability of choosing arm 1, averaged over both hypotheses by their odds."""
     odds = odds_of_confounded(rule, state)
     return (probability_if_mediated(state) + odds * state.chosen_p) / (1.0 + odds)  # type: ignore[no-any-return]
 
@@ -235,8 +243,9 @@ N_DRAWS = 64
 
 @inline
 def floor_of_all_arms(rule: Any, state: State) -> float:
-    """Return the exploration floor of all arms together, which keeps every probability positive: half a draw over
-    the number of updates.
+    """Return the exploration floor of all arms together: half a draw over one plus the number of updates.
+
+    It keeps every probability positive.
     """
     updates = 0.0
     for arm in range(rule.n_arms):
@@ -246,7 +255,9 @@ def floor_of_all_arms(rule: Any, state: State) -> float:
 
 @no_inline
 def draw_by_list(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
-    """Any arm, or that of one place in the list, or the one whose mean reward, drawn as if confounded, is largest."""
+    """Draw an arm: any arm by the floor, the arm of a list index if mediated, or the largest drawn mean if
+    confounded.
+    """
     any_arm = floor_of_all_arms(rule, state)
     mediated = (1.0 - any_arm) / (1.0 + odds_of_confounded(rule, state))
     u = uniform(rng)
@@ -260,7 +271,7 @@ def draw_by_list(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
 
 @no_inline
 def probabilities_of_drawing(rule: Any, state: State, memo: Memo, out: Floats, rng: Stream) -> None:
-    """The probability of each arm in `draw_by_list`, given the list."""
+    """Write the probability of each arm in `draw_by_list`, given the list."""
     any_arm, odds = floor_of_all_arms(rule, state), odds_of_confounded(rule, state)
     mediated = (1.0 - any_arm) / (1.0 + odds)
     if odds > 0.0:
@@ -282,7 +293,10 @@ def draw_at(rule: Any, state: State, memo: Memo, place: int, rng: Stream) -> int
 
 @no_inline
 def draw_if_mediated(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
-    """The arm with the largest Σ_a P(a | chosen) · θ_a: θ_a ~ Beta of all who took a, P ~ Dirichlet of those told."""
+    """Return the arm with the largest Σ_a P(a | arm) · θ_a, where θ_a has a Beta and P a Dirichlet posterior.
+
+    θ_a uses all patients who took a. P uses the patients for whom the arm was chosen.
+    """
     n_arms = rule.n_arms
     for taken in range(n_arms + 2):  # the arms, something else, nothing
         successes, failures = 0.0, 0.0
@@ -297,7 +311,7 @@ def draw_if_mediated(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
         value, total = 0.0, 0.0
         for taken in range(n_arms + 2):
             shape = state.successes[chosen, taken] + state.failures[chosen, taken]
-            shape += PRIOR if taken < n_arms else 0.0  # what is no arm has no share until somebody takes it
+            shape += PRIOR if taken < n_arms else 0.0  # other cells have no share until somebody takes them
             if shape > 0.0:
                 share = draw_gamma(shape, rng)
                 value, total = value + share * memo.means[taken], total + share
@@ -308,19 +322,19 @@ def draw_if_mediated(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
 
 @inline
 def count(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Count a patient, after moving the probabilities that two arms are drawn by."""
+    """Count a patient, after updating the probabilities that choices between two arms use."""
     if rule.n_arms == 2:
         follow_two_arms(rule, state, chosen, actual, success)
     add_patient(rule, state, chosen, actual, success)
 
 
 def is_drawn(rule: Any, state: State) -> bool:
-    """Whether there is more than can be followed: more than two arms, or patients who took none of them."""
+    """Return whether choices need the list: there are more than two arms, or some patients took none of the arms."""
     return bool((rule.n_arms > 2) | (state.others > 0.0))
 
 
 def never(rule: Any, state: State) -> bool:
-    """In simulations everybody takes one of the arms."""
+    """Return False, since in simulations everybody takes one of the arms."""
     return False
 
 
@@ -340,10 +354,10 @@ specialise(draw_from_list, if_two_arms(stub, draw_from_list))
 
 @inline
 def draw_best(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
-    """Draw a hypothesis by its odds and the arm that is best under it."""
+    """Draw a hypothesis in proportion to its odds, then the best arm under it."""
     if is_drawn(rule, state):
         return draw_from_list(rule, state, memo, rng)
-    # As `u < probability_of_second`, without dividing.
+    # The same comparison as `u < probability_of_second`, without a division.
     u, odds = uniform(rng), odds_of_confounded(rule, state)
     return draw_second(u, u * (1.0 + odds) < probability_if_mediated(state) + odds * state.chosen_p)
 

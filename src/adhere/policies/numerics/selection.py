@@ -23,7 +23,9 @@ def draw_from(probabilities: Any, rng: Stream) -> Any:
 
 
 def draw_without_branches(probabilities: Any, rng: Stream) -> Any:
-    """Draw the same index; threads of a GPU would wait for each other at a branch, and its compiler unrolls this."""
+    """Draw the same index without branches, at which a GPU's threads would wait for each other; its compiler unrolls
+    this.
+    """
     u, total, index = uniform(rng), 0.0, 0
     for other in range(probabilities.size - 1):
         total += probabilities[other]
@@ -37,15 +39,15 @@ specialise(draw_from, lambda *_: draw_from, target="cpu")
 
 @inline
 def equally_likely(u: float, below: float, n: int) -> Any:
-    """Return one of n indices, all equally likely where u is uniform on [0, below)."""
+    """Return one of n indices, all equally likely if u is uniform on [0, below)."""
     if n == 2:
         return 1 if u + u >= below else 0
-    return np.int64(u / below * n * _BELOW_ONE)  # which keeps it below n
+    return np.int64(u / below * n * _BELOW_ONE)  # the factor keeps it below n
 
 
 @inline
 def largest_of(values: Any) -> float:
-    """Return the largest of several numbers, without the memory that NumPy's own method would allocate."""
+    """Return the largest of several numbers without allocating memory, as NumPy's own method would."""
     largest = values[0]
     for index in range(1, values.size):
         largest = values[index] if values[index] > largest else largest
@@ -54,9 +56,9 @@ def largest_of(values: Any) -> float:
 
 @inline
 def newest_wins_tie(n_tied: int, rng: Stream) -> bool:
-    """Draw whether the newest of n tied candidates takes the lead from the one that has it, with probability 1/n.
+    """Draw whether the newest of n tied candidates replaces the current one, with probability 1/n.
 
-    A loop over arms that calls it at each tie ends with each of the tied arms equally often:
+    If a loop over arms calls it at each tie, it ends with each of the tied arms equally often:
 
         best, n_tied, highest = 0, 0, -math.inf
         for arm in range(rule.n_arms):
@@ -67,14 +69,14 @@ def newest_wins_tie(n_tied: int, rng: Stream) -> bool:
                 if newest_wins_tie(n_tied, rng):
                     best = arm
 
-    Without it, the first arm would win every tie, and with it every first patient.
+    Otherwise the first arm would win every tie, and would therefore be given to every first patient.
     """
     return uniform(rng) * n_tied < 1.0
 
 
 @inline
 def draw_index_of_largest(values: Any, rng: Stream) -> int:
-    """Return the index of the largest of several numbers; those that tie are equally likely."""
+    """Return the index of the largest of several numbers; tied numbers are equally likely."""
     best, n_tied = 0, 1
     for index in range(1, values.size):
         if values[index] > values[best]:
@@ -88,7 +90,7 @@ def draw_index_of_largest(values: Any, rng: Stream) -> int:
 
 @inline
 def share_among_largest(values: Any, n: int) -> None:
-    """Turn the first n numbers into probabilities: equal for all that are as large as the largest, 0 for the rest."""
+    """Turn the first n numbers into probabilities: equal ones for the largest number and its ties, 0 for the rest."""
     largest, n_tied = values[0], 0.0
     for index in range(1, n):
         largest = values[index] if values[index] > largest else largest
@@ -100,13 +102,13 @@ def share_among_largest(values: Any, n: int) -> None:
 
 @generic
 def index_of(rule: Any, state: State, arm: Any) -> float:
-    """Return what an index policy compares arms by; it recommends the arm with the largest index."""
+    """Return the index of an arm in an index policy, which recommends the arm with the largest index."""
     raise NotImplementedError
 
 
 @inline
 def choose_largest_index(rule: Any, state: State, memo: Memo, weight: float, rng: Stream) -> int:
-    """Choose the arm with the largest index; arms that tie are equally likely."""
+    """Choose the arm with the largest index; tied arms are equally likely."""
     best, n_tied, highest = 0, 0, -math.inf
     for arm in range(rule.n_arms):
         index = index_of(rule, state, arm)

@@ -1,4 +1,6 @@
-"""The tables of `bayes-optimal` and `bayes-optimal-aware` by prior and horizon, and the surplus they promise."""
+"""Tables of `bayes-optimal` and `bayes-optimal-aware` by prior and horizon, and the expected surplus of their
+policies.
+"""
 
 from typing import Any, Final
 
@@ -18,13 +20,13 @@ _COUNTS: Final[dict[str, Any]] = {UNIFORM: two_arm_counts, UNIFORM_OTHER: compli
 
 
 def check_two_arms(name: str, shape: TrialShape) -> None:
-    """Refuse a trial of more arms."""
+    """Refuse a trial that does not have two arms."""
     if shape.n_arms != 2:
         raise InputError(f"policy {name}", f"{shape.n_arms} arms", "two arms")
 
 
 def decisions_for(prior: str, horizon: int) -> Bytes:
-    """The best decision in every state, computed once and kept on disk."""
+    """Return the best decision in every state, computed once and then stored on disk."""
     starts_of, decide = _COUNTS[prior].starts_of, _COUNTS[prior].DECIDE
     table = KeptTable(
         f"bayes-optimal-{prior}",

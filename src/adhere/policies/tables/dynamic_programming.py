@@ -1,7 +1,7 @@
 """Exact dynamic programming over counts, from the last patient to the first, on all cores.
 
-The counts after n patients are a *layer*, and a layer is made of *blocks*, which are computed independently of each
-other. The values of two layers are in memory at a time; of each state only the decision is kept, in two bits.
+The states after n patients form a *layer*. A layer consists of *blocks*, which are computed independently of each
+other. Only the values of two layers are in memory at a time. For each state only the decision is stored, in two bits.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,20 +19,20 @@ from adhere.randomness import Stream, uniform
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 FIRST, SECOND, TIE = 0, 1, 2
-# Values are sums of at most some hundred rewards, each step rounded to 10⁻¹³ at most.
+# Values are sums of at most a few hundred rewards, and each step has a rounding error of at most 10⁻¹³.
 TOLERANCE: Final = 1e-10
 _PER_BYTE, _VALUE_BYTES = 4, 8
-_FEW_STATES = 1 << 15  # not worth handing to threads
+_FEW_STATES = 1 << 15  # not worth distributing to threads
 
 
 class Layer(NamedTuple):
-    """All states after some number of patients."""
+    """All states after a given number of patients."""
 
     n: int
 
 
 class Values(NamedTuple):
-    """The values of a layer's states and of those one patient later, and where each block of them begins."""
+    """The values of a layer's states and of the next layer's, and the index at which each of their blocks begins."""
 
     own: Any
     codes: Any  # the decisions: FIRST, SECOND or TIE
@@ -41,25 +41,30 @@ class Values(NamedTuple):
     later_starts: Integers
 
 
-BlockStarts = Callable[[int], Integers]  # of the layer after n patients; the last entry is the layer's size
+BlockStarts = Callable[[int], Integers]  # for the layer after n patients; the last entry is the layer's size
 
 
 def table_size(horizon: int, starts_of: BlockStarts) -> int:
-    """How many bytes the decisions for all states before the last patient take, with the value of the first."""
+    """Return the size in bytes of the decisions for all states before the last patient, and of the first state's
+    value.
+    """
     n_states = sum(int(starts_of(n)[-1]) for n in range(horizon))
     return -(-n_states // _PER_BYTE) + _VALUE_BYTES
 
 
 def working_bytes(horizon: int, starts_of: BlockStarts) -> int:
-    """How much memory `solve` takes: the decisions, two layers of values, one of decisions not packed yet."""
+    """Return the memory that `solve` takes: the decisions, two layers of values and one layer of unpacked
+    decisions.
+    """
     largest = int(starts_of(horizon)[-1])
     return table_size(horizon, starts_of) + largest * (2 * 8 + 1)
 
 
 def solve(horizon: int, starts_of: BlockStarts, decide: Kernel) -> Bytes:
-    """The best decision in every state, packed in the order of layers, blocks and states; the value at the end.
+    """Return the best decision in every state, packed in the order of layers, blocks and states, with the value at
+    the end.
 
-    `decide(layer, values, first, end)` fills in the values and decisions of some blocks.
+    `decide(layer, values, first, end)` fills in the values and decisions of blocks `first` to `end`.
     """
     largest = int(starts_of(horizon)[-1])
     own, later, codes = np.zeros(largest), np.zeros(largest), np.zeros(largest, np.uint8)
@@ -84,18 +89,18 @@ def solve(horizon: int, starts_of: BlockStarts, decide: Kernel) -> Bytes:
 
 
 def value_in(table: Bytes) -> float:
-    """The expected rewards of all patients together, before the first."""
+    """Return the expected total reward of all patients, before the first patient."""
     return float(table[-_VALUE_BYTES:].copy().view(np.float64)[0])
 
 
 def _shares(starts: Integers, n_parts: int) -> Iterator[tuple[int, int]]:
-    """Consecutive blocks with about the same number of states each."""
+    """Yield ranges of consecutive blocks with about the same number of states each."""
     bounds = np.searchsorted(starts, np.linspace(0, starts[-1], n_parts + 1)).tolist()
     yield from ((first, end) for first, end in pairwise(bounds) if first < end)
 
 
 def _stretches(offset: int, size: int, n_parts: int) -> Sequence[tuple[int, int]]:
-    """States of a layer in stretches that share no byte."""
+    """Return ranges of a layer's states that share no byte of the table."""
     step = -(-size // (n_parts * _PER_BYTE)) * _PER_BYTE
     inner = [end - offset % _PER_BYTE for end in range(step, size, step)]
     bounds = [0, *inner, size]
@@ -103,7 +108,7 @@ def _stretches(offset: int, size: int, n_parts: int) -> Sequence[tuple[int, int]
 
 
 def pack(layer: Any, codes: Any, table: Any, offset: int, first: int, end: int) -> None:
-    """Write some states' decisions into the table."""
+    """Write the decisions of some states into the table."""
     for state in range(first, end):
         place = offset + state
         table[place >> 2] |= np.uint8(codes[state] << (2 * (place & 3)))
@@ -114,32 +119,32 @@ _PACK = Kernel(pack)
 
 @inline
 def decision_at(table: Any, place: Any) -> Any:
-    """The decision of the state at a place of the table."""
+    """Return the decision of the state at an index of the table."""
     return (np.int64(table[place >> 2]) >> (2 * (place & 3))) & 3
 
 
 @inline
 def better_of(first: float, second: float) -> Any:
-    """Which of two values is larger, as a decision."""
+    """Return the decision for the larger of two values, or TIE."""
     return TIE if abs(first - second) <= TOLERANCE else FIRST if first > second else SECOND
 
 
 @inline
 def other_way_round(decision: Any) -> Any:
-    """The decision in the state in which the arms are swapped."""
+    """Return the decision in the state with the arms swapped."""
     return decision if decision == TIE else SECOND - decision
 
 
 @inline
 def larger_mean(successes: Any, n_0: float, n_1: float) -> Any:
-    """The arm with the larger posterior mean (s + 1) / (n + 2)."""
+    """Return the arm with the larger posterior mean (s + 1) / (n + 2), or TIE."""
     first, second = (successes[0] + 1.0) * (n_1 + 2.0), (successes[1] + 1.0) * (n_0 + 2.0)
     return TIE if first == second else FIRST if first > second else SECOND
 
 
 @inline
 def draw_decision(decision: Any, rng: Stream) -> int:
-    """Return the arm decided on, or one of two that tie."""
+    """Return the arm decided on, or one of both arms at random if they tie."""
     if decision == TIE:
         decision = SECOND if uniform(rng) < 0.5 else FIRST
     return guessed(SECOND if decision == SECOND else FIRST)  # type: ignore[no-any-return]

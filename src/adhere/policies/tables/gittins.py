@@ -1,19 +1,19 @@
-"""The finite-horizon Gittins indices of a Bernoulli arm with a uniform prior, for all counts and numbers of patients.
+"""Finite-horizon Gittins indices of a Bernoulli arm with a uniform prior, for all counts and numbers of patients.
 
 With s successes in N rewards and n patients to come, the index is the largest rate of reward that playing the arm and
 stopping at the right time can give:
 
     ν(s, N, n) = max_τ E[rewards up to τ] / E[τ],    1 ≤ τ ≤ n
 
-It is found by calibration. Against a sure λ a patient, what is left is worth
+It is found by calibration. Compared with a certain reward λ per patient, the remaining patients are worth
 
     U(s, N, n) = max(0, A),    A = p - λ + p · U(s+1, N+1, n-1) + (1-p) · U(s, N+1, n-1),    p = (s+1) / (N+2)
 
-and the index is the λ where A is 0. N + n is the same in all of it, so that for one *span* N + n the recursion goes
-from row to row of a triangle, and spans are independent of each other. A as a function of λ is convex; its slope is
-minus the mean time τ until stopping, which the same recursion gives. So at two λ to both sides of the index
-λ + A / τ is the rate of a stopping rule, at most the index, and equal to it if the rule is still the best one there:
-the larger of both is taken.
+and the index is the λ at which A = 0. All these terms have the same N + n. For one *span* N + n the recursion
+therefore goes from row to row of a triangle, and spans are independent of each other. A is a convex function of λ.
+Its slope is minus the mean time τ until stopping, which the same recursion gives. At any λ, λ + A / τ is the rate of
+a stopping rule. It is at most the index, and equals the index if the rule is still the best one there. The rate is
+computed at the two nearest λ below and above the index, and the larger one is used.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -28,13 +28,13 @@ from adhere.processors import usable_processors
 
 MAX_HORIZON: Final = 1000
 Indices = NDArray[np.float32]
-_LANES, _N_BLOCKS = 32, 256  # λ that are tried together, in vector registers, and how many times
-# From so many standard deviations above λ on, nobody ever stops: U is n · (p - λ).
+_LANES, _N_BLOCKS = 32, 256  # number of λ that are tried together in vector registers, and of such blocks
+# If the mean is this many standard deviations above λ, nobody ever stops, so U = n · (p - λ).
 _DEVIATIONS = 7.0
 
 
 class Span(NamedTuple):
-    """Rewards seen and patients to come, together, and the horizon that the table is for."""
+    """Total of rewards seen and patients to come, and the horizon that the table is for."""
 
     length: int
     horizon: int
@@ -42,16 +42,16 @@ class Span(NamedTuple):
 
 @inline
 def position_of(horizon: Any, n_rewards: Any, successes: Any, n_left: Any) -> Any:
-    """Where the index is in the table: by rewards, then successes, then patients to come.
+    """Return the position of an index in the table, which is ordered by rewards, successes and patients to come.
 
-    What an arm's index will be if it is not played lies side by side.
+    Indices of an arm that is not played are therefore next to each other.
     """
     before = n_rewards * (n_rewards + 1) // 2 * horizon - (n_rewards - 1) * n_rewards * (n_rewards + 1) // 3
     return before + successes * (horizon - n_rewards) + n_left - 1
 
 
 def table_size(horizon: int) -> int:
-    """How many indices a trial of so many patients may ask for.
+    """Return the number of indices that a trial with this horizon may use.
 
     >>> table_size(2), table_size(1000)
     (4, 167167000)
@@ -60,7 +60,7 @@ def table_size(horizon: int) -> int:
 
 
 def kept_indices(horizon: int) -> KeptTable:
-    """All indices, computed once and kept on disk."""
+    """Return the table of all indices, computed once and then stored on disk."""
     size = table_size(horizon)
     return KeptTable(
         "gittins",
@@ -75,8 +75,8 @@ def kept_indices(horizon: int) -> KeptTable:
 
 
 def compute_indices(horizon: int) -> Indices:
-    """The table, on all cores."""
-    # Of equal distance where the standard deviation of a posterior is the same everywhere.
+    """Compute the table, on all cores."""
+    # Equally spaced on the scale on which the standard deviation of a posterior is constant.
     rates = np.sin(np.linspace(0.0, np.pi / 2, _N_BLOCKS * (_LANES - 1) + 1)) ** 2
     table = np.empty(table_size(horizon), np.float32)
     fill = _FILL.compiled(Span(1, horizon), rates, *_rows_for(1), table)
@@ -92,12 +92,12 @@ def _rows_for(length: int) -> tuple[Any, Any]:
 
 
 def fill_span(span: Any, rates: Any, values: Any, times: Any, table: Any) -> None:
-    """Find all indices of one span; `values` and `times` are room for A and τ of a row, by successes and λ."""
+    """Find all indices of one span. `values` and `times` are workspaces for A and τ of a row, by successes and λ."""
     for block in range(_N_BLOCKS):
         first = block * (_LANES - 1)  # the last λ of a block is the first of the next
         block_rates = rates[first : first + _LANES]
         lowest, highest = block_rates[0], block_rates[_LANES - 1]
-        # Below `start` everybody stops, at every λ of the block; from `end` on nobody does, at any.
+        # Below `start` everybody stops, at every λ of the block. From `end` on nobody stops, at any λ.
         start = max(0, int(lowest * (span.length + 1.0)) - 1)
         end = start
         fill_lanes(values, times, 0, start, 0.0, 0.0, 0.0, block_rates)
@@ -116,7 +116,9 @@ def fill_span(span: Any, rates: Any, values: Any, times: Any, table: Any) -> Non
 def fill_lanes(
     values: Any, times: Any, start: int, end: int, n_left: float, scale: float, weight: float, rates: Any
 ) -> None:
-    """What is left where nobody stops before the end, n · (p - λ), or with a weight of 0 where everybody does."""
+    """Fill in the values of states where nobody stops, n · (p - λ), or with a weight of 0, of states where everybody
+    does.
+    """
     for successes in range(start, end):
         for lane in range(_LANES):
             values[successes, lane] = weight * n_left * ((successes + 1.0) * scale - rates[lane])
@@ -127,7 +129,9 @@ def fill_lanes(
 def step_back(
     span: Any, n_rewards: int, start: int, end: int, rates: Any, values: Any, times: Any, table: Any
 ) -> int:
-    """One row from that of one reward more, and the indices that lie in the block; returns the row's own `start`."""
+    """Compute one row from the row with one more reward, and its indices within the block. Return the row's own
+    `start`.
+    """
     scale, last, n_left = 1.0 / (n_rewards + 2.0), _LANES - 1, span.length - n_rewards
     successes, is_below = start, True
     while successes < end and is_below:
@@ -142,7 +146,7 @@ def step_back(
             from_above = rates[lane] + values[successes, lane] / times[successes, lane]
             table[position_of(span.horizon, n_rewards, successes, n_left)] = max(from_below, from_above)
         else:
-            is_below = False  # continued at every λ, and so with more successes
+            is_below = False  # nobody stops at any λ, and so also not with more successes
         for lane in range(_LANES):
             stops = values[successes, lane] <= 0.0
             values[successes, lane] = 0.0 if stops else values[successes, lane]
@@ -155,7 +159,7 @@ def step_back(
 
 @inline
 def go_on(values: Any, times: Any, successes: int, p: float, rates: Any) -> None:
-    """A and τ of one more patient, after which one stops or does not as is best."""
+    """Write A and τ for playing one more patient and then stopping or continuing, whichever is better."""
     for lane in range(_LANES):
         after = p * values[successes + 1, lane] + (1.0 - p) * values[successes, lane]
         time_after = p * times[successes + 1, lane] + (1.0 - p) * times[successes, lane]

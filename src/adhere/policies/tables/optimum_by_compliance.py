@@ -1,10 +1,14 @@
-"""The optimum for two arms under the prior of `uniform-other`, by what was recommended, taken and gained.
+"""The optimum for two arms under the prior of `uniform-other`, by counts of recommendations, arms taken and rewards.
 
-Under that prior P(taken | recommended) and P(reward | taken) are independent and uniform, so of the eight counts
-(recommended, taken, reward) six numbers are enough: N_0 and N_1, how often each arm was taken, s_0 and s_1, with how
-many successes, and t_0 and t_1, how often of these the first arm had been recommended. Neither naming the two
-recommendations nor naming the two arms the other way round changes a value, so of four states one is kept, with
-N_0 ≤ N_1 and t_0 ≤ N_0 / 2. For 40 patients that leaves 8 million states of 400 million.
+Under that prior P(taken | recommended) and P(reward | taken) are independent and uniform. Six numbers therefore
+replace the eight counts of (recommended, taken, reward):
+
+- N_0 and N_1: how often each arm was taken
+- s_0 and s_1: the successes among them
+- t_0 and t_1: how often the first arm had been recommended among them
+
+Swapping the names of the two recommendations, or of the two arms, does not change a value. So one of four states is
+stored: the one with N_0 ≤ N_1 and t_0 ≤ N_0 / 2. For 40 patients this leaves 8 million of 400 million states.
 
 The states after n patients are ordered by N_0, t_0, t_1, s_0, s_1.
 """
@@ -28,7 +32,7 @@ from adhere.policies.tables.dynamic_programming import (
 
 
 def starts_of(n: int) -> Integers:
-    """Where the states with each N_0 begin.
+    """Return the index at which the states with each N_0 begin.
 
     >>> starts_of(2).tolist()
     [0, 9, 17]
@@ -38,7 +42,7 @@ def starts_of(n: int) -> Integers:
 
 
 def all_starts(horizon: int) -> Integers:
-    """The same for every n below the horizon, counted from the first state of all."""
+    """Return the same for every n below the horizon, counted from the first state of the first layer."""
     starts, before = np.zeros((horizon, horizon // 2 + 1), np.int64), 0
     for n in range(horizon):
         *own, size = starts_of(n).tolist()
@@ -49,9 +53,9 @@ def all_starts(horizon: int) -> Integers:
 
 @inline
 def position_of(starts: Any, n_0: Any, n_1: Any, t_0: Any, t_1: Any) -> Any:
-    """Where the states with these counts begin; how far apart those of one more success of each arm are.
+    """Return the index of the first state with these counts, and the steps for one more success of each arm.
 
-    Last, whether the recommendations are named the other way round there.
+    The last value says whether the names of the recommendations are swapped there.
     """
     swapped = n_0 > n_1
     few, many, t_few, t_many = (n_1, n_0, t_1, t_0) if swapped else (n_0, n_1, t_0, t_1)
@@ -63,19 +67,19 @@ def position_of(starts: Any, n_0: Any, n_1: Any, t_0: Any, t_1: Any) -> Any:
 
 @inline
 def value_after(later: Any, at: Any, step: Any, mean: float) -> float:
-    """What is to be gained if an arm is taken, from now on."""
+    """Return the expected reward of all remaining patients if an arm is taken now."""
     return mean * (1.0 + later[at + step]) + (1.0 - mean) * later[at]  # type: ignore[no-any-return]
 
 
 def decide(layer: Any, values: Any, first: int, end: int) -> None:
-    """The better recommendation in every state with some N_0, and what it is worth from here on."""
+    """Write the better recommendation in each state with N_0 from `first` to `end`, and the state's value."""
     own, codes, later, starts = values.own, values.codes, values.later, values.later_starts
     for n_0 in range(first, end):
         n_1 = layer.n - n_0
         place = values.own_starts[n_0]
         for t_0 in range(n_0 // 2 + 1):
             for t_1 in range(n_1 + 1):
-                # Named by the recommendation, then by the arm taken.
+                # The suffixes are the recommendation and the arm taken.
                 at_00, up_00, over_00, _ = position_of(starts, n_0 + 1, n_1, t_0 + 1, t_1)
                 at_01, up_01, over_01, _ = position_of(starts, n_0, n_1 + 1, t_0, t_1 + 1)
                 at_10, up_10, over_10, _ = position_of(starts, n_0 + 1, n_1, t_0, t_1)
@@ -104,7 +108,7 @@ DECIDE = Kernel(decide)
 
 @inline
 def best_recommendation(rule: Rule, state: State) -> Any:
-    """What the table says at the counts so far, and after it the one with the larger expected reward."""
+    """Return the recommendation in the table, or after the horizon the one with the larger expected reward."""
     t_0, t_1, successes = state.after_first[0], state.after_first[1], state.successes
     n_0, n_1 = t_0 + state.after_second[0], t_1 + state.after_second[1]
     if n_0 + n_1 >= rule.horizon:
@@ -118,7 +122,7 @@ def best_recommendation(rule: Rule, state: State) -> Any:
 
 @inline
 def larger_expectation(successes: Any, n_0: float, n_1: float, t_0: float, t_1: float) -> Any:
-    """The recommendation after which the better arm is taken more often."""
+    """Return the recommendation after which the better arm is taken more often, or TIE."""
     arm = larger_mean(successes, n_0, n_1)
     first = (t_0 + 1.0) * (n_0 - t_0 + n_1 - t_1 + 2.0)
     second = (n_0 - t_0 + 1.0) * (t_0 + t_1 + 2.0)

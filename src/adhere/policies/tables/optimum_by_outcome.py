@@ -1,7 +1,7 @@
-"""The optimum for two arms with independent uniform priors, by the successes and failures of each.
+"""The optimum for two arms with independent uniform priors, by the successes and failures of each arm.
 
-A state is n_0, s_0, n_1, s_1: rewards and successes of each arm. Of two states that differ by swapping the arms one
-is kept, with n_0 ≤ n_1: half of them all. The states after n rewards are ordered by n_0, then s_0, then s_1.
+A state is n_0, s_0, n_1, s_1: rewards and successes of each arm. Swapping the arms gives a second state with the same
+value, so only the state with n_0 ≤ n_1 is stored. The states after n rewards are ordered by n_0, then s_0, then s_1.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from adhere.policies.tables.dynamic_programming import Integers, better_of, deci
 
 
 def starts_of(n: int) -> Integers:
-    """Where the states with each n_0 begin.
+    """Return the index at which the states with each n_0 begin.
 
     >>> starts_of(2).tolist()
     [0, 3, 7]
@@ -25,10 +25,10 @@ def starts_of(n: int) -> Integers:
 
 @inline
 def position_of(n_0: Any, s_0: Any, n_1: Any, s_1: Any) -> Any:
-    """Which state of all it is, n_0 ≤ n_1.
+    """Return the index of a state with n_0 ≤ n_1 in the table.
 
-    The layers before have half of all the states with so few rewards, C(n + 3, 4), and half of those with n_0 = n_1
-    once more.
+    All layers with fewer rewards have C(n + 3, 4) states. The table contains half of them, and once more half of the
+    states with n_0 = n_1.
     """
     n = n_0 + n_1
     m = (n + 1) // 2
@@ -38,12 +38,12 @@ def position_of(n_0: Any, s_0: Any, n_1: Any, s_1: Any) -> Any:
 
 
 def decide(layer: Any, values: Any, first: int, end: int) -> None:
-    """The better arm in every state with some n_0, and what it is worth from here on."""
+    """Write the better arm in each state with n_0 from `first` to `end`, and the state's value."""
     own, codes, later = values.own, values.codes, values.later
     for n_0 in range(first, end):
         n_1 = layer.n - n_0
         place = values.own_starts[n_0]
-        # One more reward of the first arm may make it the one with more of them.
+        # With one more reward, the first arm may have more rewards than the second; the arms are then swapped.
         if n_0 < n_1:
             start_0, step_0, step_1 = values.later_starts[n_0 + 1], n_1 + 1, 1
         else:
@@ -67,7 +67,7 @@ DECIDE = Kernel(decide)
 
 @inline
 def best_arm(rule: Rule, state: State) -> Any:
-    """What the table says at the counts so far, and after it the arm with the larger mean."""
+    """Return the arm in the table, or after the horizon the arm with the larger mean."""
     successes, failures = state.successes, state.failures
     n_0, n_1 = successes[0] + failures[0], successes[1] + failures[1]
     if n_0 + n_1 >= rule.horizon:

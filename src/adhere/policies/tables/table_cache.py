@@ -1,7 +1,7 @@
-"""Large tables that policies look things up in: computed once, kept on disk, mapped into memory afterwards.
+"""Lookup tables of policies: computed once, stored on disk, and mapped into memory afterwards.
 
-They lie beside the compiled kernels, in the folder `tables` of the cache. A file is an array as NumPy saves it with
-its CRC-32 behind it; one that is damaged, cut short or of another shape is computed again.
+They are stored beside the compiled kernels, in the folder `tables` of the cache. A file contains an array as NumPy
+saves it, followed by its CRC-32. A file that is damaged, truncated or of another shape is computed again.
 """
 
 import logging
@@ -27,30 +27,30 @@ from adhere.memory import available_memory, bytes_text
 Array = NDArray[Any]
 _CHECKSUM_BYTES = 4
 _PIECE_BYTES = 1 << 20
-_MAX_KEPT_BYTES = 8 * 10**9  # of all tables; those longest unused go first
+_MAX_KEPT_BYTES = 8 * 10**9  # of all tables; the least recently used are deleted first
 _log = logging.getLogger("adhere")
-_in_memory: WeakValueDictionary[str, Any] = WeakValueDictionary()  # tables that some rule holds, by file name
+_in_memory: WeakValueDictionary[str, Any] = WeakValueDictionary()  # tables that a rule still uses, by file name
 _announce: ContextVar[Callable[[str], None]] = ContextVar("announce", default=_log.info)
 _postponed: ContextVar[list[str] | None] = ContextVar("postponed", default=None)
 
 
 @dataclass(frozen=True)
 class KeptTable:
-    """What a table is, and how to compute it.
+    """A table, and how to compute it.
 
     Parameters
     ----------
     name, numbers, version
-        What tells it apart: whose table it is, the numbers that it depends on, and the version of its algorithm, to
-        be raised when the same numbers give another table.
+        Key of the table: its name, the numbers that it depends on, and the version of its algorithm. The version is
+        raised if the same numbers give another table.
     title
-        What it is called in messages, in the plural: "the optimal decisions for 500 patients".
+        Name of the table in messages, in the plural: "the optimal decisions for 500 patients".
     shape, dtype
-        Of the array.
+        Shape and type of the array.
     working_bytes
-        How much memory computing takes at its peak, the table included.
+        Peak memory of the computation, in bytes, including the table.
     compute
-        Makes the array.
+        Function that computes the array.
 
     """
 
@@ -65,14 +65,14 @@ class KeptTable:
 
     @property
     def file_name(self) -> str:
-        """By which it is found again."""
+        """Name of the file that stores the table."""
         return "-".join([self.name, *map(str, self.numbers), f"v{self.version}.npy"])
 
     def array(self) -> Array:
-        """The table, read-only: from memory, from disk, or computed.
+        """Return the table, read-only: from memory, from disk, or computed.
 
-        Raises an `InputError` if there is too little memory to compute it. While `postponing`, an empty array of the
-        same type stands for it.
+        Raise an `InputError` if there is too little memory to compute it. Inside `postponing`, return an empty array
+        of the same type instead.
         """
         if (later := _postponed.get()) is not None:
             folder = table_folder()
@@ -94,7 +94,7 @@ class KeptTable:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 with FileLock(f"{file}.lock"):
-                    if (kept := self._load(file)) is not None:  # another process was at it
+                    if (kept := self._load(file)) is not None:  # another process computed it in the meantime
                         return kept
                     computed = self._computed("once; then kept on disk")
                     _save(file, computed)
@@ -121,18 +121,18 @@ class KeptTable:
             raise InputError(self.name, self.title, "enough memory", sentence)
 
     def _load(self, file: Path) -> Array | None:
-        """What is in a file; None if it is missing or not what was written."""
+        """Return the table in a file, or None if the file is missing or damaged."""
         try:
             if not _is_whole(file):
                 return None
-            # As NumPy's own class: a memory map of its derived one has another type for the compiler.
+            # As a plain array: the compiler treats NumPy's memory-map class as another type.
             array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
         except (OSError, ValueError, EOFError):
             return None
         if array.shape != self.shape or array.dtype != self.dtype:
             return None
         with suppress(OSError):
-            file.touch()  # the latest use, for the pruning
+            file.touch()  # marks the latest use, for pruning
         return array
 
 
@@ -144,7 +144,7 @@ def _is_whole(file: Path) -> bool:
 
 
 def _checksum(content: BinaryIO, n_bytes: int) -> int:
-    """Of the next bytes, read piece by piece: mapped, a table would take its size of memory once more."""
+    """Return the CRC-32 of the next bytes, read in pieces: mapping a table would take its size in memory again."""
     checksum = 0
     for start in range(0, n_bytes, _PIECE_BYTES):
         checksum = zlib.crc32(content.read(min(_PIECE_BYTES, n_bytes - start)), checksum)
@@ -161,7 +161,7 @@ def _save(file: Path, array: Array) -> None:
 
 
 def _prune(folder: Path, keep: Path) -> None:
-    """Remove the tables longest unused, where all together take too much of the disk."""
+    """Delete the least recently used tables if all together take too much disk space."""
     with suppress(OSError):
         others = [path for path in folder.glob("*.npy") if path != keep]
         total = keep.stat().st_size + sum(path.stat().st_size for path in others)
@@ -179,9 +179,9 @@ def _read_only(array: Array) -> Array:
 
 @contextmanager
 def postponing() -> Iterator[list[str]]:
-    """Let tables be empty for now, for whoever wants to know only what a policy's rule is made of.
+    """Return empty tables inside this context, for callers that only need the types in a policy's rule.
 
-    The titles of those that were asked for are in the list.
+    The yielded list collects the titles of the tables that were requested.
     """
     later: list[str] = []
     token = _postponed.set(later)
@@ -193,7 +193,7 @@ def postponing() -> Iterator[list[str]]:
 
 @contextmanager
 def announcing(announce: Callable[[str], None]) -> Iterator[None]:
-    """Say there what is computed, instead of writing it to the log."""
+    """Report inside this context what is computed by calling `announce`, instead of writing to the log."""
     token = _announce.set(announce)
     try:
         yield
