@@ -41,6 +41,7 @@ _NOT_SUPPORTED: Final = {
     "spending alphaspending spendingfunction": 'spending functions; boundary = "obrien-fleming" or "pocock" spreads '
     "alpha over the planned looks",
 }
+_LIMITS: Final = "docs/what-adhere-does-not-do.md"  # the page with all limits
 # Features that exist under another name: the field beside which the message is shown, and the message.
 _CALLED: Final = {
     "samplesize": ("n_patients", "it is called n_patients here"),

@@ -41,4 +41,3 @@ def test_every_figure_comes_from_the_command_above_it(
 def test_every_page_it_leads_to_is_there() -> None:
     for page in re.findall(r"\]\(([\w-]+\.md)", PAGE):
         assert (DOCS / page).is_file()
-    assert "which-policy.md" in (DOCS.parent / "README.md").read_text(encoding="utf-8")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from .pages import Block, blocks, n_words, written_pages
+from adhere.decode_errors import _LIMITS, _NOT_SUPPORTED
+
+from .pages import DOCS, ROOT, Block, blocks, n_words, written_pages
 
 MAX_WORDS = 1500
+MAX_README_LINES = 120
+MAX_UNRELEASED_LINES = 60
 RUN = ("{code-cell}", "sh")  # by the build, and by test_shell_blocks.py
 SHOWN = (
     "text",
@@ -49,3 +54,21 @@ def test_code_is_run_or_says_why_not(page: Path) -> None:
         words = block.kind.split()
         assert words, f"a block without a language: {block.text[:60]!r}"
         assert words[0] in (*RUN, *SHOWN) or says_why_not(block) or block.file, f"{block.kind}: {block.text[:60]!r}"
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MAX_README_LINES
+
+
+def test_the_changelog_of_the_next_release_is_short() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased = text.partition("## Unreleased\n")[2].partition("\n## ")[0]
+    assert 0 < len(unreleased.splitlines()) <= MAX_UNRELEASED_LINES
+
+
+def test_what_adhere_does_not_do_names_every_feature_that_a_message_calls_unsupported() -> None:
+    page = (DOCS / "what-adhere-does-not-do.md").read_text(encoding="utf-8")
+    assert ROOT / _LIMITS == DOCS / "what-adhere-does-not-do.md"
+    letters = re.sub(r"[^a-z]", "", page.lower())
+    for names in _NOT_SUPPORTED:
+        assert any(name in letters for name in names.split()), names
