@@ -1,6 +1,6 @@
-"""docs/operations.md, run as it stands: every block of commands, in the order written, on real programs.
+"""The pages for operators, run as they stand, one after another on one machine of real programs.
 
-The paths of the page lead below a temporary folder, and its ports to free ones. systemctl is a supervisor that
+The paths of the pages lead below a temporary folder, and its ports to free ones. systemctl is a supervisor that
 follows the installed unit, sudo runs the command as the user of the tests, and pip links this checkout.
 """
 
@@ -29,10 +29,11 @@ from service.test_tls_and_log_file import make_certificate
 from store.postgres_proxy import PostgresProxy
 from store.postgres_server import PostgresServer
 from store.postgres_server import program as postgres_program
+from website.pages import DOCS, MACHINE_PAGES, blocks, written_pages
 
 HERE = Path(__file__).parents[2]
-PAGE = HERE / "docs/operations.md"
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+MONITORING = DOCS / "how-to" / "monitor-the-service.md"
+RECOVERY = DOCS / "how-to" / "recover.md"
 INLINE = re.compile(r"`((?:sudo -u adhere /opt/adhere/bin/)?adhere (?:trial|token|serve)\b[^`]*)`")
 FOLDERS = ("/var/lib/adhere", "/etc/adhere", "/etc/prometheus", "/etc/systemd/system", "/etc/nginx", "/opt/adhere")
 NGINX = """
@@ -206,9 +207,9 @@ def machine_in(root: Path) -> Iterator[Machine]:
 def sections(kind: str) -> list[str]:
     """The blocks of commands for one of the two databases, in the order written."""
     other = {"sqlite": ("psql", "pg_dump", "pg_restore"), "postgres": ("adhere.db", "$COPY")}[kind]
-    blocks = [text for language, text in BLOCK.findall(PAGE.read_text()) if language == "sh"]
+    commands = [block.text for page in MACHINE_PAGES for block in blocks(page) if block.kind == "sh"]
     # Bash goes on after a command that fails before &&, which must fail the test.
-    return [text.replace(" && ", "\n") for text in blocks if not any(word in text for word in other)]
+    return [text.replace(" && ", "\n") for text in commands if not any(word in text for word in other)]
 
 
 def run(machine: Machine, commands: str, environment: dict[str, str]) -> str:
@@ -226,9 +227,9 @@ def run(machine: Machine, commands: str, environment: dict[str, str]) -> str:
 
 
 def check_end(machine: Machine, printed: str) -> None:
-    """Check what the page promises: metrics, tokens, and a service that is still there."""
+    """Check what the pages promise: metrics, tokens, and a service that is still there."""
     metrics = set(re.findall(r"# HELP (\w+)", printed))
-    table = PAGE.read_text().partition("## Monitor")[2].partition("\n## ")[0]
+    table = MONITORING.read_text().partition("## Alerts")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(adhere_\w+)", table))
     absent = {name for name in named if name not in metrics and name.removesuffix("_total") not in metrics}
     assert absent == {"adhere_verified_timestamp_seconds"}, "no alert on it without verify_heads"
@@ -241,26 +242,24 @@ def check_end(machine: Machine, printed: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_command_of_the_page_with_sqlite(tmp_path: Path) -> None:
+def test_every_command_of_the_pages_with_sqlite(tmp_path: Path) -> None:
     with machine_in(tmp_path) as machine:
         commands = machine.rewritten("".join(sections("sqlite")))
         printed = run(machine, commands, machine.environment())
         check_end(machine, printed)
+        assert "an admin's, shown only now: adh_" in printed
         wait_until(lambda: _answers(machine), 60)
-        lost = re.search(r"\| The admin token is lost \| `(.*?)`, `(.*?)`, `(.*?)`", PAGE.read_text())
-        leaked = re.search(r"\| A secret may have become known \| `(.*?)`", PAGE.read_text())
-        assert lost is not None
+        leaked = re.search(r"\| A secret may have become known \| [^`]*`(.*?)`", RECOVERY.read_text())
         assert leaked is not None
-        stop, reset, start = lost.groups()
         epoch = leaked[1].replace("adhere trial", "/opt/adhere/bin/adhere trial")
         epoch = epoch.replace(" adhere.db", " /var/lib/adhere/adhere.db")
-        printed = run(machine, machine.rewritten("\n".join([stop, reset, epoch, start])), machine.environment())
-        assert "an admin's, shown only now: adh_" in printed
+        stop, start = "systemctl stop adhere", "systemctl start adhere"
+        printed = run(machine, machine.rewritten("\n".join([stop, epoch, start])), machine.environment())
         wait_until(lambda: _answers(machine), 60)
 
 
 @pytest.mark.slow
-def test_every_command_of_the_page_with_postgresql(tmp_path: Path) -> None:
+def test_every_command_of_the_pages_with_postgresql(tmp_path: Path) -> None:
     server = PostgresServer()
     try:
         server.prepare()
@@ -287,9 +286,13 @@ def _answers(machine: Machine) -> bool:
     return False
 
 
-def test_each_command_named_on_the_page_exists() -> None:
+def test_each_command_named_on_a_page_exists() -> None:
     """The subcommands and options of commands in running text, which no block runs."""
-    commands = {found.replace("sudo -u adhere /opt/adhere/bin/", "") for found in INLINE.findall(PAGE.read_text())}
+    commands = {
+        found.replace("sudo -u adhere /opt/adhere/bin/", "")
+        for page in written_pages()
+        for found in INLINE.findall(page.read_text())
+    }
     assert len(commands) > 10
     for name in ("new-epoch", "replay"):  # for those who keep the secrets in a file of their own
         assert any(f"trial {name}" in command and "--secret-file" in command for command in commands), name
