@@ -9,7 +9,7 @@ from pathlib import Path
 from programs import program
 
 UNIT = Path(__file__).parents[2] / "deploy" / "adhere.service"
-MAX_EXPOSURE = 1.5  # of 10; docs/operations.md names it
+MAX_EXPOSURE = 1.5  # of 10; docs/how-to/install-and-run-the-service.md names it
 
 
 def _analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from adhere.errors import InputError
 from adhere.service.settings import SETTINGS, ServiceSettings
-from adhere.service.settings_sources import check_settings, check_value, read_settings, settings_table, settings_toml
+from adhere.service.settings_sources import check_settings, check_value, read_settings, settings_toml
 from adhere.store import DEADLINE
 from cli.running import check_complaint, in_this_process
 
@@ -128,11 +128,6 @@ def test_every_setting_is_declared_whole(setting: Any) -> None:
 
 def test_the_deadline_is_that_of_the_stores() -> None:
     assert SETTINGS["store_deadline"].default == DEADLINE
-
-
-def test_the_table_in_the_documents_is_up_to_date() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
-    assert f"<!-- settings -->\n{settings_table()}\n<!-- end of settings -->" in page, "run scripts/settings-table"
 
 
 def test_what_must_hold_between_settings() -> None:

@@ -32,7 +32,7 @@ def test_the_server_of_the_tests_is_a_careful_one(database_url: str) -> None:
 
 @pytest.mark.slow
 def test_the_role_and_database_of_the_docs_are_enough(database_url: str) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "install-and-run-the-service.md").read_text()
     found = re.search(r'-c "(CREATE ROLE [^"]*)" *-c "(CREATE DATABASE [^"]*)"', text)
     assert found is not None
     statements = [statement.replace("'PASSWORD'", "'secret'") for statement in found.groups()]

@@ -83,7 +83,8 @@ def serve(
     TLS before it (deploy/ has one), or give it a certificate.
 
     Every setting is a flag, over an environment variable (ADHERE_PORT for --port), over a line of the settings file
-    (port = 8000), over its default. Lists are separated by commas. docs/operations.md says more.
+    (port = 8000), over its default. Lists are separated by commas. docs/how-to/install-and-run-the-service.md says
+    more.
 
     Exit status: 2 for wrong settings; 65 for a database that a person must look at (damaged, records missing); 75 for
     what may pass (a database that is away, a port or a file in use, a full disk, too little memory), after

@@ -3,8 +3,8 @@
 To add a setting, add a field to `ServiceSettings`: its type, `about` its group, one line that describes it and its
 bounds, and its default. The rest follows from that: the flag of ``adhere serve`` (``--max-body-bytes``), the
 environment variable (``ADHERE_MAX_BODY_BYTES``), the key of the settings file (``max_body_bytes``), the check of the
-value, its line in ``--help`` and in ``--show-settings``. scripts/settings-table brings the table in
-docs/operations.md up to date. Handlers find the value in ``context.service.settings``.
+value, its line in ``--help``, in ``--show-settings`` and in docs/reference/settings.md. Handlers find the value in
+``context.service.settings``.
 """
 
 import re

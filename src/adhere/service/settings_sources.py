@@ -177,18 +177,6 @@ def settings_toml(read: ReadSettings) -> str:
     return "\n".join(lines)
 
 
-def settings_table() -> str:
-    """All settings as a table in Markdown, for docs/operations.md."""
-    lines = ["| setting | default | what |", "|---|---|---|"]
-    for group, settings in groupby(SETTINGS.values(), key=lambda setting: setting.group):
-        lines.append(f"| **{group}** | | |")
-        for setting in settings:
-            flag = "" if setting.flag[2:] == setting.name.replace("_", "-") else f" (`{setting.flag}`)"
-            default = f"`{setting.shown_default}`" if setting.shown_default else ""
-            lines.append(f"| `{setting.name}`{flag} | {default} | {setting.description} |")
-    return "\n".join(lines)
-
-
 def toml_value(value: Any) -> str:
     """A value in TOML.
 

@@ -147,9 +147,9 @@ def restore(
     The backup is copied and checked as a whole first: the file, its tables, every record against its chain of hashes.
     If anything is wrong, nothing changes and the exit status is not 0. Recommendations that were made after the
     backup are lost: in every trial that is not closed a new epoch begins, with a fresh secret, and their IDs are
-    unknown from then on (docs/operations.md says what sites do then). The head of each trial is printed: compare it
-    with one that was printed when the backup was made. Do not copy a backup over the file by hand: what SQLite left
-    in adhere.db-wal would be mixed into it. PostgreSQL has pg_restore.
+    unknown from then on (docs/how-to/back-up-and-restore.md says what sites do then). The head of each trial is
+    printed: compare it with one that was printed when the backup was made. Do not copy a backup over the file by
+    hand: what SQLite left in adhere.db-wal would be mixed into it. PostgreSQL has pg_restore.
     """
     from adhere.store.restoring import restoring
     from adhere.store.secret_file import SecretFile
