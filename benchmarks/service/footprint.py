@@ -2,7 +2,7 @@
 
     python -m benchmarks.service.footprint
 
-prints the table of docs/cards/sizing.md. A cold start has an empty compile cache, as after an installation or upgrade.
+prints a table of docs/cards/sizing.md. A cold start has an empty compile cache, as after an installation or upgrade.
 """
 
 from __future__ import annotations
