@@ -67,6 +67,7 @@ def test_every_function_explains_each_parameter(name: str) -> None:
     """In a section of its own, in NumPy's style."""
     function = getattr(adhere, name)
     section = inspect.cleandoc(function.__doc__ or "").partition("Parameters\n----------\n")[2]
-    explained = re.findall(r"^(\w[\w, ]*)\n    ", re.split(r"\n\n\w+\n-+\n", section)[0], flags=re.MULTILINE)
+    own = re.split(r"\n\n\w[\w ]*\n-+\n", section)[0]
+    explained = re.findall(r"^\**(\w[\w, ]*?)(?: : .+)?\n    ", own, flags=re.MULTILINE)
     named = {one for line in explained for one in line.split(", ")}
     assert named == set(inspect.signature(function).parameters)

@@ -25,7 +25,7 @@ class ComplianceCounts(State):
 
 @policy("bayes-optimal-aware", state=ComplianceCounts)
 class BayesOptimalAware(ComplianceAwareLearner):
-    """The two-arm policy with the highest expected reward if success depends only on the arm taken.
+    """Two-arm policy with the highest expected reward if success depends only on the arm taken.
 
         V_n(s) = max_c E[r + V_{n+1}(s') | arm c recommended, s],    V_T = 0
 
@@ -34,8 +34,13 @@ class BayesOptimalAware(ComplianceAwareLearner):
 
     Parameters
     ----------
-    horizon
-        T, the number of patients it plans for, at most 80. Unset, that of the trial.
+    horizon : int, optional
+        Number of patients T to plan for, at most 80. The default is the number of patients of the trial.
+
+    See Also
+    --------
+    BayesOptimal : The optimum for policies that see only the credited arm.
+    optimal_surplus : The expected surplus of this policy.
 
     Notes
     -----

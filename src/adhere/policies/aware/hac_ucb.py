@@ -39,25 +39,33 @@ def delta_of(n_arms: int, horizon: int) -> float:
 
 @policy("hac-ucb", state=HacUcbState)
 class HacUcb(ComplianceAwareLearner):
-    """Upper bounds by the arm taken, until they contradict those by the arm chosen; from then on these, for good.
+    """Use upper bounds by the arm taken, until they contradict those by the arm recommended.
 
-    With n updates, a bound is mean + w(n), w(n) = √(ln(1/δ) / (2 max(n, 1))). For arm c chosen and a taken,
+    With n updates, a bound is mean + w(n), where w(n) = √(ln(1/δ) / (2 max(n, 1))). For an arm c
+    recommended and an arm a taken,
 
-        U(c) = bound of all who were told c,    V(c) = Σ_a P(a|c) · bound of all who took a, whatever they were told.
+        U(c) = bound of all patients who were recommended c,
+        V(c) = Σ_a P(a|c) · bound of all patients who took a.
 
-    First every arm gets `explore` updates. Then the arm with the largest V is recommended (C-UCB), as long as for
-    every arm
+    First every arm gets `explore` updates. Then the arm with the largest V is recommended (C-UCB), as long as every
+    arm satisfies
 
         U(c) - V(c) ≤ 2 w(n_c)    and    V(c) - U(c) ≤ 2 Σ_a P(a|c) · w(n_a);
 
-    once that fails, the arm with the largest U, to the end of the trial (UCB).
+    Once an arm fails this test, the arm with the largest U is recommended to the end of the trial (UCB).
 
     Parameters
     ----------
-    explore
-        Updates of each arm before the comparison begins. Unset, round(√T / k + 1) for a horizon of T patients.
-    delta
-        δ, the error probability of one bound, above 0 and at most 1. Unset, 1/T².
+    explore : float, optional
+        Number of updates of each arm before the comparison begins. The default is round(√T / k + 1) for a trial of T
+        patients.
+    delta : float, optional
+        Error probability δ of one bound, above 0 and at most 1. The default is 1/T².
+
+    See Also
+    --------
+    MediatedThompson : A Bayesian policy with the same purpose.
+    Ucb1 : Upper confidence bounds by one arm.
 
     Notes
     -----
@@ -66,8 +74,8 @@ class HacUcb(ComplianceAwareLearner):
     patients. This follows the program behind the figures of their paper. The deviations:
 
     - P(a|c) is the share among the updates so far; there it is known. Algorithm 1 of the paper, for a P that is
-      known roughly, explores about five times as long and tolerates √(k |Z| ln T) / T^¼ more in the test, |Z| being
-      the number of cells: more than 0.8 at T = 2000 with two arms, so that the test could hardly fail. Neither is
+      known roughly, explores about five times as long and tolerates √(k N ln T) / T^¼ more in the test, where N
+      is the number of cells: more than 0.8 at T = 2000 with two arms, so that the test could hardly fail. Neither is
       done here, and no regret bound of the paper is claimed.
     - "Took nothing" and "took something else" are cells of their own.
     - The authors explore arm by arm in order and take the first of equal arms. Here arms that are equal to twelve

@@ -24,31 +24,43 @@ from adhere.randomness import Stream
 
 @policy("mediated-thompson", state=MediatedPosterior, memo=MediatedMemo)
 class MediatedThompson(ComplianceAwareLearner):
-    """Thompson sampling that uses what people took, as far as the data do not speak against it.
+    """Thompson sampling that uses the arms taken, unless the data contradict this.
 
-    Two hypotheses. *Mediated*: given the arm taken, the reward does not depend on the arm chosen, so that all who
-    took an arm speak for it, whatever they were told. *Confounded*: it does, as where those who take an arm on their
-    own account are other people. One is drawn by its posterior probability, then
+    There are two hypotheses.
+
+    - *Mediated*: given the arm taken, the reward does not depend on the arm recommended. All patients who took an arm
+      are then evidence about it.
+    - *Confounded*: the reward also depends on the arm recommended, for example because patients who take an arm on
+      their own differ from the others.
+
+    One hypothesis is drawn by its posterior probability:
 
         mediated:    θ_a ~ Beta(1 + S_a, 1 + F_a), P(·|c) ~ Dirichlet(1 + n_c);
-                     the c with the largest Σ_a P(a|c) θ_a
-        confounded:  μ_c ~ Beta(1 + S_c, 1 + F_c); the c with the largest μ_c,
+                     recommend the c with the largest Σ_a P(a|c) θ_a
+        confounded:  μ_c ~ Beta(1 + S_c, 1 + F_c); recommend the c with the largest μ_c,
                      which is Thompson sampling under Chosen
 
-    with successes S_a and failures F_a of all who took a, S_c and F_c of all who were told c, and n_ca patients who
-    were told c and took a. With each of them the odds, mediated : confounded, are multiplied by the ratio of the
-    probabilities that the hypotheses gave to the outcome: of all who took a, (1 + S_a) / (2 + N_a), over the same of
-    those who were also told c, (1 + s_ca) / (2 + n_ca) (with failures, if it was one).
+    Here S_a and F_a are the successes and failures of all patients who took a, S_c and F_c those of all patients who
+    were recommended c, and n_ca the number of patients who were recommended c and took a.
+
+    Each outcome multiplies the odds of mediated to confounded by the ratio of the probabilities that the hypotheses
+    gave to it. For a success this ratio is (1 + S_a) / (2 + N_a), from all patients who took a, over
+    (1 + s_ca) / (2 + n_ca), from the patients who were also recommended c. A failure has failures in their place.
 
     Parameters
     ----------
-    odds
-        How much likelier mediated is than confounded before the first patient, above 0; inf for always. Unset, 0.15
-        to the power k - 1 for k arms, since with more of them there is more to be wrong about.
-    fading_odds
-        In place of `odds`, the same over 1 + m for the fewest patients m who were told any one arm. Where the
-        hypotheses agree, the odds grow with m for no other reason than that mediated has fewer means to learn. This
-        takes it back, so that the policy never stops testing.
+    odds : float, optional
+        Prior odds of mediated to confounded, above 0; inf always assumes mediated. The default is 0.15 to the power
+        k - 1 for k arms, because more arms leave more room for error.
+    fading_odds : float, optional
+        Prior odds that replace `odds` and are divided by 1 + m, where m is the smallest number of patients who were
+        recommended the same arm. If both hypotheses fit, the odds grow with m only because mediated has fewer means
+        to learn. Dividing by 1 + m cancels this growth, so that the policy never stops testing.
+
+    See Also
+    --------
+    Thompson : The policy for the confounded hypothesis alone.
+    ThompsonBounded : A hybrid that gives this policy a guarantee.
 
     Notes
     -----

@@ -75,14 +75,14 @@ def _documentation(cls: type[Policy]) -> str:
 
 def _sections(cls: type[Policy]) -> tuple[str, dict[str, str]]:
     """Split the documentation into its first part and its sections by title."""
-    before, *sections = re.split(r"^(\w+)\n-+\n", _documentation(cls), flags=re.MULTILINE)
+    before, *sections = re.split(r"^(\w[\w ]*)\n-+\n", _documentation(cls), flags=re.MULTILINE)
     return before, dict(zip(sections[::2], sections[1::2], strict=True))
 
 
 def _meanings(cls: type[Policy]) -> dict[str, str]:
     """Return the documentation of each parameter, by name."""
     _, titled = _sections(cls)
-    found = re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", titled.get("Parameters", ""), flags=re.MULTILINE)
+    found = re.findall(r"^(\w[\w, ]*?)(?: : .*)?\n((?: +.*\n?)+)", titled.get("Parameters", ""), flags=re.MULTILINE)
     return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
 
 

@@ -50,18 +50,23 @@ class BurnInRule(NamedTuple):
 
 @policy("burn-in", rule=BurnInRule)
 class BurnIn(Guard):
-    """The first patients are randomised in permuted blocks, each of which contains each of k arms equally often.
+    """Randomise the first patients in permuted blocks, in which each of k arms occurs equally often.
 
-    The policy inside learns from them and decides for all who follow.
+    The inner policy learns from these patients, and decides for all later patients.
 
     Parameters
     ----------
-    inner
-        The policy that decides after the burn-in: a learner, a hybrid or another guard.
-    patients
-        The number of patients in the burn-in. A last block that does not fit is cut.
-    block
-        One length for all blocks, a multiple of k. Unset, lengths vary among 2k, 3k and 4k.
+    inner : Policy
+        Policy that decides after the burn-in: a learner, a hybrid or another guard.
+    patients : int, default 60
+        Number of patients in the burn-in. If the last block does not fit, it is cut.
+    block : int, optional
+        Length of every block, a multiple of the number of arms k. By default, lengths vary among 2k, 3k and 4k.
+
+    See Also
+    --------
+    Floor : Keep a minimum probability of every arm.
+    Uniform : Randomise every patient.
 
     Notes
     -----

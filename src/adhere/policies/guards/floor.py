@@ -88,24 +88,29 @@ def protected_control(policies: Iterable[object], arms: Sequence[str]) -> tuple[
 
 @policy("floor", rule=FloorRule)
 class Floor(Guard):
-    """Every arm keeps at least the probability s_j, whatever the policy inside would choose.
+    """Keep the probability of every arm j at s_j or more, whatever the inner policy would choose.
 
         p'_j = s_j + (1 - Σ s) · p_j              (mix)
         p'_j = max(s_j, c · p_j),  Σ p'_j = 1     (clip)
 
-    Mixing shrinks every probability by the same factor. Clipping raises what is below its minimum to it and rescales
-    the rest, again until all have their minimum: it leaves more to the policy inside.
+    Mixing shrinks every probability by the same factor. Clipping raises each probability below its minimum to the
+    minimum and rescales the others, until all have their minimum. Clipping leaves more to the inner policy.
 
     Parameters
     ----------
-    inner
-        The policy to guard: a learner, a hybrid or another guard.
-    share
-        s_j, the minimum of each arm.
-    control
-        That of the first arm, the control; unset, `share`.
-    rule
-        "mix" shrinks the probabilities of the policy inside; "clip" raises only those below their minimum.
+    inner : Policy
+        Policy to guard: a learner, a hybrid or another guard.
+    share : float, default 0.1
+        Minimum probability s_j of each arm.
+    control : float, optional
+        Minimum probability of the first arm, the control. The default is `share`.
+    rule : {"mix", "clip"}, default "mix"
+        Whether to shrink all probabilities of the inner policy ("mix"), or to raise only those below their minimum
+        ("clip").
+
+    See Also
+    --------
+    BurnIn : Randomise the first patients in permuted blocks.
 
     Notes
     -----

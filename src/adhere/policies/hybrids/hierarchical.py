@@ -127,7 +127,7 @@ def _experts(name: str, value: object) -> tuple[AnyLearner, ...] | None:
 
 @policy("hierarchical", rule=HierarchicalRule)
 class HierarchicalBandit(Policy):
-    """A top bandit draws one of several experts; the expert draws the arm.
+    """Draw one of several experts with a top bandit; the expert draws the arm.
 
     The top learns from every round which expert was drawn. An expert under Chosen is *certified*: it learns only from
     rounds it was drawn for, weighted by 1/p where p is the probability of being drawn. The other experts learn from
@@ -135,15 +135,20 @@ class HierarchicalBandit(Policy):
 
     Parameters
     ----------
-    base
-        The learner that is run under Chosen, Actual and Comply.
-    top
-        The learner that draws the expert.
-    experts
-        Any learners under any protocols, instead of a base.
-    recycle
-        Whether certified experts also learn from rounds they were not drawn for: each picks an arm of its own and is
-        told one of the outcomes kept for that arm, once every arm has one. Its weight is then 1.
+    base : Learner, optional
+        Learner that becomes three experts, under Chosen, Actual and Comply.
+    top : Learner, default Exp3()
+        Learner that draws the expert.
+    experts : sequence of learners, optional
+        Learners under any protocols, instead of `base`.
+    recycle : bool, default False
+        Whether certified experts also learn from rounds they were not drawn for. Each selects an arm of its own and
+        learns from a stored outcome of that arm, once every arm has one. The weight of that update is 1.
+
+    See Also
+    --------
+    HierarchicalExp3 : Exponential weights over fixed experts.
+    ThompsonBounded : A hybrid of two policies.
 
     Notes
     -----

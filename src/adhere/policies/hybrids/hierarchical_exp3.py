@@ -62,7 +62,7 @@ class HierarchicalExp3Rule(NamedTuple):
 
 @policy("hierarchical-exp3", rule=HierarchicalExp3Rule)
 class HierarchicalExp3(Policy):
-    """Exponential weights v over three experts, and weights w_i of each expert over the arms.
+    """Keep exponential weights v over three experts, and weights w_i of each expert i over the arms.
 
         v_i ← v_i · exp(-η ℓ / x_i),    w_ij ← w_ij · exp(-ρ ℓ / (x_i y_ij)),    ℓ = 1 - r
 
@@ -71,10 +71,16 @@ class HierarchicalExp3(Policy):
 
     Parameters
     ----------
-    eta
-        η, above 0. Unset, √(2 ln 3 / (3T)) for a horizon of T patients.
-    rho
-        ρ, above 0. Unset, √(2 ln k / (kT)).
+    eta : float, optional
+        Learning rate η of the experts, above 0. The default is √(2 ln 3 / (3T)) for a trial of T patients.
+    rho : float, optional
+        Learning rate ρ of the arms, above 0. The default is √(2 ln k / (kT)).
+
+    See Also
+    --------
+    HierarchicalBandit : A hierarchy of any learners.
+    hierarchical_hedge : The same with the losses of all arms.
+    Exp3 : Exponential weights over arms.
 
     Notes
     -----

@@ -68,14 +68,19 @@ class ThompsonBounded(Policy):
 
     Parameters
     ----------
-    inner
-        The policy that decides where the draws differ.
-    recycle
-        Whether outcomes of the inner policy's rounds are kept: when the two draws agree and an outcome of the third
-        draw's arm is kept, the sampler learns from it and the round goes to the inner policy.
-    literal
-        Whether the inner policy too learns only from rounds it decided ("update algorithm used to pull arm"), which
-        on the stroke trial falls far short of the paper's figure.
+    inner : Policy
+        Policy that decides if the two draws differ.
+    recycle : bool, default False
+        Whether outcomes of the inner policy's rounds are stored. If the two draws agree and the third draw's arm has
+        a stored outcome, the sampler learns from that outcome, and the inner policy decides the round.
+    literal : bool, default False
+        Whether the inner policy learns only from rounds it decided ("update algorithm used to pull arm"). On the
+        stroke trial, this gives much less than the figure in the paper.
+
+    See Also
+    --------
+    HierarchicalBandit : A hybrid that selects one of several experts.
+    Thompson : The sampler that bounds the inner policy.
 
     References
     ----------

@@ -14,15 +14,19 @@ from adhere.randomness import Stream
 
 @policy("always")
 class Always(Learner):
-    """The same arm for every patient.
+    """Recommend the same arm to every patient.
 
     Parameters
     ----------
-    arm
-        The name of the arm, in quotation marks if it has a comma or a bracket; or its number, from 0, where no arm's
-        name is a number.
-    protocol
-        Which arm is credited with a reward; of no effect, since nothing is learned.
+    arm : str or int
+        Name of the arm, or its number from 0 if no name of an arm is a number. In the text of a policy, a name that
+        contains a comma or a bracket needs quotation marks.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward. It has no effect, because the policy learns nothing.
+
+    See Also
+    --------
+    Uniform : Recommend every arm with the same probability.
 
     Notes
     -----

@@ -27,8 +27,13 @@ class BaseThompson(Learner):
 
     Parameters
     ----------
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    Thompson : The same policy on its own, with a faster rule.
+    HierarchicalBandit : The hybrid that needs a weighted Thompson sampler.
 
     Notes
     -----

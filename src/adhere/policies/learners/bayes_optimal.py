@@ -24,16 +24,22 @@ class SuccessCounts(State):
 
 @policy("bayes-optimal", state=SuccessCounts)
 class BayesOptimal(Learner):
-    """The two-arm policy with the highest expected reward over a known number of patients, under uniform priors.
+    """Two-arm policy with the highest expected reward over a known number of patients, under uniform priors.
 
         V_n(s) = max_j E[r + V_{n+1}(s') | arm j, s],    V_T = 0
 
     Parameters
     ----------
-    horizon
-        T, the number of patients it plans for, at most 500. Unset, that of the trial.
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    horizon : int, optional
+        Number of patients T to plan for, at most 500. The default is the number of patients of the trial.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    BayesOptimalAware : The optimum for policies that see the arm taken.
+    optimal_surplus : The expected surplus of this policy.
+    Gittins : An index policy for more arms and longer trials.
 
     Notes
     -----

@@ -37,10 +37,15 @@ class EpsilonGreedy(Learner):
 
     Parameters
     ----------
-    epsilon
-        A fixed ε from 0 to 1, instead of the schedule.
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    epsilon : float, optional
+        Fixed ε from 0 to 1. The default is the schedule.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    Thompson : Explore by posterior sampling instead.
+    Ucb1 : Explore by upper confidence bounds instead.
 
     Notes
     -----

@@ -31,16 +31,22 @@ def gamma_of(n_arms: int, horizon: int) -> float:
 
 @policy("exp3", state=ExponentialWeights, memo=Exp3Memo)
 class Exp3(Learner):
-    """Draw arm j with probability y_j, mixed with uniform exploration, and raise the weight of what paid.
+    """Draw arm j with probability y_j, mixed with uniform exploration, and raise the weight of arms with rewards.
 
         y_j = (1 - γ) w_j / Σ_i w_i + γ/k,    w_j ← w_j · exp((γ/k) · r / y_j)
 
     Parameters
     ----------
-    gamma
-        γ, above 0 and at most 1. Unset, min(1, √(k ln k / ((e-1) T))) for a horizon of T patients (Corollary 3.2).
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    gamma : float, optional
+        Exploration γ, above 0 and at most 1. The default is min(1, √(k ln k / ((e-1) T))) for a trial of T patients
+        (Corollary 3.2).
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    HierarchicalExp3 : Exponential weights over three experts.
+    hedge : Exponential weights if the losses of all arms are known.
 
     Notes
     -----

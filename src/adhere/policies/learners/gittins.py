@@ -27,7 +27,7 @@ class GittinsState(State):
 
 @policy("gittins", state=GittinsState)
 class Gittins(Learner):
-    """The arm with the largest finite-horizon Gittins index, uniform priors.
+    """Recommend the arm with the largest finite-horizon Gittins index, under uniform priors.
 
         ν(s, f, n) = max_τ E[rewards up to τ] / E[τ],    1 ≤ τ ≤ n
 
@@ -37,10 +37,15 @@ class Gittins(Learner):
 
     Parameters
     ----------
-    horizon
-        T, the number of patients it plans for, at most 1000. Unset, that of the trial.
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    horizon : int, optional
+        Number of patients T to plan for, at most 1000. The default is the number of patients of the trial.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    BayesOptimal : The optimal policy for two arms.
+    Thompson : A policy that needs no number of patients.
 
     Notes
     -----

@@ -25,7 +25,7 @@ class KlUcbState(State):
 
 @policy("kl-ucb", state=KlUcbState)
 class KlUcb(Learner):
-    """The arm with the highest upper confidence bound by Bernoulli divergence.
+    """Recommend the arm with the highest upper confidence bound by Bernoulli divergence.
 
         max {q : n_j · d(mean_j, q) ≤ log t + c · log log t},
         d(p, q) = p log(p/q) + (1 - p) log((1 - p)/(1 - q))
@@ -34,10 +34,14 @@ class KlUcb(Learner):
 
     Parameters
     ----------
-    c
-        Weight of log log t, at least 0. The regret bound is proved for c = 3; the paper recommends 0 in practice.
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    c : float, default 0
+        Weight of log log t, at least 0. The regret bound is proved for c = 3. The paper recommends 0 in practice.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    Ucb1 : A simpler bound, which is never tighter.
 
     Notes
     -----

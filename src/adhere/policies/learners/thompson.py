@@ -15,12 +15,18 @@ from adhere.randomness import Stream
 
 @policy("thompson", state=BetaPosterior)
 class Thompson(Learner):
-    """Draw θ_j ~ Beta(1 + successes_j, 1 + failures_j) for each arm; pick the largest.
+    """Draw θ_j ~ Beta(1 + successes_j, 1 + failures_j) for each arm, and recommend the arm with the largest draw.
 
     Parameters
     ----------
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    BaseThompson : The weighted form, for hierarchies.
+    TopTwoThompson : Learn more about the second-best arm.
+    MediatedThompson : Learn from both the arm recommended and the arm taken.
 
     Notes
     -----

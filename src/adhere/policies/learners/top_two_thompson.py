@@ -23,21 +23,25 @@ class TopTwoMemo(Memo):
 
 @policy("top-two-thompson", state=BetaPosterior, memo=TopTwoMemo)
 class TopTwoThompson(Learner):
-    """Draw a leader by Thompson sampling; with probability 1 - β draw again until another arm leads, and pick that.
+    """Draw a leader by Thompson sampling; with probability 1 - β, draw again until another arm leads.
 
-    With α_j the posterior probability that arm j is the best, it picks arm j with probability
+    If α_j is the posterior probability that arm j is the best, arm j is recommended with probability
 
         α_j · (β + (1 - β) · Σ_{i≠j} α_i / (1 - α_i)).
 
-    Thompson sampling comes to give the best arm to nearly everybody, so that little is learned of the others. This
-    gives it to a share β: it is made to find the best arm, not to gain while it does.
+    Thompson sampling eventually recommends the best arm to nearly everybody, and learns little about the others. This
+    policy recommends it to a share β of patients. It is made to find the best arm, not to gain meanwhile.
 
     Parameters
     ----------
-    beta
-        β, the probability of picking the leader, above 0 and at most 1. With 1 it is Thompson sampling.
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    beta : float, default 0.5
+        Probability β of recommending the leader, above 0 and at most 1. With β = 1, this is Thompson sampling.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    Thompson : Recommend the leader always.
 
     Notes
     -----

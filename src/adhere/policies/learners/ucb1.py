@@ -20,7 +20,7 @@ class Ucb1State(State):
 
 @policy("ucb1", state=Ucb1State)
 class Ucb1(Learner):
-    """The arm with the highest upper confidence bound.
+    """Recommend the arm with the highest upper confidence bound.
 
         mean_j + √(2 ln n / n_j)
 
@@ -28,8 +28,13 @@ class Ucb1(Learner):
 
     Parameters
     ----------
-    protocol
-        Which arm is credited with a reward: "chosen", "actual", "comply" or a credit table.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    KlUcb : A tighter bound for rewards of 0 and 1.
+    HacUcb : Upper confidence bounds that use the arm taken.
 
     Notes
     -----

@@ -13,12 +13,17 @@ from adhere.randomness import Stream, uniform
 
 @policy("uniform")
 class Uniform(Learner):
-    """Each of k arms with probability 1/k, whatever was seen.
+    """Recommend each of k arms with probability 1/k, whatever was observed.
 
     Parameters
     ----------
-    protocol
-        Which arm is credited with a reward; of no effect, since nothing is learned.
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward. It has no effect, because the policy learns nothing.
+
+    See Also
+    --------
+    Always : Recommend the same arm to every patient.
+    BurnIn : Randomise in permuted blocks first.
 
     Examples
     --------
