@@ -1,6 +1,7 @@
-"""Analysis of a treatment that not everybody took: arrays in, estimates with their intervals out.
+"""Analysis of trials with non-compliance: takes arrays and returns estimates with intervals.
 
-Each part can be called by itself, on `Records`: `from adhere.analysis.bounding.bounds import bounds`, and so on.
+Each part can also be called by itself with `Records`; for example, `from adhere.analysis.bounding.bounds import
+bounds`.
 
 >>> from adhere.analysis import RunningSequence, View
 >>> running = RunningSequence(1, 0, View.INTENTION_TO_TREAT)
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from adhere.analysis.estimates import View as View
     from adhere.analysis.records import Records as Records
 
-# Looked up when first used: a live trial needs the means alone.
+# Modules are imported on first use, because a live trial needs only the means.
 _HOMES = {
     "Analysis": "analysis",
     "Records": "records",

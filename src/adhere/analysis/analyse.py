@@ -1,4 +1,4 @@
-"""Analyse the records of a trial: every view side by side, what each promises, and which can be trusted."""
+"""Analyse the records of a trial: every view side by side, what each guarantees, and which can be trusted."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,7 +33,7 @@ from adhere.errors import InputError
 
 MAX_SUBGROUPS = 50
 MIN_LEVEL, MAX_LEVEL = 0.5, 0.9999
-_SAME = 1e-9  # probabilities that differ by less are the same
+_SAME = 1e-9  # probabilities that differ by less count as equal
 
 
 def analyse_records(
@@ -45,12 +45,13 @@ def analyse_records(
     lower_is_better: bool | None = None,
     fixed_allocation: bool = False,
 ) -> Analysis:
-    """Every view of the records; `randomisation` runs the test by replay, for which a trial's log is needed.
+    """Analyse records by every view.
 
-    `level` is that of all confidence sets, `margin` the difference up to which outcomes given the arm taken count as
-    not depending on the arm chosen. With `lower_is_better`, by default if the design of a live trial says so, an
-    outcome y is read as 1 − y; the digest is that of the data as they are read. `fixed_allocation` declares the
-    probabilities of arms fixed in advance, and this the only look.
+    `level` is the level of all confidence sets. `margin` is the equivalence margin of mediation: up to this
+    difference, outcomes given the arm taken count as not depending on the arm chosen. `randomisation` runs the
+    randomisation test by replay, which needs a trial's log. With `lower_is_better`, an outcome y is read as 1 − y;
+    the default is the direction of the records. The digest is of the data as read. `fixed_allocation` declares that
+    the probabilities of arms were fixed in advance and that this is the only look.
     """
     check_options(level, margin)
     lower_is_better = records.lower_is_better if lower_is_better is None else lower_is_better
@@ -83,16 +84,16 @@ def analyse_running(
     margin: float = 0.05,
     lower_is_better: bool = False,
 ) -> Analysis:
-    """The records of a trial that goes on, with confidence sequences that were kept up to date with them.
+    """Analyse the records of a running trial, given confidence sequences that are up to date.
 
-    As `analyse_records`, without what takes longer or holds for one look only: no AIPW, no subgroups, no
-    randomisation test. `lower_is_better` says that the records were made by `as_benefit`.
+    Like `analyse_records`, but without methods that take longer or are valid for a single look only: no AIPW, no
+    subgroups and no randomisation test. `lower_is_better` means that the records were made by `as_benefit`.
     """
     return _judged(_drafted(records, sequences, level, margin, lower_is_better=lower_is_better))
 
 
 def _directed(records: Records, lower_is_better: bool) -> Records:
-    """Return the records with the direction they are analysed in, and the digest that goes with it."""
+    """Return the records with the direction of the analysis and the matching digest."""
     if records.lower_is_better == lower_is_better:
         return records if records.digest else replace(records, digest=digest_of(records))
     warnings = records.warnings if lower_is_better else (*records.warnings, say("against_the_records"))
@@ -101,7 +102,7 @@ def _directed(records: Records, lower_is_better: bool) -> Records:
 
 
 def as_benefit(records: Records, lower_is_better: bool) -> Records:
-    """Return the records with outcomes that are better when higher: an outcome y as 1 − y if lower is better."""
+    """Return records in which higher outcomes are better; if lower is better, an outcome y becomes 1 − y."""
     return replace(records, reward=1.0 - records.reward) if lower_is_better else records
 
 
@@ -113,7 +114,7 @@ def _drafted(
     *,
     lower_is_better: bool,
 ) -> Analysis:
-    """Results that follow from the records alone, not yet judged."""
+    """Compute the results that follow from the records alone, before judging which to trust."""
     adaptive, reason = is_adaptive(records), why_not(records)
     balance = stratum_balance(records, adaptive=adaptive)
     depends = balance is not None and balance.depends
@@ -154,20 +155,20 @@ def _drafted(
 
 
 def _judged(draft: Analysis) -> Analysis:
-    """With what can be trusted of it, and what cannot."""
+    """Add which results can be trusted, and withhold those that cannot."""
     draft = without_promises(without_invalid(draft))
     return replace(draft, estimands=estimands(draft), warnings=warnings(draft), verdict=verdict(draft))
 
 
 def check_options(level: object, margin: object) -> None:
-    """Check the level of confidence sets and the equivalence margin, and that what computes them is installed."""
+    """Check the confidence level, the equivalence margin, and that SciPy is installed."""
     if not is_number(level) or not MIN_LEVEL <= level <= MAX_LEVEL:
         raise InputError("level", level, f"a number from {MIN_LEVEL} to {MAX_LEVEL}, such as 0.95")
     if not is_number(margin) or not 0.0 < margin < 1.0:
         raise InputError("margin", margin, "a difference above 0 and below 1, such as 0.05")
     try:
         is_installed = find_spec("scipy") is not None
-    except ImportError:  # as where an import hook refuses it
+    except ImportError:  # for example, if an import hook refuses it
         is_installed = False
     if not is_installed:
         extra = "the analysis extra: pip install 'adhere[analysis]' (in a checkout: '.[analysis]')"
@@ -175,7 +176,7 @@ def check_options(level: object, margin: object) -> None:
 
 
 def is_adaptive(records: Records) -> bool:
-    """Whether the probability of an arm changed from one decision to the next in a stratum, where it is known."""
+    """Return whether the known probability of an arm changed within a stratum."""
     if records.probabilities is None:
         return False
     stratum = np.zeros(len(records), dtype=np.int64) if records.stratum is None else records.stratum
@@ -188,7 +189,7 @@ def is_adaptive(records: Records) -> bool:
 
 
 def _turned(test: RandomisationTest) -> RandomisationTest:
-    """The test with outcomes read the other way round: as it is two-sided, its p-value stays."""
+    """Return the test for reversed outcomes; the test is two-sided, so its p-value is unchanged."""
     return test if test.statistic is None else replace(test, statistic=-test.statistic)
 
 

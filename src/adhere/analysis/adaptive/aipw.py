@@ -1,4 +1,4 @@
-"""Adaptively weighted, augmented inverse-probability-weighted estimates at one time fixed in advance."""
+"""Adaptively weighted AIPW estimates (augmented inverse probability weighting) at one look, fixed in advance."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from adhere.intervals import normal_quantile
 
 _METHOD: Final = "adaptively weighted AIPW"
 _SMALLEST: Final = 1e-100  # probabilities whose inverse can be squared
-_FEWEST: Final = 2  # outcomes of each arm without which there is no estimate
-_FEW: Final = 30  # patients times the smallest probability: with fewer, 95% sets covered 75% to 92% of the time
+_FEWEST: Final = 2  # outcomes that each arm needs for an estimate
+_FEW: Final = 30  # patients times the smallest probability; below this, 95% sets covered 75% to 92% of the time
 
 
 @dataclass(frozen=True)
 class AipwEstimate(OfPair):
-    """An effect estimated from data of an adaptive allocation, with an interval that holds in large samples.
+    """Effect estimated from an adaptive allocation, with an interval that is valid in large samples.
 
-    `by_stratum` says that it is the average of the strata's effects, weighted by their numbers of patients.
+    With `by_stratum`, the effect is the average of the effects in the strata, weighted by their numbers of patients.
     """
 
     difference: Quantity
@@ -35,35 +35,41 @@ class AipwEstimate(OfPair):
 
 
 class _Compared(NamedTuple):
-    """The decisions with all reports that are needed, as two arms i and j are compared on them."""
+    """Decisions with complete reports, coded for the comparison of two arms i and j."""
 
     entry: Ints
     arm: Ints  # 1 for i, 0 for j, -1 for any other
-    probabilities: Floats  # of j and of i
+    probabilities: Floats  # columns: arm j, arm i
     reward: Floats
-    taken: Floats  # 1 where i was taken
+    taken: Floats  # 1 if arm i was taken
     seen: Ints
     known_at: Ints
-    after: Ints  # the first decision after its batch, and so after it
-    stratum: Ints  # 0 where strata are not averaged
-    patients: Floats  # by stratum, also those who lack a report
+    after: Ints  # index of the first decision after the batch that this decision belongs to
+    stratum: Ints  # all 0 if strata are not averaged
+    patients: Floats  # number of patients by stratum, including patients without a report
     lacks_reports: bool
-    is_pooled: bool = False  # strata are pooled, though they should not be
+    is_pooled: bool = False  # strata were pooled because one of them has too few outcomes
 
 
 def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> tuple[AipwEstimate, ...]:
-    """Each pair of arms by intention-to-treat and, where they are defined, compliers; none without probabilities.
+    """Estimate the effects of each pair of arms by intention-to-treat and, where defined, for compliers.
 
-    For decision t and arm a, Γ_t(a) = m_t(a) + 1{Z_t=a}·(Y_t - m_t(a))/π_t(a), m_t(a) the mean of the outcomes of arm
-    a known at t (before its batch, where the order is not known), shrunk towards ½ by one. The effect is the mean of
-    Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))): such scores have a standard deviation of
-    about 1/h_t, so that no few of them decide the variance. For compliers the same is done with D for Y; their ratio
-    has a Fieller set. `by_stratum` does so within each stratum, and weights strata by their patients:
-    where the probabilities depend on the stratum, h_t would make an evenly split one count more. That needs two
-    outcomes of each arm in each stratum; otherwise strata are not told apart.
+    Return an empty tuple if the records have no probabilities.
 
-    Sets are marked approximate where the patients of the pair, or of one of its strata, times the smallest
-    probability of an arm are fewer than 30: by then rare draws decide the estimate, which is not normal.
+    For decision t and arm a, the score is Γ_t(a) = m_t(a) + 1{Z_t=a}·(Y_t - m_t(a))/π_t(a). Here m_t(a) is the mean
+    of the outcomes of arm a known at t (before the batch of t, if the order within a batch is unknown), shrunk
+    towards ½ by one pseudo-observation.
+
+    The effect is the mean of Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))). The standard
+    deviation of a score is about 1/h_t, so these weights keep a few scores from dominating the variance. For
+    compliers the same estimate is also made with D in place of Y; the ratio of the two has a Fieller set.
+
+    With `by_stratum`, the estimate is made within each stratum, and strata are weighted by their numbers of patients.
+    Otherwise, if the probabilities depend on the stratum, h_t would give more weight to evenly split strata. Each
+    stratum needs two outcomes of each arm; if one has fewer, strata are pooled.
+
+    A set is marked approximate if the number of patients of the pair (or of one of its strata) times the smallest
+    probability of an arm is below 30. Then rare draws dominate the estimate, and its distribution is not normal.
 
     References
     ----------
@@ -108,7 +114,7 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
 
 
 def _with_strata(compared: _Compared, stratum: Ints) -> _Compared:
-    """The same with strata, if each has enough outcomes of both arms that either could have been drawn for."""
+    """Add strata if each has enough outcomes of both arms from patients who could have been assigned either."""
     strata, own = np.unique(stratum[compared.entry], return_inverse=True)
     by_chance = compared.probabilities.min(axis=1) > 0.0
     counts = [np.bincount(own[(compared.arm == arm) & by_chance], minlength=len(strata)) for arm in (0, 1)]
@@ -148,7 +154,7 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
 
 
 def _is_rare(compared: _Compared) -> bool:
-    """Whether the patients of the pair times the smallest probability are few, in the stratum where it is least."""
+    """Return whether any stratum has too few patients of the pair, times the smallest probability of an arm."""
     smallest = compared.probabilities.min(axis=1)
     for one in np.unique(compared.stratum):
         own = (compared.stratum == one) & (compared.arm >= 0) & (smallest > 0.0)
@@ -158,11 +164,11 @@ def _is_rare(compared: _Compared) -> bool:
 
 
 class _Weighted(NamedTuple):
-    """A weighted mean of scores, strata by their shares of the patients, and how far each score is off."""
+    """Weighted mean of scores, with strata weighted by their shares of the patients, and its deviations."""
 
     mean: float
-    off: Floats  # of each decision, from the mean of its stratum, weighted
-    by_stratum: Floats  # how far the means of strata are off
+    off: Floats  # weighted deviation of each decision's score from the mean of its stratum
+    by_stratum: Floats  # deviations of the stratum means from the overall mean
     shares: Floats
     n_patients: float
 
@@ -176,16 +182,17 @@ class _Weighted(NamedTuple):
         return _Weighted(mean, weights * (scores - means[stratum]), means - mean, shares, n)
 
     def covariance(self, other: _Weighted) -> float:
-        """Covariance of two such means: within strata, plus that from the random shares of strata."""
+        """Return the covariance of two means: within strata, plus the part from the random shares of strata."""
         between = float(self.shares @ (self.by_stratum * other.by_stratum)) / self.n_patients
         return float(self.off @ other.off) + between
 
 
 def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
-    """Γ(i) - Γ(j) of every decision, 0 where an arm could not have been drawn.
+    """Compute Γ(i) - Γ(j) for every decision; it is 0 where one of the arms could not have been drawn.
 
-    Means are over all strata: those of a stratum are of fewer patients, and adaptive draws bias them more. Where
-    reports are missing they are those of the decision's stratum, as loss in some arms would bias the others.
+    Means are taken over all strata: the mean of one stratum has fewer patients, and adaptive draws bias it more. If
+    reports are missing, means are taken within the decision's stratum, because losses that differ between strata
+    would otherwise bias the means.
     """
     scores = np.zeros(len(outcome))
     seen = np.maximum.accumulate(compared.seen)

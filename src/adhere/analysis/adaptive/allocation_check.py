@@ -1,4 +1,4 @@
-"""Were arms drawn with the probabilities in the log? A bet against it, valid whenever one stops."""
+"""Test whether arms were drawn with the logged probabilities. The test is valid whenever the trial stops."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MAX_LOG: Final = 700.0
 
 @dataclass(frozen=True)
 class AllocationCheck:
-    """How often each arm was assigned and was to be expected, and what a bet against the log has won.
+    """Result of the allocation check: observed and expected counts by arm, and the e-value of bets against the log.
 
-    e is the average over the arms of the bets on each of them, when it was largest; `log_e_by_arm` are theirs at
-    that time. By Ville's inequality it ever reaches 1/α with a probability of at most α if arms are drawn as logged:
-    there it is rejected.
+    The e-value is the average of the bets on each arm, at the decision where that average was largest; `log_e_by_arm`
+    has the logarithms of the arms' bets at that decision. If arms are drawn as logged, the e-value ever reaches 1/α
+    with a probability of at most α (Ville's inequality). The log is rejected if it does.
     """
 
     arms: tuple[str, ...]
@@ -36,10 +36,12 @@ class AllocationCheck:
 
 
 def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck | None:
-    """Bet on and against every arm; None where no exact probabilities were logged.
+    """Check the allocation by betting on and against every arm.
 
-    For arm j and each of several λ the product Π(1 + λ·(1{Z=j} - π_j)) is a martingale if arms are drawn with the
-    logged probabilities. The bet on arm j is the average over λ = ±1/2, ±1/4, …, ±1/512.
+    Return None if no exact probabilities were logged.
+
+    For arm j and each λ, the product Π(1 + λ·(1{Z=j} - π_j)) is a martingale if arms are drawn with the logged
+    probabilities. The bet on arm j is the average of these products over λ = ±1/2, ±1/4, …, ±1/512.
 
     >>> chosen, half = np.array([0, 1] * 50), np.full((100, 2), 0.5)
     >>> records = Records("a", "b", ("old", "new"), chosen, chosen, np.ones(100), probabilities=half)
@@ -51,7 +53,7 @@ def allocation_check(records: Records, level: float = 0.95) -> AllocationCheck |
         return None
     batch = None if records.batch is None else records.batch[kept]
     drawn = _Drawn(records.chosen[kept], records.probabilities[kept], records.patients[kept], batch)
-    # Of two arms one mirrors the other, and λ stands on both sides: what bets on them win is the same.
+    # With two arms, one mirrors the other and λ has both signs, so the bets on both arms win the same.
     bet_on = (0,) if records.n_arms == 2 else range(records.n_arms)
     by_arm = np.array([_log_e(drawn, arm) for arm in bet_on])
     together = _log_mean(by_arm)
@@ -96,12 +98,17 @@ class _Drawn(NamedTuple):
     batch: Ints | None
 
     def n_impossible(self) -> int:
-        """Patients assigned an arm that could not have been drawn."""
+        """Return the number of patients who were assigned an arm with probability 0."""
         own = self.probabilities[np.arange(len(self.chosen)), self.chosen]
         return int(self.patients[own == 0.0].sum())
 
     def looks(self) -> Ints:
-        """Where the stretches between two looks begin; rows of counts are in no order, so one looks at the end.
+        """
+        Nor is a batch, so one looks between batches.
+        Return the start index of each interval between looks.
+
+        Rows of counts have no order, so there is one look, at the end. The order within a batch is unknown, so looks
+        are between batches.
 
         Nor is a batch, so one looks between batches.
         """
@@ -111,13 +118,13 @@ class _Drawn(NamedTuple):
 
 
 def _log_e(drawn: _Drawn, arm: int) -> Floats:
-    """The logarithm of what the bets on one arm have won at each look."""
+    """Return the logarithm of the wealth of the bets on one arm at each look."""
     surprise, looks = (drawn.chosen == arm) - drawn.probabilities[:, arm], drawn.looks()
     won = [np.cumsum(np.add.reduceat(drawn.patients * np.log1p(bet * surprise), looks)) for bet in _BETS]
     return _log_mean(np.array(won))
 
 
 def _log_mean(logs: Floats) -> Floats:
-    """The logarithm of the mean over the first axis."""
+    """Return the logarithm of the mean over the first axis, given logarithms."""
     top = logs.max(axis=0)
     return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))

@@ -1,4 +1,4 @@
-"""Confidence sequences for effects under adaptive allocation: sets that hold whenever one stops."""
+"""Confidence sequences for effects under adaptive allocation: sets that stay valid whenever the trial stops."""
 
 import math
 from dataclasses import dataclass, replace
@@ -20,13 +20,15 @@ _MAX_GRID = 100_001
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceSequence(OfPair):
-    """The effects that the records do not refute, after every number of decisions.
+    """Confidence sets for one effect, by number of decisions.
 
-    After `t[m]` decisions they lie from `low[m]` to `high[m]`; `final` is the set at the end. Where no constant
-    effect is left, `final` is empty, `drift_at` is the number of decisions after which it was so, and `t` ends
-    before. `log_wealth_at_zero` is the logarithm of the largest wealth so far of the two bets against "no effect",
-    `p_value` = min(1, 2 / wealth) the p-value that follows, valid whenever one stops. `n_used` counts the decisions
-    between the two arms whose outcome is known, `n_pending` those that entered at their worst case.
+    After `t[m]` decisions the set is from `low[m]` to `high[m]`; `final` is the set at the end. If the records refute
+    every constant effect, `final` is empty, `drift_at` is the number of decisions at which that happened, and `t`
+    ends before it.
+
+    `log_wealth_at_zero` is the logarithm of the largest wealth so far of the two bets against "no effect". `p_value`
+    = min(1, 2 / wealth) is the corresponding p-value, valid whenever the trial stops. `n_used` counts the decisions
+    between the two arms with a known outcome, `n_pending` the decisions that enter at their worst case.
     """
 
     final: ConfidenceSet
@@ -43,21 +45,21 @@ class ConfidenceSequence(OfPair):
 
 
 class RunningSequence:
-    """A confidence sequence that grows with its records: the same sets, to the last bit, as from all of them at once.
+    """Confidence sequence that is updated as records arrive, bit for bit equal to one computed all at once.
 
-    Decisions whose outcome is known are played once. Those from the first pending outcome on are played again when
-    the sequence is asked for, since its factor is not settled yet.
+    Decisions with a known outcome are played once. From the first pending outcome on, decisions are played again at
+    each request, because the factor of a pending outcome is not settled yet.
 
     Parameters
     ----------
     treatment, control
-        The arms, by number.
+        Indices of the two arms.
     view
         INTENTION_TO_TREAT or COMPLIERS.
     level
         The probability that no set of the sequence ever misses.
     n_grid
-        How many effects from -1 to 1 are tried; an even number is raised by one, so that 0 is tried.
+        Number of effects from -1 to 1 that are tried. An even number is raised by one, so that 0 is among them.
 
     >>> records = Records("a", "b", ("old", "new"), np.array([0, 1] * 200), np.array([0, 1] * 200),
     ...                   np.array([0.0, 1.0] * 200), probabilities=np.full((400, 2), 0.5))
@@ -94,10 +96,10 @@ class RunningSequence:
         self._bets = RunningBets(treatment, control, view, level, n_grid)
 
     def update(self, records: Records) -> None:
-        """Go on with decisions made after all those before; their outcomes may be missing as yet.
+        """Add decisions made after all earlier ones; their outcomes may still be missing.
 
-        Places in the log, if any, are those of the whole log. A batch of decisions must be whole: those of the next
-        call are taken as later.
+        Positions in the log, if given, count from the start of the whole log. A batch must not be split over two
+        calls: decisions of the next call are treated as later.
         """
         self._check(records)
         self._bets.add(records)
@@ -112,10 +114,10 @@ class RunningSequence:
         self._names = records.arms[treatment], records.arms[control]
 
     def revise(self, records: Records, n_same: int = 0) -> None:
-        """Take all records again, as after a correction; not for a sequence that was updated piece by piece.
+        """Replace all records, for example after a correction.
 
-        The first `n_same` decisions, and what is known of them, must be as they were the last time: most of what
-        was played of them is not played again. Decisions of one batch are not allowed for.
+        The first `n_same` decisions and their reports must be the same as the last time; most of them are not played
+        again. Do not use this for a sequence that was updated with `update`, or for records with batches.
         """
         self._check(records)
         if records.batch is not None:
@@ -125,14 +127,15 @@ class RunningSequence:
     def report(
         self, entry: int, *, reward: float | None = None, actual: int | None = None, at: int | None = None
     ) -> None:
-        """Tell the outcome, or the arm taken, of an earlier decision (counted from 0), known from place `at` on.
+        """Report the outcome or the arm taken for an earlier decision (counted from 0).
 
-        Without places in a log it is known from the next decision on.
+        The report is known from position `at` in the log on. If the records have no positions, it is known from the
+        next decision on.
         """
         self._bets.report(entry, None if reward is None else check_reward("reward", reward), actual, at)
 
     def sequence(self, n_times: int = 200) -> ConfidenceSequence:
-        """The sets so far, at about `n_times` numbers of decisions."""
+        """Return the sets so far, at about `n_times` numbers of decisions."""
         bets = self._bets
         wealth = bets.wealth()
         refuted_at, largest = wealth.refuted_at(), float(wealth.log_largest[len(wealth.theta) // 2])
@@ -162,7 +165,7 @@ class RunningSequence:
 
 
 def final_set(low: Floats, high: Floats, drift_at: int | None, method: str, level: float) -> ConfidenceSet:
-    """The last set of a sequence; it is empty after drift."""
+    """Return the last set of a sequence; it is empty after drift."""
     if drift_at is not None:
         return ConfidenceSet(math.inf, -math.inf, method, Validity.ANY_TIME, Shape.EMPTY, level)
     return ConfidenceSet(float(low[-1]), float(high[-1]), method, Validity.ANY_TIME, level=level)
@@ -171,10 +174,10 @@ def final_set(low: Floats, high: Floats, drift_at: int | None, method: str, leve
 def confidence_sequences(
     records: Records, level: float = 0.95, n_grid: int = 1001, n_times: int = 200
 ) -> tuple[ConfidenceSequence, ...]:
-    """A sequence for each pair of arms, every other arm against control first: intention-to-treat, then compliers.
+    """Compute a confidence sequence for each pair of arms: by intention-to-treat, then for compliers.
 
-    None where `why_not` says why; none for compliers where nothing is known of what was taken, or where patients
-    assigned one of the two arms took a third.
+    Pairs with control come first. The result is empty if `why_not` returns a reason. A pair has no sequence for
+    compliers if no treatment taken is known, or if patients assigned one of the two arms took a third.
     """
     if why_not(records):
         return ()
@@ -190,7 +193,7 @@ def confidence_sequences(
 
 
 def why_not(records: Records) -> str:
-    """Why there are no confidence sequences of these records, in a sentence; empty if there are."""
+    """Return a sentence on why these records have no confidence sequences, or an empty string if they have."""
     if records.probabilities is None:
         return say("sequences_need_probabilities")
     if records.count is not None and bool(np.any(records.count != 1)):
@@ -203,7 +206,7 @@ def why_not(records: Records) -> str:
 
 
 def why_no_compliers(records: Records, treatment: int, control: int) -> str:
-    """Why the effect on compliers is not estimated for two arms, in a sentence; empty if it is."""
+    """Return a sentence on why two arms have no estimate for compliers, or an empty string if they have one."""
     of_pair = records.is_one_of(treatment, control)
     actual = records.actual[of_pair]
     if not np.any(actual != NOT_KNOWN):
@@ -213,11 +216,11 @@ def why_no_compliers(records: Records, treatment: int, control: int) -> str:
     return ""
 
 
-_TINY: Final = 0.01  # a probability below which an allocation is said to have no floor
+_TINY: Final = 0.01  # an allocation with a probability below this is reported as having no floor
 
 
 def note_on(view: View, bets: RunningBets, drift_at: int | None) -> str:
-    """The target, drift, what was left out, what is not known, and how much the allocation can tell."""
+    """Return the note of a sequence: its target, drift, exclusions, missing reports and information."""
     sentences = [say("constant_target") if drift_at is None else say("sequence_drifted", drift_at=drift_at)]
     if view is View.COMPLIERS:
         sentences.append(say("under_monotonicity"))

@@ -1,4 +1,4 @@
-"""Test whether outcomes drifted over time; some limits assume that late patients are like early ones."""
+"""Test for drift of outcomes over time. Some limits assume that late patients are like early patients."""
 
 from typing import Final
 
@@ -6,22 +6,23 @@ import numpy as np
 
 from adhere.analysis.records import Records
 
-_DEGREE: Final = 3  # of the polynomial in time: a trend, a bend, a wave
+_DEGREE: Final = 3  # degree of the polynomial in time
 _LEVEL: Final = 0.01
-_FEWEST: Final = 20  # known outcomes, below which nothing is tested
+_FEWEST: Final = 20  # known outcomes needed for the test
 
 
 def outcomes_drifted(records: Records) -> bool:
-    """Whether outcomes changed over time, given the arm assigned, by more than chance explains (p < 0.01)."""
+    """Return whether outcomes changed over time, given the arm assigned, beyond chance (p < 0.01)."""
     p = drift_p_value(records)
     return p is not None and p < _LEVEL
 
 
 def drift_p_value(records: Records) -> float | None:
-    """P-value of "no drift": outcomes are unrelated to a cubic in time, given the arm assigned and the stratum.
+    """Return the p-value of "no drift", or None if there are too few outcomes.
 
-    A score test with the variance of permutations within arm and stratum. Under Thompson sampling without drift p
-    was below 0.01 in 0.3% to 1.5% of simulated trials. Returns None with too few outcomes.
+    Without drift, outcomes are unrelated to a cubic in time, given the arm assigned and the stratum. This is a score
+    test with the variance of permutations within arm and stratum. Under Thompson sampling without drift, p was below
+    0.01 in 0.3% to 1.5% of simulated trials.
 
     >>> chosen, late = np.arange(400) % 2, np.arange(400) >= 200
     >>> steady, rising = np.arange(400) // 2 % 2 * 1.0, (np.arange(400) * 7 % 10 < np.where(late, 8, 3)) * 1.0
@@ -38,7 +39,7 @@ def drift_p_value(records: Records) -> float | None:
     time = known if records.batch is None else records.batch[known]
     span = float(np.ptp(time)) or 1.0
     since_start = (time - time.min()).astype(np.float64)
-    basis = np.polynomial.legendre.legvander(2.0 * since_start / span - 1.0, _DEGREE)[:, 1:]  # of degrees 1 to 3
+    basis = np.polynomial.legendre.legvander(2.0 * since_start / span - 1.0, _DEGREE)[:, 1:]  # degrees 1 to 3
     group = records.chosen[known].astype(np.int64)
     if records.stratum is not None:
         group = group + records.n_arms * (records.stratum[known].astype(np.int64) + 1)

@@ -1,4 +1,4 @@
-"""Play an allocation again and again by the schedule of a trial: when arms were recommended and reports came."""
+"""Replay an allocation many times with the schedule of a trial: when arms were recommended and reports arrived."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from adhere.randomness import Words
 class Schedule:
     """The order of recommendations and reports.
 
-    `steps[run, i]` says of step i: which patient, what happens, and which row of the table of rewards a report is
-    from, the patient's own unless it was corrected. There is one run, for a schedule that all runs share, or one for
-    each. A patient's recommendation comes before his reports.
+    `steps[run, i]` has three parts for step i: the patient, the kind of step, and the row of the table of rewards
+    that a report is from. That row is the patient's own unless the report was corrected. The first axis has length 1
+    if all runs share a schedule. A patient's recommendation comes before the patient's reports.
     """
 
     n_patients: int
@@ -44,18 +44,19 @@ class Schedule:
 
     @staticmethod
     def delayed(delay: int | Ints, n_patients: int | None = None, actual_delay: int | Ints | None = None) -> Schedule:
-        """Reports that come so many patients later.
+        """Return a schedule in which each report comes a given number of patients later.
 
         Parameters
         ----------
         delay
-            With delay d the reward of patient t is known from patient t + d + 1 on: with 0 before the next one is
-            recommended anything, as in a simulation. One number, one for each patient, or one for each run and
-            patient; NEVER for a reward that does not come.
+            With delay d, the reward of patient t is known from patient t + d + 1 on. With delay 0 it is known before
+            the next recommendation, as in a simulation. Give one number, one per patient, or one per run and patient;
+            NEVER means that the reward does not come.
         n_patients
-            Needed where `delay` is one number.
+            Number of patients; required if `delay` is one number.
         actual_delay
-            Likewise for what was taken, where it does not come with the reward. It is of no use without a reward.
+            Delay of the report of the treatment taken, if it does not come with the reward. It is ignored without a
+            reward.
 
         Examples
         --------
@@ -73,7 +74,7 @@ class Schedule:
             np.where(comes, np.where(is_together, OUTCOME, REWARD), NOTHING),
             np.where(comes & ~is_together & (actual_delays < NEVER), ACTUAL, NOTHING),
         ]
-        far = 3 * n  # behind all others, whatever the delay
+        far = 3 * n  # after all others, whatever the delay
         times = [2 * patients, *(2 * (patients + np.minimum(late, far)) + 1 for late in (delays, actual_delays))]
         n_parts = 3 if (kinds[2] != NOTHING).any() else 2
         kind = np.concatenate(kinds[:n_parts], axis=1)
@@ -84,11 +85,11 @@ class Schedule:
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table of rewards has."""
+        """Number of rows of the table of rewards."""
         return max(self.n_patients, int(self.steps[..., 2].max(initial=-1)) + 1)
 
     def places(self) -> tuple[Ints, Ints, Ints]:
-        """Return `seen`, `actual_at` and `reward_at`, as `Records` have them: by patient, or by run and patient.
+        """Return `seen`, `actual_at` and `reward_at` in the format of `Records`, by patient or by run and patient.
 
         >>> seen, actual_at, reward_at = Schedule.delayed(1, 3).places()
         >>> seen.tolist(), reward_at.tolist()
@@ -114,24 +115,24 @@ _TASKS_PER_THREAD = 8
 
 
 class Allocations(NamedTuple):
-    """Arms recommended to each patient of each run, and the probability of each arm."""
+    """Arm recommended to each patient of each run, and the probability of each arm."""
 
     chosen: Ints  # [run, patient]
     probabilities: Floats  # [run, patient, arm]
 
 
 class Totals(NamedTuple):
-    """Sums by arm of runs that are too many to be kept."""
+    """Sums by arm, for runs that are too many to be stored."""
 
-    sums: Floats  # [run, arm] of the known outcomes of those told the arm
-    counts: Ints  # [run, arm] how many these are
+    sums: Floats  # [run, arm] sum of the known outcomes of patients told the arm
+    counts: Ints  # [run, arm] number of these outcomes
 
 
 class Allocator:
-    """A policy, compiled, that plays trials of given patients on all cores.
+    """Compiled policy that plays trials of given patients on all cores.
 
-    The run with the keys `stream_keys(s, r, 1)` recommends as a live trial does whose seed is s and whose run is r:
-    the same arms with the same probabilities, if the same is reported at the same times.
+    A run with the keys `stream_keys(s, r, 1)` recommends the same arms, with the same probabilities, as a live trial
+    with seed s and run r, if the same reports arrive at the same times.
 
     Parameters
     ----------
@@ -142,13 +143,13 @@ class Allocator:
     schedule
         The order of recommendations and reports.
     horizon
-        What the policy is told of the number of patients; the number that there is if nothing is given.
+        Number of patients that the policy is told to expect. The default is the number of patients of the schedule.
     reward_values
-        Every reward that can occur, for policies that recycle.
+        All possible rewards, for policies that recycle.
 
     Examples
     --------
-    Two patients who take what they are told, and are helped by arm 1 alone:
+    Two patients who take the arm they are told, and who benefit only from arm 1:
 
     >>> from adhere.randomness import stream_keys
     >>> allocator = Allocator("thompson", 2, Schedule.delayed(delay=0, n_patients=2))
@@ -176,19 +177,20 @@ class Allocator:
     def play(
         self, actual: ArrayLike, reward: ArrayLike, keys: Words, on_progress: OnProgress = lambda n: None
     ) -> Allocations:
-        """Play a trial for each row of keys; everything about it is kept.
+        """Play a trial for each row of keys, and return every arm and probability.
 
         Parameters
         ----------
         actual
-            What each patient takes under each arm, by [patient, arm] or by [run, patient, arm]: the number of an arm,
-            TOOK_NOTHING or TOOK_OTHER.
+            Treatment that each patient takes under each arm, by [patient, arm] or [run, patient, arm]: the index of
+            an arm, TOOK_NOTHING or TOOK_OTHER.
         reward
-            What each patient gains under each arm, likewise. Where the schedule has no report, it may be anything.
+            Reward of each patient under each arm, in the same shape. Values for which the schedule has no report are
+            ignored.
         keys
-            Those of the runs, as `stream_keys` gives them.
+            Keys of the runs, from `stream_keys`.
         on_progress
-            Is told how many runs were done since the last time, about ten times a second.
+            Called about ten times a second with the number of runs completed since the last call.
 
         """
         shape = (len(keys), self._schedule.n_patients)
@@ -204,12 +206,11 @@ class Allocator:
     def redraw(
         self, reward: Floats, outcome: Floats, keys: Words, on_progress: OnProgress = lambda n: None
     ) -> Totals:
-        """Play trials in which a patient's reward is the same under each arm, and add up outcomes by arm.
+        """Play trials in which a patient's reward is the same under each arm, and sum the outcomes by arm.
 
-        `reward` is what the policy learns from, by row of the schedule, `outcome` what is added up, by patient (NaN
-        where it is not known). Nothing is
-        kept of a run but its sums, so that memory does not grow with runs times patients. What was taken is not
-        told: this is for policies that do not learn from it.
+        The policy learns from `reward`, by row of the schedule. The sums are over `outcome`, by patient (NaN if
+        unknown). Only the sums of a run are stored, so that memory does not grow with runs times patients. The policy
+        is not told which treatment was taken: use this only for policies that do not learn from it.
         """
         totals = Totals(np.zeros((len(keys), self._n_arms)), np.zeros((len(keys), self._n_arms), np.int64))
         no_probabilities = np.zeros((0, 0, 0))
@@ -249,7 +250,7 @@ class Allocator:
                 expected = f"a whole number from 0 to {self._n_arms - 1}"
                 raise InputError(f"arm chosen by {self.policy}", arm, expected)
 
-        # Compiled once, by the first thread, before the others look for it.
+        # Compile once, in the first thread, before the other threads look the kernel up.
         first = arguments(slice(0, 1), np.zeros(1, np.int64))
         _in_threads(n_runs, lambda: PLAY_TRIALS.compiled(*first), run, stop, on_progress)
 
@@ -269,7 +270,7 @@ def _in_threads(
     stop: Ints,
     on_progress: OnProgress,
 ) -> None:
-    """Run blocks of runs on all cores, in short waits, so that progress shows and Ctrl-C is heard."""
+    """Run blocks of runs on all cores, with short waits, so that progress is shown and Ctrl-C works."""
     n_threads = usable_processors()
     size = max(1, -(-n_runs // (_TASKS_PER_THREAD * n_threads)))
     blocks = [slice(start, min(n_runs, start + size)) for start in range(0, n_runs, size)]

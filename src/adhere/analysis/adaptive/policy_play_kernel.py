@@ -1,4 +1,4 @@
-"""The compiled loop that plays a policy over given patients, whose reports come in a given order."""
+"""Compiled loop that plays a policy over given patients, with reports in a given order."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from adhere.randomness import CHOOSE, ESTIMATE, FALLBACK, LEARN, LEARN_LATE, STR
 
 NO_FAULT: Final = -(2**62)
 
-# What a step of a schedule is. They stand here since they are compiled in.
+# Kinds of steps of a schedule. They are defined in this module because they are compiled in.
 NOTHING: Final = -1
 RECOMMEND: Final = 0
-FALL_BACK: Final = 1  # an arm at random, because the policy failed; nobody learns from it
-OUTCOME: Final = 2  # the reward, and what was taken is known by now
-REWARD: Final = 3  # the reward, and what was taken is not known yet
-ACTUAL: Final = 4  # what was taken, for a reward that came earlier
-ALLOCATED: Final = 6  # an arm that was told earlier takes its place in a block again, after FORGET
-FORGET: Final = 5  # all that was learned; what follows are the lessons again, one of which was corrected
+FALL_BACK: Final = 1  # a random arm, because the policy failed; nothing is learned from it
+OUTCOME: Final = 2  # the reward; the treatment taken is already known
+REWARD: Final = 3  # the reward; the treatment taken is not known yet
+ACTUAL: Final = 4  # the treatment taken, for a reward that came earlier
+ALLOCATED: Final = 6  # after FORGET: an arm that was told earlier takes its place in a block again
+FORGET: Final = 5  # forget everything learned; the updates follow again, one of them corrected
 
 
 class Workspace(NamedTuple):
-    """Buffers of one thread."""
+    """Buffers for one thread."""
 
     state: Any
-    before: Any  # the state at a recommendation, since choosing may change it
+    before: Any  # the state before a recommendation, because choosing may change it
     memo: Any
-    memos: Any  # [patient] what each recommendation must remember until its report
+    memos: Any  # [patient] values that each recommendation must remember until its report
     out: Any
     rng: Any
 
     @staticmethod
     def of(policy: CompiledPolicy, n_patients: int) -> Workspace:
-        """Workspace for a policy."""
+        """Allocate the workspace for a policy."""
         return Workspace(
             policy.state.copy(),
             policy.state.copy(),
@@ -49,7 +49,7 @@ class Workspace(NamedTuple):
 
 @inline
 def feedback_of(kind: int, actual: int, n_arms: int) -> int:
-    """Code of the arm taken in a report (see `policies.base.generic`), as a live trial says it."""
+    """Return the code that a live trial uses for the arm taken in a report (see `policies.base.generic`)."""
     if kind == ACTUAL:
         return n_arms + 1 + actual if actual >= 0 else 2 * n_arms - actual
     if kind == OUTCOME:
@@ -61,12 +61,14 @@ def play_trials(
     rule: Any, initial: Any, keys: Any, steps: Any, actual: Any, reward: Any, sees_both_arms: bool, outcome: Any,
     workspace: Any, chosen: Any, stated: Any, sums: Any, counts: Any, done: Any, stop: Any,
 ) -> int:  # fmt: skip
-    """Play one trial for each row of keys; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+    """Play one trial for each row of keys.
 
-    `steps`, `actual` and `reward` have one run, or one for each row of keys. `chosen` has one for each row, or one
-    that is used again. Probabilities are written into `stated`, and for each arm the sum of the known outcomes of
-    those told it, and their number, into `sums` and `counts`, where these have runs. `done[0]` counts trials; a
-    non-zero `stop[0]` ends it.
+    Return `NO_FAULT`, or the invalid arm if the policy chooses one that does not exist.
+
+    The first axis of `steps`, `actual` and `reward` has length 1 or one element per row of keys. `chosen` has a row
+    per row of keys, or one row that is reused. Probabilities are written into `stated` unless it is empty. The sum
+    and number of the known outcomes of patients told each arm are written into `sums` and `counts` unless these are
+    empty. `done[0]` counts trials; the loop ends if `stop[0]` is not 0.
     """
     n_arms, n_kept = rule.n_arms, workspace.memos.shape[1]
     floats, before, memo_floats, rng = workspace.state, workspace.before, workspace.memo, workspace.rng
@@ -101,7 +103,7 @@ def play_trials(
                     point(rng, patient, ESTIMATE)
                     probabilities(rule, state_before, memo, 1.0, workspace.out, rng)
                     for j in range(n_arms):
-                        stated[run, patient, j] = min(1.0, max(0.0, workspace.out[j]))  # rounding may pass 1
+                        stated[run, patient, j] = min(1.0, max(0.0, workspace.out[j]))  # rounding may exceed 1
             elif kind == FALL_BACK:
                 point(rng, patient, FALLBACK)
                 told[patient] = np.int64(uniform(rng) * n_arms)
@@ -118,7 +120,7 @@ def play_trials(
                 arm = told[patient]
                 taken = actual[own, row, arm]
                 feedback = feedback_of(kind, taken, n_arms)
-                if taken < 0 and not sees_both_arms:  # learners that need an arm wait for good
+                if taken < 0 and not sees_both_arms:  # learners that need the arm taken skip this report
                     feedback = n_arms
                 if taken >= 0 or sees_both_arms or kind != ACTUAL:
                     for i in range(memo_floats.size):

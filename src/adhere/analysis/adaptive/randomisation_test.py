@@ -1,4 +1,4 @@
-"""The randomisation test by replay: is the difference larger than the allocation alone would make it?"""
+"""Randomisation test by replay: is the observed difference larger than the allocation alone would produce?"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,32 +15,35 @@ from adhere.randomness import Words, stream_keys
 
 N_REDRAWS = 10_000
 _NOT_RUN = "The randomisation test by replay was not run:"
-_SAME = 1e-9  # of probabilities: another machine's mathematical library may differ in the last bits
-_TIE = 1e-9  # differences closer than this are equal but for rounding
+_SAME = 1e-9  # tolerance of probabilities: another machine's mathematical library may differ in the last bits
+_TIE = 1e-9  # tolerance within which two differences count as equal
 
 
 @dataclass(frozen=True, eq=False)
 class LoggedAllocation:
-    """How a trial's arms were drawn, with all that its policy knew and when; `reason` says why that is not enough."""
+    """Allocation of a trial: how arms were drawn, and what its policy knew at each time.
+
+    If the log is not sufficient for a replay, `reason` says why.
+    """
 
     arms: tuple[str, ...]
     policy: str
     horizon: int | None
     reward_values: tuple[float, ...]
-    keys: Words | None  # by which the arms were drawn, one row; None where a secret draws them
+    keys: Words | None  # one row, with which the arms were drawn; None if a secret draws them
     schedule: Schedule
     chosen: Ints
-    reward: Floats  # that the policy learned from, by row of the schedule
-    outcome: Floats  # of each patient, NaN where it is not known
+    reward: Floats  # rewards that the policy learned from, by row of the schedule
+    outcome: Floats  # outcome of each patient, NaN if unknown
     reason: str = ""
-    probabilities: Floats | None = None  # logged, by patient and arm; NaN where the policy had failed
+    probabilities: Floats | None = None  # logged probabilities by patient and arm; NaN if the policy had failed
 
 
 @dataclass(frozen=True)
 class RandomisationTest:
-    """The test of "no patient's outcome, nor when it is reported, depends on the arm told", for a pair of arms.
+    """Test for a pair of arms of the sharp null: no outcome, nor its time of report, depends on the arm told.
 
-    `statistic` is the intention-to-treat difference. Where the test was not run, `reason` says why.
+    `statistic` is the intention-to-treat difference. If the test was not run, `reason` says why.
     """
 
     treatment: str
@@ -59,12 +62,13 @@ def randomisation_tests(
     seed: int = 0,
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> tuple[RandomisationTest, ...]:
-    """Redraw the allocation by the logged policy, outcomes and times of reports fixed; every arm against control.
+    """Test every arm against control by redrawing the allocation, with outcomes and times of reports fixed.
 
-    The p-value is (1 + #{|T*| ≥ |T|}) / (1 + n_redraws), T the difference of mean outcomes of those told the arm and
-    those told control; T* is 0 where a redraw leaves either without an outcome. It is exact: under the sharp null the
-    logged allocation is one more draw, unless the trial was stopped because of the difference seen so far.
-    `on_progress` is told how many redraws were done since the last time.
+    The p-value is (1 + #{|T*| ≥ |T|}) / (1 + n_redraws). T is the difference between the mean outcomes of patients
+    told the arm and patients told control; T* is 0 if a redraw leaves either group without an outcome. The p-value is
+    exact, because under the sharp null the logged allocation is one more draw. It is not exact if the trial was
+    stopped because of the difference seen so far. `on_progress` is called with the number of redraws completed since
+    the last call.
     """
     observed, arms = _observed(logged), [arm for arm in range(len(logged.arms)) if arm != control]
     reason = logged.reason or why_not_exact(as_policy(logged.policy), len(logged.arms))
@@ -75,13 +79,13 @@ def randomisation_tests(
             reason = "" if totals else say("other_draws")
         except (MemoryError, OSError):
             raise
-        except Exception as error:  # a policy of one's own may fail at what no patient of the trial was told
+        except Exception as error:  # a user's policy may fail in a redraw
             reason = f"the policy failed when its allocation was redrawn: {error}"
     return tuple(_test(logged, arm, control, observed, totals, reason) for arm in arms)
 
 
 def why_not_exact(policy: Policy, n_arms: int) -> str:
-    """Why a policy's allocation cannot be redrawn with the outcomes of a trial fixed; nothing if it can.
+    """Return why a policy's allocation cannot be redrawn with outcomes fixed, or an empty string if it can.
 
     >>> why_not_exact(as_policy("floor(thompson)"), 2)
     ''
@@ -98,9 +102,12 @@ def why_not_exact(policy: Policy, n_arms: int) -> str:
 
 
 def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], None]) -> Totals | None:
-    """Outcomes by arm under other allocations; None if the logged one does not come out again by its own key.
+    """Redraw the allocation and sum outcomes by arm.
 
-    Where a secret drew the arms there is no such key, and only the version of the policy says that it is the same.
+    Return None if the trial's own key does not reproduce the logged allocation.
+
+    If a secret drew the arms, there is no key to check with; then only the version of the policy shows that it is the
+    same.
     """
     shape = (len(logged.reward), len(logged.arms))
     allocator = Allocator(
@@ -126,7 +133,7 @@ def _observed(logged: LoggedAllocation) -> Totals:
 
 
 def _difference(totals: Totals, treatment: int, control: int) -> tuple[Floats, bool]:
-    """The difference of each run, 0 where either arm has no outcome; whether the first run has both."""
+    """Return the difference of each run, 0 if either arm has no outcome, and whether the first run has both."""
     counts = totals.counts[:, [treatment, control]]
     means = totals.sums[:, [treatment, control]] / np.maximum(1, counts)
     both = counts.min(axis=1) > 0

@@ -1,12 +1,12 @@
-"""Bets against every effect between two arms, laid and played as records come.
+"""Bets against every effect between two arms, updated as records arrive.
 
-With Ȳ and D̄ the means of Y and D over the outcomes known when decision s was made (½ and 0 before the first),
+Let Ȳ_s and D̄_s be the means of Y and D over the outcomes known at decision s (½ and 0 before the first). Then
 
     g_s(θ) = w_s·(a_s - θ·b_s),    a_s = Y_s - Ȳ_s,    b_s = D_s - D̄_s
 
-and the spread (¼ + Σ g_t(θ)²) over those outcomes is a polynomial in θ of degree two. So a few numbers for each
-decision are all that the loop over effects needs. Decisions of a batch, whose order is not known, use what was known
-before the batch, and s is that of its first.
+and the spread (¼ + Σ g_t(θ)²) over these outcomes is a polynomial of degree two in θ. Therefore the loop over effects
+needs only a few numbers per decision. The order of decisions within a batch is unknown, so all of them use the
+outcomes known before the batch, and s is the first decision of the batch.
 """
 
 import math
@@ -36,12 +36,12 @@ from adhere.analysis.records import NEVER, Floats, Ints, Records
 from adhere.errors import InputError
 from adhere.protocols import TOOK_NOTHING, TOOK_OTHER
 
-_FIRST_MEAN: Final = 0.5  # ρ before any outcome is known
+_FIRST_MEAN: Final = 0.5  # mean of Y before any outcome is known
 _FIRST_SPREAD: Final = 0.25
 
 
 class Outcomes(NamedTuple):
-    """Outcomes that are known from a place in the log on: Y, D, w·a and w·b of the decisions they belong to."""
+    """Known outcomes with the log positions at which they became known, and Y, D, w·a and w·b of their decisions."""
 
     at: Ints
     entry: Ints
@@ -58,10 +58,11 @@ _NONE: Final = Outcomes(
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """State that earlier decisions leave to later ones.
+    """State that carries over from earlier decisions to later ones.
 
-    The number of decisions, the place up to which any of them had seen reports, the number of outcomes known by then,
-    the sums of Y, D, (w·a)², w²·a·b and (w·b)² over those, and the outcomes that nobody had seen yet.
+    It has the number of decisions, the log position up to which reports had been seen, and the number of outcomes
+    known by then. It also has the sums of Y, D, (w·a)², w²·a·b and (w·b)² over these outcomes, and the outcomes not
+    yet seen.
     """
 
     n_steps: int = 0
@@ -72,15 +73,14 @@ class Past:
 
 
 def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Past]:
-    """A row for each decision, as the kernel wants it, and the past of the decisions that follow.
+    """Return a row of kernel input for each decision, and the past of the decisions that follow.
 
-    Sums are added up in the order in which outcomes came to be known (those known at the same decision by their
-    place in the log, then by decision), so that it does not matter how decisions are cut into calls; a batch must be
-    whole.
+    Sums are accumulated in the order in which outcomes became known; ties are broken by log position, then by
+    decision. Therefore the result does not depend on how decisions are split into calls. A batch must not be split.
     """
     n = len(scores)
     end = batch_ends(scores.batch_end)
-    # Places of later decisions are not smaller, up to decisions made side by side: what one had seen, later ones use.
+    # Positions do not decrease, except for concurrent decisions: later decisions use what an earlier one had seen.
     seen = np.maximum.accumulate(np.concatenate([[past.seen], scores.seen]))
     known = np.flatnonzero(scores.is_known)
     at = np.concatenate([past.unseen.at, scores.known_at[known]])
@@ -88,8 +88,9 @@ def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Pas
     after = np.concatenate([np.zeros(len(past.unseen.at), np.int64), end[known]])
     first_step = np.maximum(after, np.searchsorted(seen[1:], at))
     order = np.lexsort((entry, at, first_step))
-    n_new = np.searchsorted(first_step[order], np.arange(n + 1), side="right")  # known at each step, of these
-    n_new[n] = np.searchsorted(first_step[order], n)  # what the last one had seen: the past of the next
+    n_new = np.searchsorted(first_step[order], np.arange(n + 1), side="right")  # how many of these are known at each
+    # step
+    n_new[n] = np.searchsorted(first_step[order], n)  # what the last decision had seen is the past of the next
     reward = np.concatenate([past.unseen.reward, scores.reward[known]])
     taken = np.concatenate([past.unseen.taken, scores.taken[known]])
     n_known = past.n_known + n_new
@@ -100,7 +101,7 @@ def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Pas
     mean_taken = total_taken[:n] / divisor
 
     steps = np.empty((n, COLUMNS))
-    # A part that is not known may be 0 or 1: the ends of w·a and w·b.
+    # An unknown part may be 0 or 1, which gives the limits of w·a and w·b.
     steps[:, WA_LOW], steps[:, WA_HIGH] = _ends(scores.weight, scores.reward, mean_reward)
     steps[:, WB_LOW], steps[:, WB_HIGH] = _ends(scores.weight, scores.taken, mean_taken)
     wa = np.concatenate([past.unseen.wa, steps[known, WA_LOW]])
@@ -121,25 +122,25 @@ def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Pas
 
 
 def _running(start: float, values: Floats) -> Floats:
-    """The sum before the first, after the first, after the second, …, each from the one before."""
+    """Return the running sums: before the first value, after the first, after the second, and so on."""
     return np.cumsum(np.concatenate([[start], values]))
 
 
 def _ends(weight: Floats, value: Floats, mean: Floats) -> tuple[Floats, Floats]:
-    """The least and the most that w·(value - mean) can be, where a value that is not known is 0 or 1."""
+    """Return the smallest and largest possible w·(value - mean), where an unknown value may be 0 or 1."""
     one = weight * (np.where(np.isnan(value), 0.0, value) - mean)
     other = weight * (np.where(np.isnan(value), 1.0, value) - mean)
     return np.minimum(one, other), np.maximum(one, other)
 
 
-_PIECE = 2**16  # decisions whose rows are in memory at a time, or a few more to the end of a batch
+_PIECE = 2**16  # number of decisions with rows in memory at a time, plus the rest of a batch
 
 
 _CHECKPOINT_EVERY = 4096  # decisions, of all arms
 
 
 class _Checkpoint(NamedTuple):
-    """The wealth after so many decisions, of all arms, with what was known of them then."""
+    """Wealth after `n_entries` decisions of all arms, with what was known at that time."""
 
     n_entries: int
     wealth: Wealth
@@ -147,10 +148,10 @@ class _Checkpoint(NamedTuple):
 
 
 class RunningBets:
-    """The wealth up to the first pending outcome, and the decisions from there on.
+    """Wealth up to the first pending outcome, and the decisions from there on.
 
-    Records come piece by piece (`add`, `report`), or whole, again and again, each time with what has changed
-    (`revise`); not both ways in turn.
+    Either add records and reports piece by piece (`add`, `report`), or replace all records each time (`revise`). Do
+    not mix the two ways.
     """
 
     def __init__(self, treatment: int, control: int, view: View, level: float, n_grid: int) -> None:
@@ -158,38 +159,38 @@ class RunningBets:
         self._settled = Wealth(n_grid + 1 - n_grid % 2)
         self._past = Past()
         self._open: PairScores | None = None
-        self._is_played = bytearray()  # of every decision, whether it is one between the two arms
+        self._is_played = bytearray()  # for every decision, whether it is between the two arms
         self._has_places = False
         self._checkpoints = [_Checkpoint(0, self._settled.copy(), self._past)]
         self._forget_description()
 
     def _forget_description(self) -> None:
         self.n_entries = 0  # decisions, of all arms
-        self.n_refused = 0  # those whose probabilities were not logged or were estimated
+        self.n_refused = 0  # decisions with missing or estimated probabilities
         self.n_took_neither = 0
         self.n_imputed = 0
-        self.information = 0.0  # Σ 4·π_i·π_j / (π_i + π_j)²: patients allocated half and half who tell as much
-        self.smallest = 1.0  # probability of one of the two arms, where neither had none
-        self.n_certain = 0  # decisions at which one of the two arms had no probability
+        self.information = 0.0  # Σ 4·π_i·π_j / (π_i + π_j)²: equivalent number of patients allocated half and half
+        self.smallest = 1.0  # smallest positive probability of the two arms, where both are positive
+        self.n_certain = 0  # decisions at which one of the two arms had probability 0
         self._n_closed_known = 0
 
     @property
     def n_used(self) -> int:
-        """Decisions between the two arms whose outcome is known."""
+        """Number of decisions between the two arms with a known outcome."""
         return self._n_closed_known + (0 if self._open is None else int(self._open.is_known.sum()))
 
     @property
     def n_pending(self) -> int:
-        """Decisions between the two arms that enter at their worst case."""
+        """Number of decisions between the two arms that enter at their worst case."""
         return self._past.n_steps + (0 if self._open is None else len(self._open)) - self.n_used
 
     @property
     def is_informative(self) -> bool:
-        """Whether any decision that was left to chance has a known outcome."""
+        """Return whether any randomised decision has a known outcome."""
         return self.n_used > 0 and self.information > 0.0
 
     def add(self, records: Records) -> None:
-        """Further decisions."""
+        """Add further decisions."""
         scores = pair_scores(records, self._treatment, self._control, self._view, self.n_entries)
         self._has_places = records.seen is not None and records.reward_at is not None
         is_played = np.zeros(len(records), dtype=np.uint8)
@@ -201,9 +202,10 @@ class RunningBets:
         self._settle()
 
     def revise(self, records: Records, n_same: int) -> None:
-        """Take all records again; the first `n_same` decisions, and what is known of them, are as the last time.
+        """Replace all records; the first `n_same` decisions and their reports are the same as the last time.
 
-        Bets on those are not played again, but for some since the last checkpoint. Batches are not allowed for.
+        Bets on these decisions are not played again, except those since the last checkpoint. Batches are not
+        supported.
         """
         scores = pair_scores(records, self._treatment, self._control, self._view)
         self._forget_description()
@@ -221,7 +223,7 @@ class RunningBets:
         self._n_closed_known, self._open = int(scores.is_known[:n_closed].sum()), scores[n_closed:]
 
     def _describe(self, records: Records, scores: PairScores) -> None:
-        """Count what a note has to say."""
+        """Count the decisions that the note mentions."""
         assert records.probabilities is not None
         exact = records.is_exact
         of_pair = (records.chosen == self._treatment) | (records.chosen == self._control)
@@ -245,13 +247,13 @@ class RunningBets:
             raise InputError("at", at, "the place in the log from which the report counts")
         assert self._open is not None
         if self._view is View.INTENTION_TO_TREAT and reward is None:
-            return  # what was taken changes nothing
+            return  # the treatment taken has no effect here
         scores, number = self._open, entry + 1
         place = int(np.searchsorted(scores.entry, number))
         if place == len(scores) or scores.entry[place] != number:
             if self._is_played[entry]:
                 raise InputError("entry", entry, "a decision whose outcome is not known yet")
-            return  # another arm was chosen: it changes nothing
+            return  # another arm was chosen, so the report has no effect
         if reward is not None:
             scores.reward[place] = reward
         if actual is not None and self._view is View.COMPLIERS:
@@ -261,7 +263,7 @@ class RunningBets:
         self._settle()
 
     def _settle(self) -> None:
-        """Play the decisions before the first whose outcome may still come, for good."""
+        """Play, once and for all, the decisions before the first one with an outcome that may still come."""
         assert self._open is not None
         may_come = ~(self._open.is_known | self._open.final)
         n = len(self._open)
@@ -274,7 +276,7 @@ class RunningBets:
         self._n_closed_known += int(played.is_known.sum())
 
     def wealth(self) -> Wealth:
-        """Wealth of the bets, with every outcome that is not known at its worst case."""
+        """Return the wealth of the bets, with every unknown outcome at its worst case."""
         wealth = self._settled.copy()
         if self._open is not None:
             self._play(wealth, self._open)

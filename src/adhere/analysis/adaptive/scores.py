@@ -1,7 +1,7 @@
-"""Decisions between two arms, what was known when each was made, and batches whose order is not known.
+"""Decisions between two arms, what was known at each decision, and batches with unknown order.
 
-Bets on a batch use only what was known before it, and what they won is looked at after it. A product does not depend
-on the order of its factors, so such bets are valid whatever the true order was.
+Bets on a batch use only what was known before the batch, and wealth is looked at only after the batch. A product does
+not depend on the order of its factors, so these bets are valid whatever the true order was.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from adhere.analysis.records import NEVER, NOT_KNOWN, Bools, Floats, Ints, Recor
 
 
 def batch_starts(batch: Ints) -> Ints:
-    """For each entry the place of the first one of its batch.
+    """Return, for each entry, the index of the first entry of its batch.
 
     >>> batch_starts(np.array([4, 4, 7, 8, 8])).tolist()
     [0, 0, 2, 3, 3]
@@ -26,7 +26,7 @@ def batch_starts(batch: Ints) -> Ints:
 
 
 def batch_ends(batch: Ints) -> Ints:
-    """For each entry the place after the last one of its batch.
+    """Return, for each entry, the index after the last entry of its batch.
 
     >>> batch_ends(np.array([4, 4, 7, 8, 8])).tolist()
     [2, 2, 3, 5, 5]
@@ -35,7 +35,7 @@ def batch_ends(batch: Ints) -> Ints:
 
 
 def least_of_batch(batch: Ints, values: Ints) -> Ints:
-    """For each entry the least value in its batch.
+    """Return, for each entry, the smallest value in its batch.
 
     >>> least_of_batch(np.array([4, 4, 7]), np.array([3, 1, 2])).tolist()
     [1, 1, 2]
@@ -46,10 +46,11 @@ def least_of_batch(batch: Ints, values: Ints) -> Ints:
 
 
 def known_places(records: Records, entries: Ints, view: View, n_before: int = 0) -> tuple[Ints, Ints]:
-    """Return what each entry had seen, and from where on its own report is known; `n_before` others came before.
+    """Return the log position that each entry had seen, and the position from which its own report is known.
 
-    For compliers both parts of a report are needed. Without places in a log, an outcome is known before the next
-    decision. Decisions of one batch had seen no more than the first of them.
+    `n_before` other decisions came before. For compliers, both parts of a report are needed. If the records have no
+    log positions, an outcome is known before the next decision. Decisions of a batch had seen no more than the first
+    of the batch.
     """
     number = entries + n_before + 1
     if records.seen is None or records.reward_at is None:
@@ -64,14 +65,13 @@ def known_places(records: Records, entries: Ints, view: View, n_before: int = 0)
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """The decisions for one of two arms i and j, in order; all others bet nothing and change nothing.
+    """Decisions for one of two arms i and j, in order; decisions for other arms are not bet on.
 
-    With Z the arm chosen and π the probabilities, `weight` is w = (1{Z=i}·π_j - 1{Z=j}·π_i) / (π_i + π_j), which is
-    Z - π where there are two arms, and `largest` the most that it could have been to either side. `reward` and
-    `taken` (Y and D) are NaN where they are not known; `final` says that nothing more will be heard. `known_at` is
-    the place from which both are known, and `seen` the place up to which reports were known at the decision. `entry`
-    counts all decisions, from 1; `batch_end` is the last entry of the same batch, the entry itself where the order is
-    known.
+    With Z the arm chosen and π the probabilities, `weight` is w = (1{Z=i}·π_j - 1{Z=j}·π_i) / (π_i + π_j). With two
+    arms this is Z - π. `largest` is the largest |w| possible at that decision. `reward` and `taken` (Y and D) are NaN
+    if unknown; `final` marks decisions with no more reports to come. `known_at` is the log position from which both
+    are known, `seen` the position up to which reports were known at the decision. `entry` counts all decisions, from
+    1. `batch_end` is the last entry of the same batch, or the entry itself if the order is known.
     """
 
     entry: Ints
@@ -91,22 +91,22 @@ class PairScores:
         return PairScores(*(getattr(self, one.name)[kept] for one in fields(self)))
 
     def followed_by(self, others: PairScores) -> PairScores:
-        """These and later ones."""
+        """Return these decisions followed by later ones."""
         return PairScores(
             *(np.concatenate([getattr(self, one.name), getattr(others, one.name)]) for one in fields(self))
         )
 
     @property
     def is_known(self) -> Bools:
-        """Whether everything that the score needs is known."""
+        """Return, for each decision, whether everything that its score needs is known."""
         return ~(np.isnan(self.reward) | np.isnan(self.taken))
 
 
 def pair_scores(records: Records, treatment: int, control: int, view: View, n_before: int = 0) -> PairScores:
-    """The usable decisions for one of two arms; `n_before` decisions came before these records.
+    """Return the usable decisions for one of two arms; `n_before` decisions came before these records.
 
-    For intention-to-treat D says whether the treatment was chosen, for compliers whether it was taken. Without places
-    in a log, an outcome is known before the next decision, or the next batch of them.
+    D is whether the treatment was chosen (intention-to-treat) or whether it was taken (compliers). If the records
+    have no log positions, an outcome is known before the next decision or the next batch.
     """
     assert records.probabilities is not None
     of_pair = records.is_one_of(treatment, control)
@@ -114,7 +114,7 @@ def pair_scores(records: Records, treatment: int, control: int, view: View, n_be
     is_treated = records.chosen[entries] == treatment
     first, second = records.probabilities[entries, treatment], records.probabilities[entries, control]
     either = first + second
-    possible = either > 0.0  # or the arm that was chosen had no probability: no bet
+    possible = either > 0.0  # otherwise the arm chosen had probability 0, and there is no bet
     either = np.where(possible, either, 1.0)
     reward, actual = records.reward[entries], records.actual[entries]
     if view is View.INTENTION_TO_TREAT:

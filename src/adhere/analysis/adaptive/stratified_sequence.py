@@ -1,4 +1,4 @@
-"""Confidence sequences if the probabilities of arms depend on the stratum: one for each stratum, then combined."""
+"""Confidence sequences by stratum, then combined, for allocations that depend on the stratum."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from adhere.report.numbers import counted
 
 
 class Part(NamedTuple):
-    """A stratum: its share of the patients, their places among all, and their records."""
+    """Stratum: its share of the patients, their indices among all patients, and their records."""
 
     share: float
     place: Ints
@@ -29,19 +29,22 @@ class Part(NamedTuple):
 
 
 def each_stratum(records: Records) -> Iterator[Part]:
-    """Patients of one stratum after the other; patients without a stratum are one."""
+    """Iterate over the strata; patients without a stratum form one of their own."""
     assert records.stratum is not None
     for number in np.unique(records.stratum):
         own = records.stratum == number
         yield Part(float(own.mean()), np.flatnonzero(own), records.of_stratum(int(number)))
 
 
-_N_TIMES: Final = 200  # at which there are sets, at most
+_N_TIMES: Final = 200  # maximum number of times with a set
 _METHOD: Final = "betting confidence sequences, strata combined"
 
 
 class _Path(NamedTuple):
-    """Limits on a weighted mean over strata, by time, and its estimate; `drift_at` where no value is left."""
+    """Limits on a weighted mean over strata by time, with its estimate.
+
+    `drift_at` is the number of decisions after which every value was refuted, if that happened.
+    """
 
     low: Floats
     high: Floats
@@ -52,14 +55,16 @@ class _Path(NamedTuple):
 
 
 def stratified_sequences(records: Records, level: float = 0.95) -> tuple[ConfidenceSequence, ...]:
-    """A sequence for each pair of arms, as `confidence_sequences`, but from bets within strata.
+    """Compute a sequence for each pair of arms, like `confidence_sequences`, but from bets within strata.
 
-    The bets on all patients are for an effect that does not depend on the probabilities of arms. If both depend on
-    the stratum, their target is the effect among those whose arm was left to chance most: under Thompson sampling
-    by stratum, strata without an effect. So the effect of each of S strata has a sequence of its own with an error of
-    α/S, and the effect over all strata lies between the means of their ends, weighted by the strata's shares of the
-    patients, at all times together. For compliers the same is done for the effects on the outcome and on what is
-    taken, with α/2S each: the effect is their ratio.
+    Bets on all patients together assume that the effect does not depend on the probabilities of the arms. If both
+    depend on the stratum, their target is the effect among patients with the most random assignments. Under Thompson
+    sampling by stratum, these are the strata without an effect.
+
+    Therefore each of S strata has a sequence of its own, with an error of α/S. At all times together, the effect over
+    all strata lies between the weighted means of the lower and upper limits; weights are the shares of the patients.
+    For compliers, the effects on the outcome and on the treatment taken are bounded in the same way, with an error of
+    α/2S each. The effect on compliers is their ratio.
     """
     if why_not(records):
         return ()
@@ -82,7 +87,7 @@ def stratified_sequences(records: Records, level: float = 0.95) -> tuple[Confide
 
 
 def _path(parts: Sequence[Part], pair: tuple[int, int], times: Ints, level: float, n_paths: int) -> _Path:
-    """Limits on the effect over all strata, each with its share of the error."""
+    """Return limits on the effect over all strata; each stratum has its share of the error."""
     each = 1.0 - (1.0 - level) / (n_paths * len(parts))
     low, high, estimate, drifts = np.zeros(len(times)), np.zeros(len(times)), 0.0, []
     n_used = n_pending = 0
@@ -104,16 +109,16 @@ def _path(parts: Sequence[Part], pair: tuple[int, int], times: Ints, level: floa
 
 
 def _taking(part: Part, treatment: int) -> Part:
-    """The stratum with "took the treatment" as its outcome."""
+    """Return the stratum with "took the treatment" as its outcome."""
     given = part.records
     taken = np.where(given.actual == NOT_KNOWN, np.nan, given.actual == treatment)
     return part._replace(records=replace(given, reward=taken, reward_at=given.actual_at, imputed_reward=None))
 
 
 def _ratio(reward: _Path, taken: _Path) -> _Path:
-    """Limits on an effect divided by a share of compliers, which is above 0; -1 to 1 where it may be 0.
+    """Return limits on an effect divided by a positive share of compliers; -1 to 1 if the share may be 0.
 
-    There is no estimate if the share may be 0 in the end, nor if it would lie beyond -1 or 1.
+    There is no estimate if the final share may be 0, or if the estimate would be outside -1 to 1.
     """
     is_positive: Bools = taken.low > 0.0
     least = np.where(is_positive, taken.low, 1.0)

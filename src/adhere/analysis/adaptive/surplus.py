@@ -1,4 +1,4 @@
-"""Gain of an adaptive allocation over drawing every arm with the same probability."""
+"""Gain of an adaptive allocation over equal probabilities for all arms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _METHOD = "betting confidence sequences"
 
 @dataclass(frozen=True, eq=False)
 class Surplus:
-    """The expected sum of outcomes gained so far; after `t[m]` decisions it lies from `low[m]` to `high[m]`."""
+    """Expected sum of outcomes gained so far; after `t[m]` decisions it is between `low[m]` and `high[m]`."""
 
     total: Quantity
     t: Ints
@@ -23,7 +23,7 @@ class Surplus:
 
 
 def surplus_level(level: float, n_arms: int) -> float:
-    """The level of each arm's sequence with which the surplus has this one (Bonferroni).
+    """Return the level that each arm's sequence needs so that the surplus has this level (Bonferroni).
 
     >>> surplus_level(0.95, 2), round(surplus_level(0.95, 3), 3)
     (0.95, 0.975)
@@ -32,24 +32,25 @@ def surplus_level(level: float, n_arms: int) -> float:
 
 
 def surplus(records: Records, sequences: Sequence[ConfidenceSequence], level: float = 0.95) -> Surplus:
-    """Expected gain of the logged probabilities of arms over equal ones.
+    """Estimate the expected gain of the logged probabilities over equal probabilities.
 
-    With π_t(a) the logged probability of arm a at decision t, θ_a its effect over control if assigned (constant over
-    time, as the sequences have it), and k arms,
+    Let π_t(a) be the logged probability of arm a at decision t, θ_a the intention-to-treat effect of arm a against
+    control (constant over time, as the sequences assume), and k the number of arms. Then
 
         S = Σ_a c_a·θ_a,    c_a = Σ_t (π_t(a) - 1/k).
 
-    As the c_a are known, S lies where the sequences of the θ_a have it: whenever one looks, with probability `level`
-    if each has `surplus_level`. Decisions without exact probabilities count as if drawn with equal ones.
+    The c_a are known, so the sequences of the θ_a give limits on S. If each sequence has `surplus_level`, the limits
+    hold at all times with probability `level`. Decisions without exact probabilities count as if drawn with equal
+    ones.
 
     Parameters
     ----------
     records
-        Those of the trial, with probabilities.
+        Records of the trial, with probabilities.
     sequences
-        By intention-to-treat, of each other arm against control, each at `surplus_level`.
+        Intention-to-treat sequences of each other arm against control, each at `surplus_level`.
     level
-        That of the result.
+        Confidence level of the result.
 
     >>> chosen, odds = np.array([0, 1] * 200), np.tile([0.25, 0.75], (400, 1))
     >>> records = Records("a", "b", ("old", "new"), chosen, chosen, chosen * 1.0, probabilities=odds)

@@ -1,10 +1,12 @@
-"""The wealth of bets against every effect on a grid from -1 to 1, and the kernel that plays them.
+"""Wealth of bets against every effect on a grid from -1 to 1, and the kernel that plays these bets.
 
-Bets against effect θ win u = λ(θ)·g(θ) in a step, one on g > 0 and one on g < 0: their wealth is multiplied by 1 + u
-and 1 - u. Effects lie in blocks of LANES, side by side in vector registers; what belongs to a block is one flat array
-of ROWS rows. Wealth is a product, kept within a double by exact powers of two. Where a bet first reached the
-threshold is looked for again in the steps since the last look, which happens at most once for each bet. What bets
-have within a batch, whose order is not known, does not count.
+Two bets are made against each effect θ, one on g > 0 and one on g < 0. With u = λ(θ)·g(θ), a step multiplies their
+wealth by 1 + u and 1 - u. Effects are processed in blocks of LANES, side by side in vector registers; the data of a
+block are one flat array of ROWS rows. Wealth is a product, kept within the range of a double by exact powers of two.
+
+When a bet has reached the threshold, the steps since the last look are played once more to find the decision at which
+it did; this happens at most once per bet. The order within a batch is unknown, so wealth inside a batch does not
+count.
 """
 
 from __future__ import annotations
@@ -20,17 +22,17 @@ from adhere.compilation import Kernel, inline, no_inline
 from adhere.processors import usable_processors
 
 LANES: Final = 32
-# The rows of a block: the effect θ and 1/(1+|θ|); the wealth of both bets, how often 2^STEP was taken out of it, what
-# it was at the last look and its largest value since; after how many decisions each first reached the threshold; and
-# the logarithm of the largest wealth of either so far.
+# The rows of a block: the effect θ and 1/(1+|θ|). For both bets, the wealth, the number of times that 2^STEP was
+# divided out of it, its value at the last look, and its largest value since. Then the number of decisions after which
+# each bet first reached the threshold, and the logarithm of the largest wealth of either bet so far.
 THETA, INVERSE, UP, DOWN, UP_SCALE, DOWN_SCALE, UP_START, DOWN_START, UP_TOP, DOWN_TOP = range(10)
 UP_AT, DOWN_AT, LOG_TOP, ROWS = range(10, 14)
-# The columns of a step: the number of the last decision of its batch, and whether it is that itself (1) or not (0);
-# the spread as a polynomial in θ, so that λ = min(√(rate/spread), cap/(1+|θ|)); and the score, w·a - θ·w·b, whose
-# parts lie between two ends where an outcome is not known.
+# The columns of a step: the number of the last decision of its batch, and whether this decision is the last (1 or 0).
+# Then the spread as a polynomial in θ, with λ = min(√(rate/spread), cap/(1+|θ|)), and the score w·a - θ·w·b. If an
+# outcome is unknown, the parts of the score have two limits.
 ENTRY, LAST, SPREAD_0, SPREAD_1, SPREAD_2, RATE, CAP, WA_LOW, WA_HIGH, WB_LOW, WB_HIGH, COLUMNS = range(12)
-# A step multiplies by 1/2 at least and 3/2 at most: 256 of them, from anything between 2^-400 and 2^400 on, stay
-# within a double.
+# A step multiplies wealth by a factor from 1/2 to 3/2. Starting between 2^-400 and 2^400, 256 steps stay within the
+# range of a double.
 PERIOD: Final = 256
 STEP: Final = 400
 LOG_STEP: Final = STEP * math.log(2.0)
@@ -38,17 +40,18 @@ _LARGE, _SMALL = 2.0**STEP, 2.0**-STEP
 
 
 class Bets(NamedTuple):
-    """How many steps came before, and the wealth at which an effect is refuted."""
+    """Number of earlier steps, and the wealth at which an effect is refuted."""
 
     n_before: int
     threshold: float
 
 
 def follow(bets: Any, blocks: Any, steps: Any) -> None:
-    """Play the steps against every effect of some blocks."""
+    """Play the steps against every effect of the given blocks."""
     start = 0
     while start < len(steps):
-        # Rescaled after every PERIOD steps since the first ever, so that it does not matter how steps are cut.
+        # Rescale after every PERIOD steps since the first step, so that the split of steps into calls does not
+        # matter.
         end = min(len(steps), start + PERIOD - (bets.n_before + start) % PERIOD)
         for number in range(len(blocks)):
             block = blocks[number]
@@ -63,7 +66,7 @@ def follow(bets: Any, blocks: Any, steps: Any) -> None:
 
 @inline
 def play(block: Any, steps: Any, start: int, end: int) -> None:
-    """Some steps against the effects of one block."""
+    """Play the steps from `start` to `end` against the effects of one block."""
     counts = 1.0 if start == 0 else steps[start - 1, LAST]
     for lane in range(LANES):
         block[UP_START * LANES + lane] = block[UP * LANES + lane]
@@ -89,7 +92,7 @@ def play(block: Any, steps: Any, start: int, end: int) -> None:
 
 @inline
 def look(threshold: float, block: Any, lane: int, steps: Any, start: int, end: int) -> None:
-    """Note whether one of the bets against an effect reached the threshold in these steps, and the largest wealth."""
+    """Record whether a bet against an effect reached the threshold in these steps, and the largest wealth."""
     up_scale, down_scale = block[UP_SCALE * LANES + lane], block[DOWN_SCALE * LANES + lane]
     up_top, down_top = block[UP_TOP * LANES + lane], block[DOWN_TOP * LANES + lane]
     up_needed, down_needed = scaled(threshold, up_scale), scaled(threshold, down_scale)
@@ -105,19 +108,19 @@ def look(threshold: float, block: Any, lane: int, steps: Any, start: int, end: i
 
 @inline
 def scaled(threshold: float, scale: float) -> float:
-    """The threshold for a wealth of which 2^STEP was taken out so often."""
+    """Return the threshold for a wealth that was divided by 2^STEP `scale` times."""
     if scale > 1.0:
-        return 0.0  # no PERIOD brings it back
+        return 0.0  # one PERIOD cannot bring it back below the threshold
     if scale == 1.0:
         return threshold * _SMALL
     if scale < -1.0:
-        return np.inf  # no PERIOD brings it there
+        return np.inf  # one PERIOD cannot bring it up to the threshold
     return threshold if scale == 0.0 else threshold * _LARGE
 
 
 @no_inline
 def reached_at(block: Any, lane: int, steps: Any, start: int, end: int, row: int, needed: float) -> float:
-    """The decision after which a bet had what is needed: the steps since the last look once more."""
+    """Return the decision after which a bet reached the threshold, by replaying the steps since the last look."""
     theta, inverse, wealth = block[THETA * LANES + lane], block[INVERSE * LANES + lane], block[row * LANES + lane]
     for step in range(start, end):
         spread = steps[step, SPREAD_0] + theta * (steps[step, SPREAD_1] + theta * steps[step, SPREAD_2])
@@ -134,7 +137,7 @@ def reached_at(block: Any, lane: int, steps: Any, start: int, end: int, row: int
 
 @inline
 def rescale(block: Any, row: int, scale: int, lane: int) -> None:
-    """Take a power of two out of a wealth that is large, or put one into a small one: exact."""
+    """Divide a large wealth by a power of two, or multiply a small one; both are exact."""
     if block[row * LANES + lane] > _LARGE:
         block[row * LANES + lane] *= _SMALL
         block[scale * LANES + lane] += 1.0
@@ -146,11 +149,11 @@ def rescale(block: Any, row: int, scale: int, lane: int) -> None:
 FOLLOW = Kernel(follow)
 
 
-_ONE_THREAD = 2**22  # steps times effects that one thread plays sooner than a second one starts
+_ONE_THREAD = 2**22  # steps times effects below which a second thread is not worth its start
 
 
 class Wealth:
-    """Two bets against each of `n_grid` effects (an odd number, so that 0 is one of them)."""
+    """Wealth of two bets against each of `n_grid` effects (an odd number, so that 0 is among them)."""
 
     def __init__(self, n_grid: int) -> None:
         half = (n_grid - 1) // 2
@@ -165,13 +168,13 @@ class Wealth:
             self._set(row, np.full(n_blocks * LANES, value))
 
     def copy(self) -> Wealth:
-        """The same wealth, to go on with another way."""
+        """Return an independent copy."""
         other = Wealth.__new__(Wealth)
         other.theta, other._blocks = self.theta, self._blocks.copy()
         return other
 
     def follow(self, steps: Floats, n_before: int, level: float) -> None:
-        """Play further steps, of which `n_before` came before; effects are split over the cores."""
+        """Play further steps, after `n_before` earlier ones; effects are split over the cores."""
         bets = Bets(n_before, 2.0 / (1.0 - level))
         if not len(steps):
             return
@@ -186,32 +189,33 @@ class Wealth:
 
     @property
     def log_up(self) -> Floats:
-        """The logarithm of K⁺, which bets that the effect is above θ."""
+        """Return the logarithm of K⁺, the bet that the effect is above θ."""
         return np.log(self._row(UP)) + LOG_STEP * self._row(UP_SCALE)
 
     @property
     def log_down(self) -> Floats:
-        """The logarithm of K⁻, which bets that the effect is below θ."""
+        """Return the logarithm of K⁻, the bet that the effect is below θ."""
         return np.log(self._row(DOWN)) + LOG_STEP * self._row(DOWN_SCALE)
 
     @property
     def log_largest(self) -> Floats:
-        """The logarithm of the most that either bet ever had."""
+        """Return the logarithm of the largest wealth that either bet ever had."""
         return self._row(LOG_TOP)
 
     def refuted_at(self) -> Floats:
-        """After how many decisions the effects between two neighbours on the grid were refuted; infinite if not yet.
+        """Return after how many decisions effects between grid neighbours were refuted; infinite if not yet.
 
-        Both neighbours must be, by bets on the same side: an effect between one that is too small and one that is too
-        large is not refuted. That rounds the set outwards.
+        Both neighbours must be refuted by bets on the same side. An effect between a neighbour that is too small and
+        one that is too large is not refuted. This rounds the set outwards.
         """
         up, down = self._row(UP_AT), self._row(DOWN_AT)
         return np.minimum(np.maximum(up[1:], up[:-1]), np.maximum(down[1:], down[:-1]))
 
     def balance(self) -> float | None:
-        """The effect at which both bets have the same, near the one where the larger of both is smallest.
+        """Return the effect at which both bets have equal wealth, near the smallest maximum of both, or None.
 
-        None where there is none and no effect is refuted: then too little was left to chance.
+        The result is None if there is no such effect and no effect is refuted: then there was too little
+        randomisation.
         """
         ahead = self.log_up - self.log_down
         if not ahead[0] > 0.0 >= ahead[-1] and not np.isfinite(self.refuted_at()).any():

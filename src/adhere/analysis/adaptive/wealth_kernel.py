@@ -1,7 +1,7 @@
-"""The bets of a confidence sequence against one effect, for many simulated trials: a walk that needs no memory.
+"""Bets of a confidence sequence against one effect, for many simulated trials, without arrays of their own.
 
-The same bets as `running_bets` and `wealth` lay and play for a grid of effects, here for one θ
-at a time and without arrays of their own, so that simulated trials on processors and GPUs can run it.
+These are the bets that `running_bets` and `wealth` make for a grid of effects, here for one θ at a time. They need no
+arrays of their own, so that simulated trials can run them on processors and GPUs.
 """
 
 import math
@@ -10,22 +10,22 @@ from typing import Any, Final, NamedTuple
 from adhere.compilation import inline, no_inline
 from adhere.protocols import TOOK_OTHER
 
-_LARGE: Final = 2.0**400  # wealth is a product, kept within a double by exact powers of two
+_LARGE: Final = 2.0**400  # wealth is kept within the range of a double by exact powers of two
 _SMALL: Final = 2.0**-400
 _LOG_LARGE: Final = 400.0 * math.log(2.0)
 _MAX_WALKS: Final = 60
 _FIRST_STEP: Final = 0.1
 _NEAR_END: Final = 0.999
-_TOLERANCE: Final = 1e-5  # of the last step; the error is far smaller
+_TOLERANCE: Final = 1e-5  # tolerance of the last step; the error is far smaller
 
 
 class Decisions(NamedTuple):
-    """The decisions of one trial in order, and the order in which they came to be known.
+    """Decisions of one trial in order, and the order in which their reports came.
 
-    `chosen[t]` and `probabilities[t, arm]` are of patient t. `rewards[t]` is NaN and `actual[t]` below TOOK_OTHER
-    (NOT_KNOWN, say) as long as they are not known. `order[r]` is the patient whose report, with all that the view
-    needs, came as number r, and `known_before[t]` the number of reports that came before decision t, never fewer than
-    before the one before.
+    `chosen[t]` and `probabilities[t, arm]` belong to patient t. While unknown, `rewards[t]` is NaN and `actual[t]` is
+    below TOOK_OTHER (for example, NOT_KNOWN). `order[r]` is the patient of the report with number r; a report counts
+    once it has everything that the view needs. `known_before[t]` is the number of reports that came before decision
+    t; it never decreases.
     """
 
     chosen: Any
@@ -41,28 +41,28 @@ def pair_wealth(
     treatment: int, control: int, by_taken: bool, theta: float, log_threshold: float, decisions: Any, n_patients: int,
     scores: Any,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """Bet that the effect of one arm over another is above θ, and that it is below.
+    """Bet that the effect of one arm against another is above θ, and that it is below θ.
 
     Parameters
     ----------
     treatment, control
-        The arms, by number. Decisions for other arms change nothing.
+        Indices of the two arms. Decisions for other arms have no effect.
     by_taken
-        Whether D is what was taken (the effect on compliers), and not what was chosen (intention-to-treat).
+        Whether D is the arm taken (the effect on compliers) rather than the arm chosen (intention-to-treat).
     theta
         The effect to bet against.
     log_threshold
-        log(2 / alpha), at which an effect is refuted; what is bet depends on it.
+        log(2 / alpha), at which an effect is refuted. The sizes of the bets depend on it.
     decisions
-        A `Decisions`; what is not known enters at its worst case.
+        A `Decisions`; unknown reports enter at their worst case.
     n_patients
-        How many decisions have been made; arrays may be longer.
+        Number of decisions made so far; arrays may be longer.
     scores
-        Room to work in: a place for each patient.
+        Workspace with one element per patient.
 
     Returns
     -------
-    The logarithms of K⁺ and K⁻ after the last decision, and the largest that each was after any decision, or 0.
+    The logarithms of K⁺ and K⁻ after the last decision, and the largest logarithm of each so far (at least 0).
 
     """
     n_played, n_heard, n_known, sum_reward, sum_taken, spread = 0.0, 0, 0.0, 0.0, 0.0, 0.25
@@ -118,7 +118,7 @@ def pair_wealth(
 
 @inline
 def taken_between(decisions: Any, t: int, treatment: int, by_taken: bool) -> tuple[float, float]:
-    """The least and the most that D can be."""
+    """Return the smallest and largest possible value of D."""
     if not by_taken:
         return (1.0, 1.0) if decisions.chosen[t] == treatment else (0.0, 0.0)
     if decisions.actual[t] < TOOK_OTHER:
@@ -128,7 +128,7 @@ def taken_between(decisions: Any, t: int, treatment: int, by_taken: bool) -> tup
 
 @inline
 def rescaled(wealth: float, scale: float) -> tuple[float, float]:
-    """A wealth with a power of two taken out or put in, and the logarithm of what was taken out so far."""
+    """Rescale a wealth by a power of two, and return it with the logarithm of all that was divided out so far."""
     if wealth > _LARGE:
         return wealth * _SMALL, scale + _LOG_LARGE
     return wealth * _LARGE, scale - _LOG_LARGE
@@ -138,12 +138,12 @@ def rescaled(wealth: float, scale: float) -> tuple[float, float]:
 def balance_point(
     treatment: int, control: int, by_taken: bool, log_threshold: float, decisions: Any, n_patients: int, scores: Any
 ) -> float:
-    """The effect from -1 to 1 at which both bets have the same; arguments are those of `pair_wealth`.
+    """Return the effect from -1 to 1 at which both bets have equal wealth; for the arguments see `pair_wealth`.
 
-    NaN where there is none and no effect is refuted: then too little was left to chance.
+    Return NaN if there is no such effect and no effect is refuted: then there was too little randomisation.
     """
-    # What one bet is ahead of the other is nearly linear in θ, so that the secant method needs few walks. It is kept
-    # between effects at which one and the other are known to be ahead.
+    # The lead of one bet over the other is nearly linear in θ, so that the secant method needs few walks. θ stays
+    # between an effect at which one bet leads and an effect at which the other leads.
     low, high, before, ahead_before = -1.0, 1.0, 0.0, 0.0
     theta, following = 0.0, _FIRST_STEP
     for walk in range(_MAX_WALKS):

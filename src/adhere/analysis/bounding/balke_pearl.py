@@ -1,16 +1,17 @@
 """Balke and Pearl's bounds by linear programs over response types.
 
-A person is what they would take when told each arm, and their outcome with each thing that can be taken. Those told
-different arms share only the outcomes: so the program needs no column for each vector of responses, but
+A person is described by what they would take when told each arm, and by their outcome with each thing that can be
+taken. People told different arms have only the outcomes in common. Therefore the program needs no column for each
+vector of responses, but only
 
-    q(c, y)        the share of people of class c with outcomes y,
-    x_z(c, y, d)   the share of those who also take d when told z: Σ_d x_z(c, y, d) = q(c, y),
-    p(v, d | z) = Σ_{c, y: y_d = v} x_z(c, y, d)   the cells, fixed or between limits.
+    q(c, y)        share of people of class c with outcomes y
+    x_z(c, y, d)   share of these people who take d when told z: Σ_d x_z(c, y, d) = q(c, y)
+    p(v, d | z) = Σ_{c, y: y_d = v} x_z(c, y, d)   cells, fixed or between limits
 
-Without monotonicity there is one class. With it a class is the set S of arms that one takes when told them; told
-another arm, one takes an arm of S or something that nobody is told, so that arms outside S are never taken. Given S
-and y, responses to different arms can be joined in any way: this is exact. Where a class has few vectors of
-responses, each becomes a class of its own.
+Without monotonicity there is one class. With monotonicity, a class is the set S of arms that a person takes when told
+them. When told another arm, this person takes an arm of S or something that nobody is told, so arms outside S are
+never taken. Given S and y, responses to different arms can be combined in any way, so the program is exact. If a
+class has few vectors of responses, each vector becomes a class of its own.
 """
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ from scipy.sparse import block_diag, coo_array, csc_array, hstack, vstack
 from adhere.analysis.bounding.observed_cells import CellBox, ObservedCells
 from adhere.analysis.records import Floats
 
-_BATCH = 3000  # columns: smaller programs are solved several at once, as a call of the solver costs more than they do
-_MAX_RESPONSES = 16  # of a class, for each to become a class: fewer rows, more columns
+_BATCH = 3000  # columns; smaller programs are solved together, because a call of the solver costs more than they do
+_MAX_RESPONSES = 16  # a class with at most this many responses is split into one class per response
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Arms that can be told and taken: `told[z]` is the thing told in row z, None if that is something else."""
+    """Arms that can be told and taken: `told[z]` is the thing told in row z, or None if it is something else."""
 
     told: tuple[int | None, ...]
     n_things: int
-    has_other: bool  # something else may be taken, of whose outcome nothing is known
+    has_other: bool  # whether something else may be taken, with an unknown outcome
     monotone: bool = False
 
     @property
     def n_cells(self) -> int:
-        """How many cells those told an arm fall into, at places 2·thing + outcome; something else is last."""
+        """Number of cells for people told an arm, at index 2·thing + outcome; something else is last."""
         return 2 * self.n_things + self.has_other
 
     def classes(self) -> Iterator[tuple[tuple[int, ...], list[list[int]]]]:
-        """The things each class may take, and those it may take when told each arm (`n_things`: something else)."""
+        """Iterate over the things each class may take, overall and by arm told (`n_things`: something else)."""
         for things, choices in self._wide_classes():
             if prod(len(taken) for taken in choices) > _MAX_RESPONSES:
                 yield things, choices
@@ -72,22 +73,22 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Equations, `matrix` @ columns = `totals`; columns from `first_cell` on have limits of their own."""
+    """Equations `matrix` @ columns = `totals`; columns from `first_cell` on have limits of their own."""
 
     matrix: csc_array
     totals: Floats
-    people: tuple[tuple[dict[int, int], int], ...]  # outcomes by thing, and the column of their share
+    people: tuple[tuple[dict[int, int], int], ...]  # outcomes by thing, and the column of the share
     first_cell: int
 
     def least(self, signs: dict[int, int]) -> Floats:
-        """The objective Σ sign·E[Y(thing)]; what a class never takes has the outcome that makes it least."""
+        """Return the objective Σ sign·E[Y(thing)]; a thing that a class never takes has the minimising outcome."""
         objective = np.zeros(self.matrix.shape[1])
         for outcomes, column in self.people:
             objective[column] = sum(sign * outcomes.get(thing, sign < 0) for thing, sign in signs.items())
         return objective
 
     def minima(self, objectives: Sequence[Floats], low: Floats, high: Floats) -> list[float] | None:
-        """The minimum of each objective over cells between `low` and `high`; None where no population fits them."""
+        """Return the minimum of each objective over cells between `low` and `high`, or None if no population fits."""
         width = self.matrix.shape[1]
         at_once = max(1, _BATCH // width)
         found: list[float] = []
@@ -107,7 +108,7 @@ class Program:
         return found
 
     def distance(self, low: Floats, high: Floats, least: Floats, most: Floats) -> float:
-        """The smallest t so that some population fits cells from low − t·(low − least) to high + t·(most − high)."""
+        """Return the smallest t so that a population fits low − t·(low − least) to high + t·(most − high)."""
         width = self.matrix.shape[1]
         n_cells = width - self.first_cell
         places = np.arange(n_cells), np.arange(self.first_cell, width)
@@ -127,10 +128,11 @@ class Program:
         return inf if solution.x is None else max(0.0, float(solution.x[-1]))
 
     def with_unknown(self, known: Floats, unknown: Sequence[tuple[Sequence[int], float]]) -> Program:
-        """The program in which cells are `known` and what falls to them of each unknown share.
+        """Return the program in which each cell is its `known` share plus its part of the unknown shares.
 
-        `unknown` has the places of the cells to one of which each of a share of people belongs, and that share. The
-        new program has a column more for each such place; none of its cells has limits but 0 and 1.
+        Each element of `unknown` has the indices of cells and a share of people; each of these people belongs to one
+        of these cells. The new program has an additional column for each such index. Its cells have no limits other
+        than 0 and 1.
         """
         width = self.matrix.shape[1]
         n_cells = width - self.first_cell
@@ -148,8 +150,8 @@ class Program:
 
 @lru_cache(maxsize=64)
 def program_of(layout: Layout) -> Program:
-    """The program of a layout; its last columns are the cells, by arm told and place."""
-    entries: list[tuple[int, int, float]] = []  # row, column, coefficient; row 0: the shares of people add up to 1
+    """Build the program of a layout; its last columns are the cells, by arm told and index."""
+    entries: list[tuple[int, int, float]] = []  # row, column, coefficient; in row 0 the shares of people sum to 1
     people: list[tuple[dict[int, int], int]] = []
     in_cells: list[list[int]] = [[] for _ in range(len(layout.told) * layout.n_cells)]
     row = column = 0
@@ -186,35 +188,35 @@ def _sparse(entries: Sequence[tuple[int, int, float]], shape: tuple[int, int]) -
 
 @lru_cache(maxsize=64)
 def _copies(program: Program, n: int) -> csc_array:
-    """The equations of so many programs beside each other."""
+    """Return the equations of `n` copies of a program, side by side."""
     return program.matrix if n == 1 else csc_array(block_diag([program.matrix] * n, format="csc"))
 
 
-_MAX_THINGS = 5  # that can be taken, for one program over all of them: its size doubles with each
-_BEYOND = 1e-7  # the solver's tolerance: how far beyond the nearest cells that fit one must go for it to find them
+_MAX_THINGS = 5  # things that can be taken, in one program over all of them; its size doubles with each
+_BEYOND = 1e-7  # how far beyond the nearest cells that fit to go, because of the solver's tolerance
 
 Target = Mapping[int, int]  # the sign of each arm's mean: {1: 1, 0: -1} is the effect of arm 1 against arm 0
 
 
 @dataclass(frozen=True)
 class ProgramBounds:
-    """The bounds of each target, None where no population fits the cells."""
+    """Bounds of each target, or None if no population fits the cells."""
 
     by_shares: tuple[tuple[float, float], ...] | None
     by_limits: tuple[tuple[float, float], ...] | None
-    distance: float  # from the shares to the nearest that fit: 1 is at their limits
-    is_nearest: bool  # whether `by_shares` are by those, as the observed ones fit no population
+    distance: float  # distance from the shares to the nearest that fit; 1 is at their limits
+    is_nearest: bool  # whether `by_shares` uses these, because no population fits the observed shares
 
 
 def has_one_program(cells: ObservedCells) -> bool:
-    """Whether few enough things can be taken for a program over all of them."""
+    """Return whether the number of things that can be taken allows one program over all of them."""
     return cells.n_things + cells.has_other <= _MAX_THINGS
 
 
 def program_bounds(
     cells: ObservedCells, limits: CellBox, targets: Sequence[Target], *, monotone: bool
 ) -> ProgramBounds:
-    """The bounds of targets; where too many things can be taken, each is bounded with all but its arms lumped."""
+    """Compute the bounds of targets. If too many things can be taken, each target lumps all but its own arms."""
     if has_one_program(cells):
         return _solve(cells, limits, targets, monotone=monotone)
     parts = []
@@ -243,7 +245,7 @@ def _solve(cells: ObservedCells, limits: CellBox, targets: Sequence[Target], *, 
         by_shares = _within(program, shares, targets)
     if by_limits is None or by_shares is None:
         distance = program.distance(shares.low, shares.high, limits.low, limits.high)
-        # The solver's tolerance must not make the distance and the limits say different things.
+        # The distance and the limits must agree despite the solver's tolerance.
         distance = max(distance, nextafter(1.0, 2.0)) if by_limits is None else min(distance, 1.0)
         if by_limits is not None:
             by_shares = _within(program, shares.towards(limits, distance + _BEYOND), targets) or by_limits
@@ -265,12 +267,12 @@ def _within(program: Program, cells: CellBox, targets: Sequence[Target]) -> tupl
 
 
 def _tidy(low: float, high: float, least: float) -> tuple[float, float]:
-    """The two without what rounding did to them."""
+    """Return the two limits without rounding errors."""
     low, high = max(low, least) + 0.0, min(high, 1.0) + 0.0
     return (low, high) if low <= high else ((low + high) / 2, (low + high) / 2)
 
 
 def _joined(parts: Sequence[tuple[tuple[float, float], ...] | None]) -> tuple[tuple[float, float], ...] | None:
-    """All of them, or None if any is: an assumption that one program refutes is refuted."""
+    """Return all parts joined, or None if any is None: an assumption that one program refutes is refuted."""
     found = [one for part in parts if part is not None for one in part]
     return None if None in parts else tuple(found)

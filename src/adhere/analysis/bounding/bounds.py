@@ -1,4 +1,4 @@
-"""Bounds on each arm's mean and average effect, whoever did not take what they were told; instrumental inequality."""
+"""Bounds on each arm's mean and average effect for any non-compliance, and the instrumental inequality."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,21 +13,22 @@ _ASSUMPTIONS = ("none", "monotonicity")
 
 @dataclass(frozen=True)
 class InstrumentalInequality:
-    """The test of the assumption behind bounds and complier effects; that it is not refuted does not prove it.
+    """Test of the assumption behind bounds and complier effects. A test that does not refute does not prove it.
 
     Parameters
     ----------
     refuted
-        Whether no population fits any cell probabilities within their simultaneous limits; None where nothing can
-        be tested.
+        Whether no population fits any cell probabilities within their simultaneous limits; None if nothing can be
+        tested.
     excess
-        By how much the observed shares exceed Pearl's inequality, max over d of Σ_y max_z p(y, d | z) ≤ 1; negative
-        where they keep it.
+        Amount by which the observed shares exceed Pearl's inequality, max over d of Σ_y max_z p(y, d | z) ≤ 1;
+        negative if they satisfy it.
     distance
-        Which part of the way from the observed shares to their limits one must go to find shares that some
-        population fits: 0 where the observed ones do, above 1 where the data refute the assumption.
+        Distance from the observed shares to the nearest shares that a population fits, as a fraction of the distance
+        to their limits. It is 0 if a population fits the observed shares, and above 1 if the data refute the
+        assumption.
     sentence
-        What that means.
+        What the result means, in words.
 
     """
 
@@ -38,7 +39,7 @@ class InstrumentalInequality:
 
 
 def instrumental_inequality(cells: ObservedCells, distance: float) -> InstrumentalInequality:
-    """The test by the observed shares and how far they are from ones that a population fits.
+    """Test the inequality, given the observed shares and their distance from shares that a population fits.
 
     References
     ----------
@@ -56,19 +57,19 @@ def instrumental_inequality(cells: ObservedCells, distance: float) -> Instrument
 
 @dataclass(frozen=True)
 class Bound:
-    """Between which values a mean or an average effect of the whole population lies.
+    """Bounds on a mean or an average effect in the whole population.
 
     Parameters
     ----------
     quantity
-        "mean", of everybody taking `treatment`; or "effect", of everybody taking `treatment` instead of `control`.
+        "mean" if everybody took `treatment`, or "effect" if everybody took `treatment` instead of `control`.
     assumption
-        "none" but that what people were told matters only through what they took; or "monotonicity": besides,
-        whoever takes an arm when told another one takes it when told it (for two arms: there are no defiers).
+        "none": only that the arm told matters only through the treatment taken. "monotonicity": also that a person
+        who takes an arm when told another one takes it when told it (with two arms: there are no defiers).
     low, high
-        The bounds by the observed shares; None where `reason` says why there are none.
+        The bounds by the observed shares; None if there are none, for the `reason` given.
     limits
-        What the bounds are with the sampling error of the shares; empty where the data refute the assumption.
+        The bounds with the sampling error of the shares; empty if the data refute the assumption.
 
     """
 
@@ -84,7 +85,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Every mean and effect between its bounds, without and with monotonicity, and the test of the assumption."""
+    """Bounds on every mean and effect, without and with monotonicity, and the test of the assumption."""
 
     bounds: tuple[Bound, ...]
     inequality: InstrumentalInequality
@@ -92,21 +93,21 @@ class Bounds:
 
 
 def bounds(records: Records, *, adaptive: bool, level: float = 0.95) -> Bounds:
-    """Bounds on every arm's mean and every pair's average effect, with limits that hold for all of them at once.
+    """Compute bounds on every arm's mean and every pair's average effect, with simultaneous limits.
 
     Parameters
     ----------
     records
-        The records; a reward from 0 to 1 that is neither counts as that share of a success.
+        The records. A reward strictly between 0 and 1 counts as that fraction of a success.
     adaptive
-        Whether the allocation learned, or one may have stopped because of what one saw: then the limits on cells
-        hold at any time, which those of a fixed sample do not.
+        Whether the allocation was adaptive, or the trial may have stopped because of its results. Then the limits on
+        cells are valid at any time; limits for a fixed sample are not.
     level
-        With which probability all limits hold.
+        Probability with which all limits hold at once.
 
     Examples
     --------
-    Nobody of 172 on placebo took the drug, and 101 of 165 told to take it did (Balke and Pearl 1997):
+    None of 172 people on placebo took the drug, and 101 of 165 people told to take it did (Balke and Pearl 1997):
 
     >>> import numpy as np
     >>> chosen, actual, reward, count = np.array(
@@ -179,7 +180,7 @@ def _bound(
 
 
 def _at_most(without: Bound, low: float, high: float) -> tuple[float, float]:
-    """Bounds by the nearest shares, no wider than those that assume less."""
+    """Return bounds by the nearest shares, no wider than the bounds that assume less."""
     if without.low is None or without.high is None:
         return low, high
     inside = max(low, without.low), min(high, without.high)
@@ -187,6 +188,6 @@ def _at_most(without: Bound, low: float, high: float) -> tuple[float, float]:
 
 
 def _not_taken(records: Records, cells: ObservedCells, target: Mapping[int, int]) -> list[str]:
-    """Sentences on arms that nobody took, of whose outcomes the data say nothing."""
+    """Return sentences on arms that nobody took; the data contain nothing on their outcomes."""
     taken = cells.taken.sum(axis=(0, 2)) + cells.no_outcome.sum(axis=0)
     return [f"Nobody is known to have taken {records.arms[arm]!r}." for arm in target if not taken[arm]]
