@@ -1,4 +1,4 @@
-"""All that the fixed-sample views need of the records: for each arm assigned and taken, how many, Σy and Σy²."""
+"""Sufficient statistics of the fixed-sample views: n, Σy and Σy² for each arm assigned and arm taken."""
 
 import math
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ N_WITHOUT_ARM = 3  # columns after those of the arms: not known, took something 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Patients and outcomes by stratum, arm assigned (k) and what was taken (k + 3, negative codes at the end).
+    """Patients and outcomes by stratum, arm assigned (k) and treatment taken (k + 3, negative codes at the end).
 
-    `n`, `total` and `squares` count patients with a known outcome, the sum of their outcomes and that of the squares;
-    `assigned` counts all patients. So `n[s, z, TOOK_NOTHING]` and `n[s, z, NOT_KNOWN]` mean what they say. The last
-    stratum holds those whose stratum is not known; without strata it is the only one. `sizes` are the numbers of
-    patients by stratum if `assigned` counts only some of them.
+    `n` is the number of patients with a known outcome, `total` the sum of their outcomes, and `squares` the sum of
+    the squares; `assigned` counts all patients. The negative codes are valid indices: `n[s, z, TOOK_NOTHING]`, `n[s,
+    z, NOT_KNOWN]`. The last stratum contains patients with an unknown stratum; without strata it is the only one.
+    `sizes` are the numbers of patients by stratum if `assigned` counts only some of them.
     """
 
     arms: tuple[str, ...]
@@ -34,19 +34,19 @@ class Cells:
 
     @cached_property
     def patients(self) -> Ints:
-        """All patients by arm assigned and what was taken."""
+        """Number of patients by arm assigned and treatment taken."""
         return np.asarray(self.assigned.sum(axis=0))
 
     @cached_property
     def by_stratum_patients(self) -> Floats:
-        """Numbers of patients by stratum, whichever arm they were assigned, also of those who do not count here."""
+        """Number of patients by stratum over all arms, including patients who are not counted here."""
         if self.sizes is not None:
             return self.sizes
         return np.asarray(self.assigned.sum(axis=(1, 2)).astype(np.float64))
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether every outcome is known."""
+        """Return whether every outcome is known."""
         return bool((self.n == self.assigned).all())
 
     @cached_property
@@ -55,39 +55,39 @@ class Cells:
         return [[sums(*cell) for cell in zip(*rows, strict=True)] for rows in zip(n, total, squares, strict=True)]
 
     def cell(self, chosen: int, actual: int) -> RewardSums:
-        """Outcomes of patients assigned one arm who took another, or nothing (a negative code)."""
+        """Return outcomes of patients assigned one arm who took another, or nothing (a negative code)."""
         return self._flat[chosen][actual]
 
     def others(self, chosen: int, actual: int) -> RewardSums:
-        """Outcomes of patients assigned one arm who are known to have taken anything but another."""
+        """Return outcomes of patients assigned `chosen` who are known not to have taken `actual`."""
         row = self._flat[chosen]
         return added(row[taken] for taken in range(TOOK_OTHER, len(self.arms)) if taken != actual)
 
     def by_chosen(self) -> list[RewardSums]:
-        """The outcomes of those assigned each arm."""
+        """Return the outcomes of patients assigned each arm."""
         return [added(row) for row in self._flat]
 
     def by_actual(self) -> list[RewardSums]:
-        """The outcomes of those who took each arm."""
+        """Return the outcomes of patients who took each arm."""
         return [added(row[arm] for row in self._flat) for arm in range(len(self.arms))]
 
     def as_assigned(self) -> list[RewardSums]:
-        """The outcomes of those who took the arm they were assigned."""
+        """Return the outcomes of patients who took the arm they were assigned, by arm."""
         return [self._flat[arm][arm] for arm in range(len(self.arms))]
 
     def by_stratum(self, chosen: int) -> list[RewardSums]:
-        """The outcomes of those assigned an arm, by stratum."""
+        """Return the outcomes of patients assigned an arm, by stratum."""
         tables = (table[:, chosen].sum(axis=1).tolist() for table in (self.n, self.total, self.squares))
         return [sums(*stratum) for stratum in zip(*tables, strict=True)]
 
 
 def sums(n: int, total: float, squares: float) -> RewardSums:
-    """Sums as they stand; outcomes from 0 to 1 are all 0 or 1 just where Σy = Σy²."""
+    """Return the sums of a cell; outcomes from 0 to 1 are all 0 or 1 if and only if Σy = Σy²."""
     return RewardSums(n, total, squares, binary=total == squares)
 
 
 def added(parts: Iterable[RewardSums]) -> RewardSums:
-    """The sums of several cells together."""
+    """Return the sums of several cells, added up."""
     whole = RewardSums()
     for part in parts:
         whole.n += part.n
@@ -123,7 +123,7 @@ def cells_of(records: Records) -> Cells:
 
 def _tally(place: Ints, weight: Floats, shape: tuple[int, ...]) -> Floats:
     counts = np.bincount(place, weight, math.prod(shape))
-    return counts.astype(np.float64, copy=False).reshape(shape)  # without places it would be of integers
+    return counts.astype(np.float64, copy=False).reshape(shape)  # bincount of an empty array has integers
 
 
-assert NOT_KNOWN == -N_WITHOUT_ARM < TOOK_OTHER < TOOK_NOTHING < 0  # as indices they are the last columns
+assert NOT_KNOWN == -N_WITHOUT_ARM < TOOK_OTHER < TOOK_NOTHING < 0  # as indices, these are the last columns

@@ -1,4 +1,4 @@
-"""Values that an analysis is made of: confidence sets, quantities, and comparisons of two arms by a view."""
+"""Building blocks of an analysis: confidence sets, quantities, and comparisons of two arms by a view."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     import polars
 
 
-_COLUMNS = ("quantity", "estimate", "low", "high", "shape", "method", "holds")  # of `Comparison.to_frame`
+_COLUMNS = ("quantity", "estimate", "low", "high", "shape", "method", "holds")  # columns of `Comparison.to_frame`
 
 
 class Validity(Enum):
-    """Promise of a confidence set, and the allocation for which it holds."""
+    """Guarantee of a confidence set, and the allocation for which it is valid."""
 
-    FIXED = "fixed-sample"  # holds for fixed allocation and one look
-    ANY_TIME = "any-time valid"  # holds for adaptive allocation, whenever one stops
-    ADAPTIVE = "asymptotic, adaptive allocation"  # holds at one time fixed in advance, in large samples
+    FIXED = "fixed-sample"  # valid for a fixed allocation and one look
+    ANY_TIME = "any-time valid"  # valid for adaptive allocation, whenever the trial stops
+    ADAPTIVE = "asymptotic, adaptive allocation"  # valid at one time fixed in advance, in large samples
     REFUTED = "refuted: does not hold"  # the data refute an assumption on which it rests
-    APPROXIMATE = "approximate"  # known to fail: weak instruments, or analysis sets without an estimand
+    APPROXIMATE = "approximate"  # no guarantee: weak instruments, or analysis sets without an estimand
 
 
 class Shape(Enum):
     """Shape of a confidence set."""
 
     INTERVAL = "interval"  # low to high, either of which may be infinite
-    OUTSIDE = "outside"  # up to low, and from high on: the quantity may be arbitrarily large
+    OUTSIDE = "outside"  # all values up to low and from high on: the quantity may be arbitrarily large
     EVERYTHING = "everything"
     EMPTY = "empty"
 
 
 @dataclass(frozen=True)
 class ConfidenceSet:
-    """A set of values that the data do not refute, and by which method; no end is ever NaN.
+    """Set of values that the data do not refute, with its method. Its ends are never NaN.
 
     >>> print(ConfidenceSet(0.1, 0.3, "Newcombe"))
     [0.100, 0.300]
@@ -62,13 +62,13 @@ class ConfidenceSet:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it says how large the quantity can be at most."""
+        """Return whether the set limits the size of the quantity."""
         finite = math.isfinite(self.low) and math.isfinite(self.high)
         return self.shape is Shape.EMPTY or (self.shape is Shape.INTERVAL and finite)
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it has every effect on outcomes from 0 to 1 in it, or is not bounded."""
+        """Return whether the set is unbounded or contains every possible effect on outcomes from 0 to 1."""
         return not self.is_bounded or (self.low <= -1.0 and self.high >= 1.0)
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ Marked = TypeVar("Marked")
 
 
 def with_validity(given: Marked, validity: Validity) -> Marked:
-    """Mark every confidence set in a value, however deep, by what it promises."""
+    """Return a value with the given validity on every confidence set in it, however deeply nested."""
     found: Any = given
     if isinstance(given, ConfidenceSet):
         found = replace(given, validity=validity)
@@ -102,9 +102,9 @@ def with_validity(given: Marked, validity: Validity) -> Marked:
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something estimated: its point estimate and the sets it may lie in, the one to trust first.
+    """Estimated quantity: its point estimate and its confidence sets, starting with the one to trust.
 
-    Without a value, or without sets, `reason` says in a sentence what cannot be estimated and why.
+    If there is no value, or no set, `reason` is a sentence on what cannot be estimated and why.
     """
 
     value: float | None
@@ -114,7 +114,7 @@ class Quantity:
 
 
 class View(Enum):
-    """Patients who are compared, and the arm by which they are."""
+    """View: which patients are compared, and by which arm."""
 
     INTENTION_TO_TREAT = "intention-to-treat"
     COMPLIERS = "compliers"
@@ -124,7 +124,7 @@ class View(Enum):
 
 @dataclass(frozen=True, eq=False)
 class OfPair:
-    """Something that one view says of a treatment and a control."""
+    """Base class of results of one view for a pair of treatment and control."""
 
     view: View
     treatment: str
@@ -132,21 +132,21 @@ class OfPair:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The treatment and the control."""
+        """Names of the treatment and the control."""
         return self.treatment, self.control
 
     def is_like(self, other: OfPair) -> bool:
-        """Whether both are of the same pair by the same view."""
+        """Return whether both results are for the same pair by the same view."""
         return self.view is other.view and self.pair == other.pair
 
 
 @dataclass(frozen=True)
 class Comparison(OfPair):
-    """A treatment against a control; effects are treatment − control, and more is better.
+    """Comparison of a treatment with a control; effects are treatment − control, and higher is better.
 
-    `adjusted` has the p-value corrected for several comparisons, by the name of the correction and its family.
-    `at_random` says that outcomes are missing, and that the comparison assumes them missing at random given the arm
-    assigned, what was taken and the stratum.
+    `adjusted` maps the name of a correction for multiple comparisons, with its family, to the corrected p-value. With
+    `at_random`, outcomes are missing, and the comparison assumes that they are missing at random given the arm
+    assigned, the treatment taken and the stratum.
     """
 
     difference: Quantity
@@ -160,7 +160,7 @@ class Comparison(OfPair):
 
     @property
     def estimate(self) -> float | None:
-        """Estimated difference, treatment − control, or None; `difference.reason` then says why there is none."""
+        """Estimated difference, treatment − control. If it is None, `difference.reason` says why."""
         return self.difference.value
 
     def conf_int(self) -> tuple[float, float]:
@@ -196,7 +196,7 @@ class Comparison(OfPair):
         -------
         polars.DataFrame
             Columns: quantity, estimate, low, high, shape, method, holds. If the shape is "outside", the set is
-            everything below `low` or above `high`. `holds` is the promise of the set.
+            everything below `low` or above `high`. `holds` is the guarantee of the set (see `Validity`).
 
         See Also
         --------
@@ -231,5 +231,5 @@ class Comparison(OfPair):
         return f"<Comparison: {about}: {estimate} {self.difference.sets[0]}{p_value}>"
 
     def without(self, nothing: Quantity) -> Comparison:
-        """The same comparison with a reason instead of numbers."""
+        """Return the same comparison with a reason instead of numbers."""
         return replace(self, difference=nothing, ratio=nothing, number_needed=nothing, p_value=None, adjusted={})

@@ -1,4 +1,4 @@
-"""Everything that the records of a trial say, in one value; `Analysis` shows and converts it."""
+"""Results of every part of an analysis, in one value. `Analysis` displays and converts it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from adhere.analysis.trust.mediation import Mediation
 
 @dataclass(frozen=True)
 class Estimand:
-    """A view in words; `strategy` is that for intercurrent events by ICH E9(R1)."""
+    """Description of a view in words. `strategy` is its strategy for intercurrent events (ICH E9(R1))."""
 
     view: str
     estimand: str
@@ -30,7 +30,7 @@ class Estimand:
 
 @dataclass(frozen=True)
 class Subgroup:
-    """The effects among the patients of one stratum, and their confidence sequences where there are any."""
+    """Effects among the patients of one stratum, with confidence sequences if there are any."""
 
     n_patients: int
     effects: Effects
@@ -39,7 +39,7 @@ class Subgroup:
     def assigned_effect(
         self, treatment: str, control: str, *, adaptive: bool
     ) -> tuple[float | None, ConfidenceSet | None] | None:
-        """The intention-to-treat effect, with the set that holds for the allocation; None if there is none."""
+        """Return the intention-to-treat effect with the set that is valid for the allocation, or None."""
         wanted = OfPair(View.INTENTION_TO_TREAT, treatment, control)
         for sequence in self.sequences if adaptive else ():
             if sequence.is_like(wanted):
@@ -54,13 +54,17 @@ class Subgroup:
 class Findings:
     """Results of every part of an analysis, with warnings and a verdict.
 
-    `has_probabilities` says whether the records have the probability of every arm for every patient,
-    `n_without_probabilities` how many patients lack it, `adaptive` whether it changed from one patient to the next,
-    `order` where the order of decisions comes from, `arm_order` what decided the order of arms and the control of a
-    table. `digest` is that of the data, so that another analysis can be known to be of the same.
-    `lower_is_better` says that outcomes were read as 1 − the value given, `fixed_allocation` that whoever analysed
-    declared the probabilities of arms fixed in advance, and this the only look. `rehearsal` says that the records are
-    not data of a trial, `outcomes_drifted` that outcomes changed over time while the allocation adapted.
+    - `has_probabilities`: the records have the probability of every arm for every patient. `n_without_probabilities`
+      is the number of patients who lack it.
+    - `adaptive`: the probabilities changed from one patient to the next.
+    - `order`: the source of the order of decisions.
+    - `arm_order`: what decided the order of the arms and the control, for a table.
+    - `digest`: the digest of the data, which shows whether two analyses used the same data.
+    - `lower_is_better`: outcomes were read as 1 − the value given.
+    - `fixed_allocation`: the analyst declared that the probabilities of arms were fixed in advance, and that this is
+      the only look.
+    - `rehearsal`: the records are not data of a trial.
+    - `outcomes_drifted`: outcomes changed over time while the allocation adapted.
     """
 
     name: str
@@ -103,22 +107,22 @@ class Findings:
 
     @property
     def mixes_strata(self) -> bool:
-        """Whether views that compare patients of different strata are withheld, as the allocation depends on them."""
+        """Return whether the allocation depends on the stratum, so that views across strata are withheld."""
         return self.balance is not None and self.balance.depends
 
     @property
     def withholds_bounds(self) -> bool:
-        """Whether bounds, principal strata and the test of what was taken are withheld."""
+        """Return whether bounds, principal strata and the mediation test are withheld."""
         return self.mixes_strata or self.outcomes_drifted
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Every pair of treatment and control, those against the trial's control first."""
+        """Every pair of treatment and control; pairs with the trial's control come first."""
         found = dict.fromkeys(one.pair for one in self.effects.comparisons)
         return sorted(found, key=lambda pair: pair[1] != self.control)
 
     def view_name(self, one: Comparison) -> str:
-        """The view of a comparison, and whether it is stratified where there is another that is."""
+        """Return the name of a comparison's view, with ", stratified" or ", unstratified" if there are both."""
         if one.stratified:
             return f"{one.view.value}, stratified"
         has_strata = any(other.stratified and other.view is one.view for other in self.effects.comparisons)
@@ -126,5 +130,5 @@ class Findings:
 
     @property
     def title(self) -> str:
-        """The name, which says if it is that of a rehearsal."""
+        """Name of the trial, marked if it is a rehearsal."""
         return f"{self.name} (rehearsal)" if self.rehearsal else self.name

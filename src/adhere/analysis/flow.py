@@ -16,14 +16,16 @@ ALL_ARMS = "all arms"
 
 @dataclass(frozen=True)
 class ArmFlow:
-    """The patients assigned to one arm, split twice: by what they took, and by what is known of their outcome.
+    """Patients assigned to one arm, split by what they took and, separately, by what is known of their outcome.
 
-    By what they took: `assigned` is `took_it` + all of `took_others` + `took_nothing` (nothing in the arm set) +
-    `took_other` (something else) + `not_reported` (no report yet) + `lost` (lost to follow-up before it was known).
-    By outcome: `assigned` is `outcome_known` + `outcome_imputed` + `outcome_missing`; `outcome_lost` of the missing
-    were lost to follow-up, the others may still be reported. `taken_imputed` says for how many a rule of the trial
-    filled in what was taken. `compliance` is the share of those reported who took the arm; `matrix` has the same
-    share for every arm (it is empty for all arms together), `nothing` and `something_else` for what is no arm.
+    - By treatment taken, `assigned` is the sum of `took_it`, all of `took_others`, `took_nothing` (none of the arms),
+      `took_other` (something else), `not_reported` (no report yet), and `lost` (lost to follow-up before the report).
+    - By outcome, `assigned` is the sum of `outcome_known`, `outcome_imputed` and `outcome_missing`. `outcome_lost` of
+      the missing ones were lost to follow-up; the others may still be reported.
+    - `taken_imputed` is the number of patients for whom a rule of the trial filled in the treatment taken.
+    - `compliance` is the share of patients with a report who took the arm. `matrix` has this share for every arm (it
+    is
+      empty for all arms together), `nothing` and `something_else` for the rest.
     """
 
     arm: str
@@ -46,13 +48,13 @@ class ArmFlow:
 
     @property
     def crossed_over(self) -> int:
-        """How many took another arm."""
+        """Number of patients who took another arm."""
         return sum(self.took_others.values())
 
 
 @dataclass(frozen=True)
 class Flow:
-    """The flow of patients through the arms, all of them together, and rows that no analysis can use."""
+    """Flow of patients by arm and in total, with the rows that no analysis can use."""
 
     arms: tuple[ArmFlow, ...]
     total: ArmFlow
@@ -61,7 +63,7 @@ class Flow:
 
 
 def flow(records: Records, level: float = 0.95) -> Flow:
-    """Count patients by the arm they were assigned."""
+    """Count the patients of each arm: what they took, and which outcomes are known."""
     taken = cells_of(records).patients.tolist()  # codes below 0 count from the end of a row
     has_actual, has_reward = records.actual != NOT_KNOWN, records.has_reward
     lost = _flags(records, records.lost)

@@ -10,37 +10,39 @@ import numpy as np
 
 from adhere.analysis.records import NOT_KNOWN, TOOK_NOTHING, TOOK_OTHER, Floats, Records
 
-_HALVINGS = 60  # of an interval within [0, 1]: to the last bit
+_HALVINGS = 60  # halvings of an interval within [0, 1], down to the last bit
 
 
 def cell_limits(
     successes: Floats, n: Floats, level: float, n_cells: int, *, any_time: bool, binary: bool = True
 ) -> tuple[Floats, Floats]:
-    """Between which values the mean of each cell lies, all `n_cells` of them at once with probability `level`.
+    """Return limits on the mean of each cell, simultaneous for `n_cells` cells with probability `level`.
 
     Each cell has the share α = (1 − level) / n_cells of the error (Bonferroni).
 
-    - A fixed sample of zeros and ones: Clopper and Pearson's exact limits.
-    - A fixed sample of numbers from 0 to 1: Hoeffding's bound in its form with relative entropies, the means p for
-      which n·kl(p̂, p) < ln(2/α).
-    - At any time: Robbins' mixture, the means p for which ∫ q^s (1 − q)^f dq < p^s (1 − p)^f / α, with s the sum
-      and f = n − s. For numbers X from 0 to 1 that are not 0 or 1, (q/p)^X ((1−q)/(1−p))^(1−X) lies below its chord,
-      whose mean is 1, so that it holds for them too.
+    - For a fixed sample of zeros and ones, these are Clopper and Pearson's exact limits.
+    - For a fixed sample of numbers from 0 to 1, Hoeffding's bound with relative entropies is used: the means p with
+      n·kl(p̂, p) < ln(2/α).
+    - At any time, Robbins' mixture is used: the means p with ∫ q^s (1 − q)^f dq < p^s (1 − p)^f / α, where s is the
+    sum
+      and f = n − s. It is also valid for numbers X from 0 to 1, because (q/p)^X ((1−q)/(1−p))^(1−X) is below its
+      chord,
+      and the mean of the chord is 1.
 
     Parameters
     ----------
     successes
-        The sum of each cell's zeros and ones, or of its numbers from 0 to 1.
+        Sum of the outcomes (zeros and ones, or numbers from 0 to 1) by cell.
     n
-        How many patients each sum is of; none leave the mean anywhere from 0 to 1.
+        Number of patients by cell. Without patients, the limits are 0 and 1.
     level
-        With which probability all limits hold.
+        Probability with which all limits hold at once.
     n_cells
-        For how many cells at once.
+        Number of cells for which the limits hold at once.
     any_time
-        Whether they hold at all times at once, and so whenever one stops.
+        Whether the limits hold at all times at once, and so whenever the trial stops.
     binary
-        Whether the sums are of zeros and ones.
+        Whether all outcomes are 0 or 1.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def cell_limits(
     failures = np.maximum(n - successes, 0.0)
     alpha = (1.0 - level) / n_cells
     if binary and not any_time:
-        with np.errstate(all="ignore"):  # of no successes, or no failures: replaced in the next two lines
+        with np.errstate(all="ignore"):  # values without successes or failures are replaced below
             low = betaincinv(successes, failures + 1.0, alpha / 2)
             high = betaincinv(successes + 1.0, failures, 1.0 - alpha / 2)
         return np.where(successes > 0.0, low, 0.0), np.where(failures > 0.0, high, 1.0)
@@ -76,7 +78,7 @@ def cell_limits(
 
 
 def _crossing(inside: Floats, outside: Floats, successes: Floats, failures: Floats, least: Floats) -> Floats:
-    """Where between the two the log-likelihood falls below `least`, rounded towards the outside."""
+    """Return where between the two the log-likelihood falls below `least`, rounded outwards."""
     from scipy.special import xlog1py, xlogy
 
     for _ in range(_HALVINGS):
@@ -88,21 +90,21 @@ def _crossing(inside: Floats, outside: Floats, successes: Floats, failures: Floa
 
 @dataclass(frozen=True, eq=False)
 class CellBox:
-    """Between which values the probability of each cell lies, by arm told and by its place, 2·thing + outcome.
+    """Limits on the probability of each cell, by arm told and by cell index, 2·thing + outcome.
 
-    Where something else can be taken, that is the last place.
+    If something else can be taken, it has the last index.
     """
 
     low: Floats
     high: Floats
 
     def lumped(self, things: Sequence[int], rows: Sequence[int]) -> CellBox:
-        """The cells of these things among those told the arms of these rows; everything besides is something else."""
+        """Return the cells of the given things and rows; all other things are lumped into something else."""
         low, high = (_lump(cells[rows], things) for cells in (self.low, self.high))
         return CellBox(low, np.minimum(high, 1.0))
 
     def towards(self, limits: CellBox, part: float) -> CellBox:
-        """The cells on that part of the way to wider limits."""
+        """Return the box moved the given fraction of the way to wider limits."""
         return CellBox(
             np.maximum(self.low - part * (self.low - limits.low), 0.0),
             np.minimum(self.high + part * (limits.high - self.high), 1.0),
@@ -111,28 +113,28 @@ class CellBox:
 
 @dataclass(frozen=True, eq=False)
 class ObservedCells:
-    """Numbers of patients by arm told (rows, one for each arm that anybody was told) and by what they took.
+    """Number of patients by arm told (a row for each arm that anybody was told) and by treatment taken.
 
-    The things that can be taken are the arms, and "nothing" where anybody took nothing. Something else is no such
-    thing: it need not be the same for everybody, so that nothing can be said of its outcome. A reward y from 0 to 1
-    counts as y successes and 1 − y failures: the expected numbers of 1{U < y} with U uniform, whose mean is y's.
+    The things that can be taken are the arms, and "nothing" if anybody took nothing. "Something else" is not one of
+    them: it may differ between patients, so that its outcome is unknown. A reward y from 0 to 1 counts as y successes
+    and 1 − y failures. These are the expected counts of 1{U < y} for uniform U, which has the same mean.
 
     Parameters
     ----------
     told
-        The thing that those of each row were told to take; None where it is lumped with something else.
+        Thing that the patients of each row were told to take; None if it is lumped with something else.
     taken
-        `taken[z, d, v]`: the failures (v = 0) and successes (v = 1) of those told z who took d.
+        `taken[z, d, v]`: failures (v = 0) and successes (v = 1) of patients told z who took d.
     other
-        Those who took something else.
+        Number of patients who took something else, by arm told.
     no_outcome
-        `no_outcome[z, d]`: those who took d and whose outcome is not known.
+        `no_outcome[z, d]`: number of patients who took d and have no known outcome.
     not_reported
-        `not_reported[z, v]`: the failures and successes of those of whom it is not known what they took.
+        `not_reported[z, v]`: failures and successes of patients for whom the treatment taken is unknown.
     neither
-        Those of whom neither is known.
+        Number of patients for whom neither is known, by arm told.
     has_other
-        Whether anybody may have taken something else: some did, or of some it is not known what they took.
+        Whether anybody may have taken something else: somebody did, or a treatment taken is unknown.
 
     """
 
@@ -146,19 +148,19 @@ class ObservedCells:
 
     @property
     def n_things(self) -> int:
-        """How many things can be taken."""
+        """Number of things that can be taken."""
         return int(self.taken.shape[1])
 
     @cached_property
     def n(self) -> Floats:
-        """How many were told each arm."""
+        """Number of patients told each arm."""
         known = self.taken.sum(axis=(1, 2)) + self.other
         unknown: Floats = self.no_outcome.sum(axis=1) + self.not_reported.sum(axis=1) + self.neither
         return np.asarray(known + unknown)
 
     @cached_property
     def counts(self) -> CellBox:
-        """The smallest and largest number of patients in each cell, whatever is not known."""
+        """Smallest and largest possible number of patients in each cell, given what is unknown."""
         unknown = self.not_reported + self.neither[:, None]
         most = self.taken + self.no_outcome[:, :, None] + unknown[:, None, :]
         low, high = (numbers.reshape(len(self.told), 2 * self.n_things) for numbers in (self.taken, most))
@@ -168,12 +170,12 @@ class ObservedCells:
 
     @cached_property
     def shares(self) -> CellBox:
-        """The smallest and largest share of each cell among those told the arm."""
+        """Smallest and largest possible share of each cell among patients told the arm."""
         return CellBox(self.counts.low / self.n[:, None], self.counts.high / self.n[:, None])
 
     @cached_property
     def unknown(self) -> list[tuple[list[int], float]]:
-        """The cells, counted through, to one of which each of a share of patients belongs, and that share."""
+        """Shares of patients with unknown cells: pairs of the indices of their possible cells and the share."""
         n_cells = 2 * self.n_things + self.has_other
         other = [n_cells - 1] * self.has_other
         found: list[tuple[list[int], float]] = []
@@ -185,7 +187,7 @@ class ObservedCells:
         return found
 
     def limits(self, level: float, *, any_time: bool, binary: bool) -> CellBox:
-        """Limits that hold for all cells at once; what is not known may be in any cell."""
+        """Return simultaneous limits for all cells; patients with unknown reports may be in any cell."""
         n = np.broadcast_to(self.n[:, None], self.counts.low.shape).copy()
         low, high = (
             cell_limits(count, n, level, n.size, any_time=any_time, binary=binary)[end]
@@ -194,13 +196,13 @@ class ObservedCells:
         return CellBox(low, high)
 
     def telling_rows(self, things: Sequence[int]) -> list[int]:
-        """Rows told these things, and for each of their cells the row in which it has the largest share."""
+        """Return the rows told these things, and for each of their cells the row in which its share is largest."""
         own = [row for thing in things for row, told in enumerate(self.told) if told == thing]
         cells = [2 * thing + outcome for thing in things for outcome in (0, 1)]
         return list(dict.fromkeys([*own, *(int(row) for row in self.shares.low[:, cells].argmax(axis=0))]))
 
     def lumped(self, things: Sequence[int], rows: Sequence[int]) -> ObservedCells:
-        """The cells of these things among those told the arms of these rows; everything besides is something else."""
+        """Return the cells of the given things and rows; all other things are lumped into something else."""
         rest = [thing for thing in range(self.n_things) if thing not in things]
         taken, no_outcome = self.taken[rows], self.no_outcome[rows]
         return ObservedCells(
@@ -221,13 +223,13 @@ def _lump(cells: Floats, things: Sequence[int]) -> Floats:
 
 
 def observed_cells(records: Records) -> ObservedCells:
-    """The cells of records; what was imputed counts as not known."""
+    """Count the cells of records; imputed values count as unknown."""
     k, actual = records.n_arms, records.actual
     known = records.has_reward if records.imputed_reward is None else records.has_reward & ~records.imputed_reward
     if records.imputed_actual is not None:
         actual = np.where(records.imputed_actual, NOT_KNOWN, actual)
     n_things = k + bool(np.any(actual == TOOK_NOTHING))
-    # Columns: the things, then something else, then not known.
+    # Columns: the things, then something else, then unknown.
     column = actual.copy()
     for code, place in ((TOOK_NOTHING, k), (TOOK_OTHER, n_things), (NOT_KNOWN, n_things + 1)):
         column[actual == code] = place

@@ -1,4 +1,4 @@
-"""Means and covariances, within each of two arms assigned, of the outcome Y, of D (took the treatment) and of Y·D."""
+"""Means and covariances of the outcome Y, of D (took the treatment) and of Y·D, within each of two arms assigned."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from adhere.analysis.fixed_sample.missing_at_random import Completed
 from adhere.analysis.records import NOT_KNOWN, Floats, Ints
 from adhere.intervals import RewardSums
 
-Weights = tuple[float, float, float]  # of Y, D and Y·D
+Weights = tuple[float, float, float]  # weights of Y, D and Y·D
 
 OUTCOME: Weights = (1.0, 0.0, 0.0)
 TAKEN: Weights = (0.0, 1.0, 0.0)
 TREATED: Weights = (0.0, 0.0, 1.0)  # Y·D
 UNTREATED: Weights = (-1.0, 0.0, 1.0)  # −Y·(1 − D)
-ROUNDING = 1e-15  # of covariances of numbers from 0 to 1
+ROUNDING = 1e-15  # rounding error of covariances of numbers from 0 to 1
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """Patients assigned one arm, by whether they took the treatment, did not, or did not report it.
+    """Patients assigned one arm, grouped by whether they took the treatment, did not, or did not report it.
 
-    `takers`, `others` and `unknown` have an outcome for everybody: missing outcomes are completed (see `Completed`).
-    `known` has the known outcomes of these three groups. The share that took the treatment is among patients who
-    reported what they took, and the mean of Y·D is that share times the takers' mean. `lost` is what missing outcomes
-    add to the variance of the mean of Y, to its covariance with the mean of Y·D, and to the variance of the mean of
-    Y·D. `information` is the share of the patients that the known outcomes are worth for the mean of Y.
+    In `takers`, `others` and `unknown` everybody has an outcome: missing outcomes are completed (see `Completed`).
+    `known` has only the known outcomes of these three groups. The share who took the treatment is among patients who
+    reported what they took, and the mean of Y·D is that share times the mean of the takers.
+
+    `lost` is what missing outcomes add to three values: the variance of the mean of Y, its covariance with the mean
+    of Y·D, and the variance of the mean of Y·D. `information` is the fraction of the patients that the known outcomes
+    are worth for the mean of Y.
     """
 
     takers: RewardSums
@@ -44,18 +46,18 @@ class Assigned:
 
     @cached_property
     def everyone(self) -> RewardSums:
-        """The outcomes of all of them."""
+        """Outcomes of all patients of the arm."""
         return added((self.takers, self.others, self.unknown))
 
     @cached_property
     def smoothed(self) -> Assigned:
-        """With a patient more for each of taking it or not and an outcome of 0 or 1: no cell is empty."""
+        """The arm with one more patient in each cell (taker or not, outcome 0 or 1), so that no cell is empty."""
         takers, others = added((self.takers, MORE.takers)), added((self.others, MORE.others))
         return replace(self, takers=takers, others=others)
 
     @property
     def n(self) -> int:
-        """How many they are."""
+        """Number of patients."""
         return self.n_reported + self.unknown.n
 
     @property
@@ -65,27 +67,27 @@ class Assigned:
 
     @property
     def known_takers(self) -> RewardSums:
-        """The known outcomes of takers."""
+        """Known outcomes of patients who took the treatment."""
         return self.takers if self.known is None else self.known[0]
 
     @property
     def known_others(self) -> RewardSums:
-        """The known outcomes of those who did not take it."""
+        """Known outcomes of patients who did not take the treatment."""
         return self.others if self.known is None else self.known[1]
 
     @property
     def n_known(self) -> int:
-        """How many of them have a known outcome."""
+        """Number of patients with a known outcome."""
         return self.n if self.known is None else sum(one.n for one in self.known)
 
     @property
     def has_outcomes(self) -> bool:
-        """Whether an outcome is known of takers, if there are any, and of others."""
+        """Return whether takers have a known outcome, if there are any takers, and likewise for the others."""
         takers, others = self.known_takers.n, self.known_others.n
         return bool((takers or not self.takers.n) and (others or not self.others.n))
 
     def mean(self, weights: Weights) -> float:
-        """The mean of a weighted sum of Y, D and Y·D."""
+        """Return the mean of a weighted sum of Y, D and Y·D."""
         y, d, yd = weights
         return y * _mean(self.everyone) + self._share * (d + yd * _mean(self.takers))
 
@@ -94,10 +96,10 @@ class Assigned:
         return self.takers.n / self.n_reported if self.n_reported else 0.0
 
     def covariance(self, first: Weights, second: Weights) -> float:
-        """The covariance of the means of two weighted sums, times n, as if all outcomes were known.
+        """Return n times the covariance of the means of two weighted sums, as if all outcomes were known.
 
-        It is that of the influence of each patient: of the kind of patient (took it, did not, not known), and of the
-        outcome around the mean of the kind.
+        It is the covariance of the influences of a patient. These come from the kind of patient (took it, did not,
+        not known) and from the outcome around the mean of that kind.
         """
         reported = self.n_reported / self.n
         total = 0.0
@@ -112,7 +114,7 @@ class Assigned:
         return total if abs(total) > ROUNDING else 0.0
 
     def _influences(self, weights: Weights) -> tuple[float, float, float]:
-        """Influence on n times the mean of being a taker, one of the others, or a patient without a report."""
+        """Return the influence on n times the mean of a taker, one of the others, and a patient without a report."""
         (y, d, yd), share, mean = weights, self._share, _mean(self.everyone)
         taking = (d + yd * _mean(self.takers)) * (self.n / self.n_reported if self.n_reported else 0.0)
         return (
@@ -122,7 +124,7 @@ class Assigned:
         )
 
     def lost_covariance(self, first: Weights, second: Weights) -> float:
-        """Covariance that missing outcomes add to the means of two weighted sums."""
+        """Return the covariance that missing outcomes add to the means of two weighted sums."""
         of_y, of_both, of_yd = self.lost
         (y, _, yd), (other_y, _, other_yd) = first, second
         return y * other_y * of_y + (y * other_yd + yd * other_y) * of_both + yd * other_yd * of_yd
@@ -133,18 +135,18 @@ def _mean(known: RewardSums) -> float:
 
 
 def _spread(known: RewardSums) -> float:
-    """The variance of the outcomes, divided by n."""
+    """Return the variance of the outcomes, with divisor n."""
     if not known.n:
         return 0.0
     variance = known.squares / known.n - _mean(known) ** 2
     return variance if variance > ROUNDING else 0.0
 
 
-MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0))  # a patient of each kind
+MORE = Assigned(RewardSums(2, 1.0, 1.0), RewardSums(2, 1.0, 1.0))  # one patient in each cell
 
 
 class Contrasts(ABC):
-    """Differences of means between those assigned the treatment and those assigned the control."""
+    """Differences of means between patients assigned the treatment and patients assigned the control."""
 
     @property
     @abstractmethod
@@ -164,7 +166,7 @@ class Contrasts(ABC):
     @property
     @abstractmethod
     def has_variances(self) -> bool:
-        """Whether there are patients enough to estimate variances."""
+        """Return whether there are enough patients to estimate variances."""
 
     @abstractmethod
     def means(self, weights: Weights) -> tuple[float, float]:
@@ -176,7 +178,7 @@ class Contrasts(ABC):
 
     @abstractmethod
     def residual_variance(self, weights: Weights) -> float:
-        """The robust variance that two-stage least squares gives a contrast that is 0."""
+        """Return the robust variance of two-stage least squares for a contrast that is 0."""
 
     @abstractmethod
     def varies(self, weights: Weights) -> bool:
@@ -184,16 +186,16 @@ class Contrasts(ABC):
 
     @property
     def n(self) -> int:
-        """How many they are."""
+        """Number of patients."""
         return sum(self.n_assigned)
 
     def contrast(self, weights: Weights) -> float:
-        """The difference of the means, treatment − control."""
+        """Return the difference of the means, treatment − control."""
         treatment, control = self.means(weights)
         return treatment - control
 
     def variance(self, weights: Weights, *, smoothed: bool = False) -> float:
-        """The variance of a contrast; 0 where nothing varies."""
+        """Return the variance of a contrast; 0 if nothing varies."""
         return max(0.0, self.covariance(weights, weights, smoothed=smoothed))
 
     def fieller(
@@ -205,7 +207,7 @@ class Contrasts(ABC):
         *,
         smoothed: bool = False,
     ) -> ConfidenceSet:
-        """Fieller's set of the ratio of two contrasts that have variances."""
+        """Return Fieller's set for the ratio of two contrasts that have variances."""
         contrasts = self.contrast(numerator), self.contrast(denominator)
         first, second = (self.variance(one, smoothed=smoothed) for one in (numerator, denominator))
         covariance = self.covariance(numerator, denominator, smoothed=smoothed)
@@ -236,7 +238,7 @@ class TwoAssigned(Contrasts):
 
     @property
     def has_variances(self) -> bool:
-        """Whether each arm has two patients at least whose outcome is known."""
+        """Return whether each arm has at least two patients with a known outcome."""
         return min(self.treatment.n_known, self.control.n_known) > 1
 
     def means(self, weights: Weights) -> tuple[float, float]:
@@ -256,26 +258,27 @@ class TwoAssigned(Contrasts):
         return any(arm.covariance(weights, weights) > 0.0 for arm in (self.treatment, self.control))
 
     def residual_variance(self, weights: Weights) -> float:
-        """The robust variance that two-stage least squares gives a contrast that is 0: not corrected for few."""
+        """Return the robust 2SLS variance of a contrast that is 0, without small-sample correction."""
         arms, both = (self.treatment, self.control), (weights, weights)
         return max(0.0, sum(arm.covariance(*both) / arm.n + arm.lost_covariance(*both) for arm in arms))
 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedAssigned(Contrasts):
-    """Patients assigned treatment (0) and control (1), in strata where both arms have reports of what was taken.
+    """Patients assigned treatment (0) and control (1), in strata where both arms have reports of the treatment taken.
 
-    `kinds[arm, stratum]` has a row for takers, one for others and one for patients who did not report what they took,
-    each with n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts the
-    known outcomes, and `lost[arm]` is what the missing ones add to the covariances of the weighted means of Y, D and
-    Y·D. The weight of a stratum is n₁n₀/(n₁ + n₀), like Mantel and Haenszel's and that of two-stage least squares
-    with a constant for each stratum. If `patients` is given, the weight is the stratum's number of patients.
+    `kinds[arm, stratum]` has three rows: takers, others, and patients who did not report what they took. Each row has
+    n, Σy and Σy²; missing outcomes are completed (see `Completed`). `n_known[arm, stratum]` counts the known
+    outcomes. `lost[arm]` is what missing outcomes add to the covariances of the weighted means of Y, D and Y·D.
+
+    The weight of a stratum is n₁n₀/(n₁ + n₀), as for Mantel and Haenszel and for two-stage least squares with a
+    constant for each stratum. If `patients` is given, the weight is the stratum's number of patients.
     """
 
     kinds: Floats
     n_known: Ints
     lost: Floats
-    n_alone: int  # patients in strata with one of the arms only
+    n_alone: int  # patients in strata with only one of the arms
     patients: Floats | None = None
 
     @property
@@ -295,27 +298,27 @@ class StratifiedAssigned(Contrasts):
 
     @property
     def has_variances(self) -> bool:
-        """Whether each arm has two known outcomes at least in some stratum."""
+        """Return whether each arm has at least two known outcomes in some stratum."""
         return bool((self.n_known.max(axis=1, initial=0) > 1).all())
 
     @property
     def outcomes(self) -> list[tuple[RewardSums, RewardSums]]:
-        """The outcomes of both arms in each stratum."""
+        """Outcomes of both arms in each stratum."""
         treated, controls = ([sums(int(n), y, yy) for n, y, yy in arm.sum(axis=1).tolist()] for arm in self.kinds)
         return list(zip(treated, controls, strict=True))
 
     @property
     def lost_variances(self) -> tuple[float, float]:
-        """The variances that missing outcomes add to the weighted mean outcomes of the two arms."""
+        """Variances that missing outcomes add to the weighted mean outcomes of the two arms."""
         return max(0.0, float(self.lost[0, 0, 0])), max(0.0, float(self.lost[1, 0, 0]))
 
     def means(self, weights: Weights) -> tuple[float, float]:
-        """The means of a weighted sum of Y, D and Y·D in each arm, strata weighted alike in both."""
+        """Return the means of a weighted sum of Y, D and Y·D in each arm; strata have the same weights in both."""
         treatment, control = (self.shares @ self._means @ np.array(weights)).tolist()
         return treatment, control
 
     def covariance(self, first: Weights, second: Weights, *, smoothed: bool = False) -> float:
-        """The covariance of two contrasts, each arm and stratum with its own: robust to unequal variances."""
+        """Return the covariance of two contrasts, estimated by arm and stratum: robust to unequal variances."""
         matrix = self._smoothed if smoothed else self._covariance
         return float(np.array(first) @ matrix @ np.array(second))
 
@@ -325,13 +328,13 @@ class StratifiedAssigned(Contrasts):
         return bool(vector @ (self._of_means.sum(axis=0) + self._between) @ vector > 0.0)
 
     def residual_variance(self, weights: Weights) -> float:
-        """The robust variance of two-stage least squares, of a contrast that is 0: around the means of strata."""
+        """Return the robust 2SLS variance of a contrast that is 0, around the means of the strata."""
         vector, n = np.array(weights), self._n
         means = self._means @ vector
         around = means - (n * means).sum(axis=0) / n.sum(axis=0)
         spread = np.einsum("asij,i,j->as", self._within, vector, vector) + around**2
         found = float((self.shares**2 * spread / n).sum() + vector @ self.lost.sum(axis=0) @ vector)
-        return max(0.0, found)  # a cell that borrows its mean may add a negative variance
+        return max(0.0, found)  # a cell with a borrowed mean may add a negative variance
 
     @cached_property
     def _n(self) -> Floats:
@@ -354,19 +357,19 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _means(self) -> Floats:
-        """By arm and stratum, of Y, D and Y·D."""
+        """Means of Y, D and Y·D by arm and stratum."""
         share = self.kinds[:, :, 0, 0] / self._reported
         outcome = self.kinds[..., 1].sum(axis=2) / self._n
         return np.stack([outcome, share, share * self._kind_means[:, :, 0]], axis=2)
 
     @cached_property
     def _within(self) -> Floats:
-        """Their covariances by arm and stratum, divided by n: by kind, and of the outcomes within each kind."""
+        """Covariances of Y, D and Y·D by arm and stratum, with divisor n: between kinds and within kinds."""
         n, means = self.kinds[..., 0], self._kind_means
         spread = np.maximum(0.0, self.kinds[..., 2] / np.maximum(1.0, n) - means**2)
         outcome, share, _ = np.moveaxis(self._means, 2, 0)
         scale = self._n / self._reported
-        by_kind = np.zeros((*n.shape, 3))  # how far a patient of each kind moves the means of Y, D and Y·D
+        by_kind = np.zeros((*n.shape, 3))  # influence of a patient of each kind on the means of Y, D and Y·D
         by_kind[..., 0] = means - outcome[:, :, None]
         by_kind[:, :, 0, 1], by_kind[:, :, 1, 1] = scale * (1.0 - share), -scale * share
         by_kind[..., 2] = by_kind[..., 1] * means[:, :, :1]
@@ -380,21 +383,22 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _unbiased(self) -> Floats:
-        """The covariances of the means by arm and stratum; a group of one has those of its arm's others."""
+        """Covariances of the means by arm and stratum; a group of one patient uses the pooled ones of its arm."""
         n = self._n[:, :, None, None]
         pooled = (n * self._within).sum(axis=1) / np.maximum(1.0, (n - 1).sum(axis=1))
         return np.where(n > 1, n * self._within / np.maximum(1.0, n - 1), pooled[:, None]) / n
 
     @cached_property
     def _of_means(self) -> Floats:
-        """By arm: the covariances of the means over strata."""
+        """Covariances of the weighted means over strata, by arm."""
         return np.asarray(np.einsum("s,asij->aij", self.shares**2, self._unbiased))
 
     @cached_property
     def _between(self) -> Floats:
-        """Covariance that random sizes of strata and arms add where contrasts differ between strata.
+        """Covariance that random sizes of strata and arms add if contrasts differ between strata.
 
-        Two-stage least squares' robust variance has it too; here it is net of what chance makes contrasts differ by.
+        The robust variance of two-stage least squares includes it too. Here the differences between contrasts are
+        reduced by the part that sampling error explains.
         """
         contrasts = self._means[0] - self._means[1]
         apart = contrasts - self.shares @ contrasts
@@ -413,7 +417,7 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _smoothed(self) -> Floats:
-        """With four patients more in each arm: whoever took it or not, with an outcome of 0 or 1."""
+        """Covariances with four more patients in each arm: took it or not, with an outcome of 0 or 1."""
         variables = OUTCOME, TAKEN, TREATED
         mean = np.array([MORE.mean(one) for one in variables])
         covariance = np.array([[MORE.covariance(one, two) for two in variables] for one in variables])
@@ -421,7 +425,7 @@ class StratifiedAssigned(Contrasts):
         for arm, n in enumerate(self.n_assigned):
             apart = self.shares @ self._means[arm] - mean
             more = MORE.n * covariance + n * MORE.n / (n + MORE.n) * np.outer(apart, apart)
-            of_mean = (self.shares**2 / np.maximum(1.0, self._n[arm] - 1)).sum()  # its variance, if one has 1
+            of_mean = (self.shares**2 / np.maximum(1.0, self._n[arm] - 1)).sum()  # variance for unit spread
             whole = whole + (n * self._of_means[arm] + of_mean * more) / (n + MORE.n)
         return whole
 
@@ -429,7 +433,7 @@ class StratifiedAssigned(Contrasts):
 def stratified_pair(
     filled: Completed, treatment: int, control: int, *, by_patients: bool = False
 ) -> StratifiedAssigned:
-    """Patients assigned either arm, stratum by stratum; takers took the treatment."""
+    """Return the patients assigned either arm, by stratum; takers are those who took the treatment."""
     arms, cells = [treatment, control], filled.cells
     others = np.ones(cells.n.shape[2], dtype=np.bool_)
     others[[treatment, NOT_KNOWN]] = False
@@ -452,7 +456,7 @@ def stratified_pair(
 
 
 def _lost(filled: Completed, arm: int, treatment: int, weights: Floats) -> Floats:
-    """The covariances that missing outcomes add to an arm's weighted means of Y, D and Y·D."""
+    """Return the covariances that missing outcomes add to an arm's weighted means of Y, D and Y·D."""
     n = filled.cells.n[:, arm]
     outcomes, taking = filled.within_strata(arm, weights), np.zeros(n.shape)
     reported = n.sum(axis=1) - n[:, NOT_KNOWN]

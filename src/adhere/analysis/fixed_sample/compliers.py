@@ -1,4 +1,4 @@
-"""The effect on those who take the treatment if and only if assigned to it: the complier average effect."""
+"""Complier average effect: the effect on patients who take the treatment if and only if assigned to it."""
 
 import math
 from dataclasses import replace
@@ -38,11 +38,13 @@ DELTA = "delta method (fails with weak instruments)"
 
 
 def complier_comparison(arms: PairOfArms) -> Comparison:
-    """Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) of one pair of arms, its robust Anderson–Rubin set, then the delta method.
+    """Compute Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) for one pair of arms, with two confidence sets.
 
-    D is 1 for those who took the treatment. With more than two arms there is an estimate only where nobody assigned
-    either arm took a third. `stratified`, both differences are means of those within strata, weighted as Mantel and
-    Haenszel do, which is two-stage least squares with a constant for each stratum; or `by_patients`.
+    D is 1 for patients who took the treatment. The sets are the robust Anderson–Rubin set and the interval of the
+    delta method. With more than two arms there is an estimate only if nobody assigned either arm took a third. For a
+    stratified pair, both differences are weighted means of the differences within strata. Mantel and Haenszel's
+    weights give two-stage least squares with a constant for each stratum; with `by_patients`, strata are weighted by
+    their patients.
 
     References
     ----------
@@ -90,7 +92,7 @@ def complier_comparison(arms: PairOfArms) -> Comparison:
 
 
 def assignment_interval(arms: PairOfArms) -> tuple[float, float] | None:
-    """Interval of the difference by assignment, which contains 0 if and only if Anderson and Rubin's set does.
+    """Return an interval of the difference by assignment that contains 0 if and only if the Anderson–Rubin set does.
 
     Return None if compliers have no such set, or if everybody complied.
     """
@@ -110,7 +112,7 @@ def _contrasts(arms: PairOfArms, filled: Completed) -> Contrasts:
 
 
 def assigned_pair(filled: Completed, treatment: int, control: int) -> TwoAssigned:
-    """Patients assigned the treatment and patients assigned the control; takers took the treatment."""
+    """Return the patients assigned the treatment and the patients assigned the control."""
     return TwoAssigned(*(_assigned(filled, arm, treatment) for arm in (treatment, control)))
 
 
@@ -130,12 +132,12 @@ def _assigned(filled: Completed, arm: int, treatment: int) -> Assigned:
 
 
 def complied_fully(pair: Contrasts) -> bool:
-    """Whether everybody took the treatment if and only if assigned to it."""
+    """Return whether everybody took the treatment if and only if assigned to it."""
     return pair.n_takers == (pair.n_reported[0], 0)
 
 
 def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
-    """Why there are no compliers to estimate an effect for, where assignment did not raise the share that took it."""
+    """Return a sentence for the case that assignment did not raise the share of patients who took the treatment."""
     shares = [f"{100 * share:.1f}%" for share in pair.means(TAKEN)]
     took = f"{shares[0]} of those assigned {treatment} took it, and {shares[1]} of those assigned {control} did"
     weighted = " (weighted by stratum)" if isinstance(pair, StratifiedAssigned) else ""
@@ -143,7 +145,7 @@ def first_stage_reason(pair: Contrasts, treatment: str, control: str) -> str:
 
 
 def _obstacle(arms: PairOfArms, pair: Contrasts) -> str:
-    """Why there is no estimate, or an empty text; `pair` has those who reported what they took."""
+    """Return why there is no estimate, or an empty string; `pair` has the patients who reported what they took."""
     cells, (treatment, control), names = arms.filled.known, arms.arms, arms.names
     if isinstance(pair, StratifiedAssigned) and not pair.n:
         return NO_STRATUM
@@ -164,7 +166,7 @@ def _obstacle(arms: PairOfArms, pair: Contrasts) -> str:
 
 
 def _everyone(pair: Contrasts, level: float) -> Contrast:
-    """The arms compared as intention-to-treat does."""
+    """Compare the arms by intention-to-treat."""
     if isinstance(pair, StratifiedAssigned):
         patients = None if pair.patients is None else pair.patients.tolist()
         return compare_strata(pair.outcomes, level, lost=pair.lost_variances, patients=patients)
@@ -175,19 +177,19 @@ def _everyone(pair: Contrasts, level: float) -> Contrast:
 
 def _effect(pair: Contrasts, level: float) -> tuple[Quantity, float | None]:
     taken = pair.contrast(TAKEN)
-    if complied_fully(pair):  # then compliers are everybody
+    if complied_fully(pair):  # then everybody is a complier
         everyone = _everyone(pair, level)
         delta = _delta(pair, everyone.difference.value or 0.0, level)
         sets = (*everyone.difference.sets, delta) if everyone.difference.sets else ()
         return replace(everyone.difference, sets=sets), everyone.p_value
     if taken <= 0.0:
         found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN) if pair.has_variances else None
-        # A bounded set around a negative share of compliers would be one of the effect on defiers.
+        # With a negative share of compliers, a bounded set would be a set for the effect on defiers.
         return Quantity(None, (found,) if found and not found.is_bounded else (), pair.n), None
     value = pair.contrast(OUTCOME) / taken
     if not pair.has_variances:
         return Quantity(value, n=pair.n, reason=_single(pair)), None
-    smoothed = not pair.varies((1.0, -value, 0.0))  # that does not make it certain
+    smoothed = not pair.varies((1.0, -value, 0.0))  # no variation does not mean certainty
     variance = pair.variance(OUTCOME, smoothed=smoothed)
     p_value = two_sided(pair.contrast(OUTCOME) / math.sqrt(variance)) if variance else None
     found = pair.fieller(OUTCOME, TAKEN, level, ANDERSON_RUBIN, smoothed=smoothed)
@@ -195,16 +197,16 @@ def _effect(pair: Contrasts, level: float) -> tuple[Quantity, float | None]:
 
 
 def _delta(pair: Contrasts, value: float, level: float) -> ConfidenceSet:
-    """Two-stage least squares' interval, with its robust variance (not corrected for small samples)."""
+    """Return the interval of two-stage least squares, with robust variance (no small-sample correction)."""
     error = math.sqrt(pair.residual_variance((1.0, -value, 0.0))) / pair.contrast(TAKEN)
     half = normal_quantile(level) * error
     return ConfidenceSet(value - half, value + half, DELTA, Validity.APPROXIMATE, level=level)
 
 
 def _ratio(pair: Contrasts, level: float) -> Quantity:
-    """The ratio of the compliers' means, treated and untreated.
+    """Return the ratio of the compliers' means, treated to untreated.
 
-    Its variances are smoothed: with rare outcomes a few empty cells would make it look surer than it is.
+    Its variances are smoothed, because with rare outcomes a few empty cells would make its interval too narrow.
     """
     if complied_fully(pair):
         return _everyone(pair, level).ratio

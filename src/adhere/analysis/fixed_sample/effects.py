@@ -26,7 +26,7 @@ _NOT_BINARY = "a number needed to treat counts successes, and outcomes here are 
 
 @dataclass(frozen=True)
 class Effects:
-    """Every arm's mean and every pair's comparison, by view; where strata are given, the stratified one first."""
+    """Mean of every arm and comparison of every pair, by view; stratified comparisons come first."""
 
     means: tuple[ArmMean, ...]
     comparisons: tuple[Comparison, ...]
@@ -36,11 +36,13 @@ class Effects:
 def effects(records: Records, level: float = 0.95, *, by_patients: bool = False) -> Effects:
     """Compare each pair of arms by every view.
 
-    By intention-to-treat and for compliers outcomes are missing at random given the arm assigned, what was taken and
-    the stratum (see `Completed`); as-treated and per-protocol leave out whoever lacks a report (complete cases), and
-    say what the groups differ by, not what the treatment does. The notes count what is missing. `by_patients` weights
-    strata by their patients, for an allocation that depends on the stratum; Mantel and Haenszel's weights would not
-    give the average effect there.
+    Intention-to-treat and complier effects assume outcomes missing at random given the arm assigned, the treatment
+    taken and the stratum (see `Completed`). As-treated and per-protocol comparisons leave out patients without a
+    report (complete cases); they describe how the groups differ, not the effect of the treatment. The notes count
+    missing reports.
+
+    `by_patients` weights strata by their patients, for an allocation that depends on the stratum. Mantel and
+    Haenszel's weights would not give the average effect then.
 
     >>> import numpy as np
     >>> chosen, taken = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
@@ -62,7 +64,7 @@ def effects(records: Records, level: float = 0.95, *, by_patients: bool = False)
 
 
 def effects_from(cells: Cells, level: float = 0.95, *, by_patients: bool = False) -> Effects:
-    """Compare each pair of arms by every view, from counts and sums alone (about a millisecond for two arms)."""
+    """Compare each pair of arms by every view, given only counts and sums (about 1 ms for two arms)."""
     filled = completed(cells)
     found = means_of(filled, level)
     if len(cells.arms) == 2:
@@ -83,7 +85,7 @@ def effects_from(cells: Cells, level: float = 0.95, *, by_patients: bool = False
 
 
 def _families(filled: Completed, level: float, by_patients: bool) -> Iterator[list[Comparison]]:
-    """The comparisons of all pairs, view by view."""
+    """Iterate over the views, with the comparisons of all pairs by each."""
     cells = filled.known
     every = [PairOfArms(filled, *pair, level) for pair in pairs_of(len(cells.arms), cells.control)]
     within = [replace(pair, stratified=True, by_patients=by_patients) for pair in every] if cells.strata else []
@@ -96,7 +98,7 @@ def _families(filled: Completed, level: float, by_patients: bool) -> Iterator[li
 
 
 def intention_to_treat(pair: PairOfArms) -> Comparison:
-    """Compare two arms by intention-to-treat, within strata or over all patients, whatever their stratum."""
+    """Compare two arms by intention-to-treat, within strata or over all patients."""
     filled, arms = pair.filled, pair.arms
     if pair.stratified:
         found = _stratified(pair)
@@ -168,9 +170,9 @@ AGAINST_CONTROL = "Holm, against control"
 
 
 def adjusted(comparisons: Sequence[Comparison], control: str) -> tuple[Comparison, ...]:
-    """The comparisons of one view with their adjusted p-values, where a family has more than one (Holm 1979).
+    """Return the comparisons of one view with Holm's adjusted p-values (1979) for families of more than one.
 
-    A comparison that cannot be made counts for no family.
+    A comparison without a p-value counts for no family.
     """
     families = {ALL_PAIRS: list(comparisons), AGAINST_CONTROL: [one for one in comparisons if one.control == control]}
     found: dict[tuple[str, str], dict[str, float]] = {}
@@ -183,9 +185,12 @@ def adjusted(comparisons: Sequence[Comparison], control: str) -> tuple[Compariso
 
 
 def _holm(p_values: Sequence[float]) -> list[float]:
-    """Each p-value times how many are not smaller, and no smaller than the one before it; at most 1.
+    """Return Holm's adjusted p-values.
 
-    (statsmodels' `multipletests` has the same, but collects all garbage whenever it is called: 0.3 s a call.)
+    Each p-value is multiplied by the number of p-values that are not smaller. The result is at most 1, and at least
+    as large as the result for the next smaller p-value.
+
+    `multipletests` of statsmodels computes the same, but runs the garbage collector at each call, which takes 0.3 s.
 
     >>> _holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -1,9 +1,10 @@
-"""Intervals of two groups: Miettinen and Nurminen's for proportions, Fieller's for a ratio.
+"""Confidence intervals for two groups: Miettinen and Nurminen's for proportions, Fieller's for a ratio.
 
-A value is in the interval where the score test does not refute it, with the variance at the most likely pair of
-proportions that have that difference (or ratio), times N/(N − 1). At no difference the variance is the pooled one,
-for the ratio too: both intervals and the p-value always agree on whether the arms differ. Cells of 0 need no special
-care. statsmodels 0.15 has the same ratio, but a wrong coefficient in the cubic of the difference (its issue 10269).
+A value is in the interval if the score test does not refute it. The variance of the test is N/(N − 1) times the
+variance at the most likely pair of proportions with that difference (or ratio). At no difference this is the pooled
+variance, also for the ratio. Therefore both intervals and the p-value always agree on whether the arms differ. Cells
+of 0 need no special treatment. statsmodels 0.15 has the same interval for the ratio, but a wrong coefficient in the
+cubic for the difference (its issue 10269).
 
 References
 ----------
@@ -19,13 +20,13 @@ from dataclasses import dataclass
 from adhere.analysis.estimates import ConfidenceSet, Shape, Validity
 from adhere.intervals import normal_quantile
 
-_EXACT = 1e-15  # how near to 0 an excess is no longer told from rounding
-_NEAR = 1e-12  # of the estimate itself, where the variance may vanish, and with it the sign that a search needs
+_EXACT = 1e-15  # excess that cannot be distinguished from rounding error
+_NEAR = 1e-12  # distance from the estimate, where the variance and so the sign that a search needs may vanish
 
 
 @dataclass(frozen=True)
 class TwoProportions:
-    """Successes of those treated and of controls (either may be fractional); neither is without patients."""
+    """Successes and sizes of two non-empty groups, treated and controls; successes may be fractional."""
 
     treated: float
     n_treated: float
@@ -34,17 +35,17 @@ class TwoProportions:
 
     @property
     def difference(self) -> float:
-        """The difference of the proportions."""
+        """Difference of the proportions."""
         return self.treated / self.n_treated - self.controls / self.n_controls
 
     @property
     def inflation(self) -> float:
-        """N/(N − 1), what makes the pooled variance unbiased."""
+        """N/(N − 1), the factor that makes the pooled variance unbiased."""
         total = self.n_treated + self.n_controls
         return total / (total - 1)
 
     def variance_at(self, difference: float) -> float:
-        """The variance of the difference where it is truly this: that of the most likely such pair, from a cubic."""
+        """Return the variance of the estimated difference, at the most likely pair with this difference (a cubic)."""
         p, q, t = self.treated / self.n_treated, self.controls / self.n_controls, self.n_controls / self.n_treated
         b = -(1.0 + t + p + t * q + difference * (t + 2.0)) / (3.0 * (1.0 + t))
         c = (difference * (difference + 2.0 * p + t + 1.0) + p + t * q) / (1.0 + t)
@@ -54,7 +55,7 @@ class TwoProportions:
         cosine = max(-1.0, min(1.0, v / u**3)) if u else 1.0
         treated = 2.0 * u * math.cos((math.pi + math.acos(cosine)) / 3.0) - b
         slope = (3.0 * treated + 6.0 * b) * treated + c
-        if abs(slope) > _NEAR:  # a step of Newton's, for the digits that the cosine loses
+        if abs(slope) > _NEAR:  # a Newton step restores the digits that the cosine loses
             treated -= (((treated + 3.0 * b) * treated + c) * treated + d) / slope
         treated = max(0.0, difference, min(1.0, 1.0 + difference, treated))
         control = min(1.0, max(0.0, treated - difference))
@@ -63,7 +64,7 @@ class TwoProportions:
         )
 
     def variance_at_ratio(self, ratio: float) -> float:
-        """The variance of p₁ − ratio·p₀ where the ratio is truly this: that of the most likely such pair."""
+        """Return the variance of p₁ − ratio·p₀ at the most likely pair with this ratio."""
         n, m, x, y = self.n_treated, self.n_controls, self.treated, self.controls
         first, second = ratio * (n + y), m + x
         # The discriminant of N·ratio·p² − (first + second)·p + x + y, written so that nothing cancels.
@@ -74,7 +75,7 @@ class TwoProportions:
 
 
 def score_difference(pair: TwoProportions, level: float = 0.95) -> tuple[float, float]:
-    """The ends of the interval of the difference.
+    """Return the ends of the interval of the difference.
 
     >>> [round(end, 4) for end in score_difference(TwoProportions(56, 70, 48, 80))]
     [0.0528, 0.3382]
@@ -88,14 +89,16 @@ def score_difference(pair: TwoProportions, level: float = 0.95) -> tuple[float, 
 
 
 def score_ratio(pair: TwoProportions, level: float = 0.95) -> tuple[float, float]:
-    """The ends of the interval of the ratio, for at least one success: from 0 or to infinity where an arm has none.
+    """Return the ends of the interval of the ratio; there must be at least one success.
+
+    The interval starts at 0 or ends at infinity if an arm has no success.
 
     >>> [round(end, 4) for end in score_ratio(TwoProportions(56, 70, 48, 80))]
     [1.079, 1.6721]
     """
     z = normal_quantile(level)
     p, q = pair.treated / pair.n_treated, pair.controls / pair.n_controls
-    # From 0 to 1 instead of 0 to ∞: an angle of 45° is a ratio of 1.
+    # Map ratios from 0 to ∞ to angles from 0 to 1; an angle of 45° (0.5) is a ratio of 1.
     estimate = math.atan2(p, q) / (math.pi / 2)
 
     def excess(share: float) -> float:
@@ -108,7 +111,7 @@ def score_ratio(pair: TwoProportions, level: float = 0.95) -> tuple[float, float
 
 
 def score_p_value(pair: TwoProportions) -> float:
-    """The two-sided p-value of no difference.
+    """Return the two-sided p-value of no difference.
 
     >>> round(score_p_value(TwoProportions(56, 70, 48, 80)), 5)
     0.00826
@@ -118,14 +121,14 @@ def score_p_value(pair: TwoProportions) -> float:
 
 
 def two_sided(z: float) -> float:
-    """The two-sided p-value of a standard normal statistic."""
+    """Return the two-sided p-value of a standard normal statistic."""
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
 def _end(excess: Callable[[float], float], inside: float, outside: float) -> float:
-    """Where the excess changes its sign between the estimate and the end of the range: false position, by Illinois.
+    """Return the root of the excess between the estimate and the end of the range, by the Illinois method.
 
-    Next to straight, as it is, it takes half as many steps as a general method.
+    The excess is nearly linear, so that this takes half as many steps as a general method.
     """
     a = inside + math.copysign(_NEAR, outside - inside)
     if abs(outside - inside) <= 2.0 * _NEAR or (below := excess(a)) >= 0.0:
@@ -160,11 +163,11 @@ def fieller(
     method: str = "Fieller",
     validity: Validity = Validity.FIXED,
 ) -> ConfidenceSet:
-    """All θ for which numerator − θ·denominator does not differ from 0, by its own standard error at θ.
+    """Return the set of all θ for which numerator − θ·denominator does not differ from 0, by its standard error at θ.
 
-    These are the θ with (N − θD)² ≤ z²(v_N − 2θc + θ²v_D), a quadratic inequality. Where D itself differs from 0 they
-    are an interval; where it does not, everything, or all but an interval. For a Wald estimate with variances taken
-    within the arms this is the heteroskedasticity-robust Anderson–Rubin set.
+    These are the θ with (N − θD)² ≤ z²(v_N − 2θc + θ²v_D), a quadratic inequality. If D itself differs from 0, the
+    set is an interval. Otherwise it is the whole line or the complement of an interval. For a Wald estimate with
+    variances within the arms, this is the heteroskedasticity-robust Anderson–Rubin set.
 
     >>> print(fieller(2.0, 4.0, 0.01, 0.01, 0.0))
     [0.446, 0.556]
@@ -182,7 +185,7 @@ def fieller(
     half_b = z2 * covariance - numerator * denominator
     c = numerator * numerator - z2 * var_numerator
     shape, low, high = _at_most_zero(a, half_b, c)
-    if denominator != 0.0:  # the estimate itself solves the inequality, whatever rounding says
+    if denominator != 0.0:  # the estimate itself solves the inequality, despite rounding
         estimate = numerator / denominator
         if shape is Shape.INTERVAL:
             low, high = min(low, estimate), max(high, estimate)
@@ -192,7 +195,7 @@ def fieller(
 
 
 def _at_most_zero(a: float, half_b: float, c: float) -> tuple[Shape, float, float]:
-    """Where a·θ² + 2·half_b·θ + c ≤ 0."""
+    """Return the shape and ends of the set where a·θ² + 2·half_b·θ + c ≤ 0."""
     everything = Shape.EVERYTHING, -math.inf, math.inf
     if a == 0.0:
         if half_b == 0.0:
@@ -204,7 +207,8 @@ def _at_most_zero(a: float, half_b: float, c: float) -> tuple[Shape, float, floa
         if a < 0.0:
             return everything
         return Shape.INTERVAL, -half_b / a, -half_b / a
-    # The root of the larger size first: the other follows from their product without cancellation.
+    # Compute the root with the larger absolute value first; the other follows from their product without
+    # cancellation.
     larger = -(half_b + math.copysign(math.sqrt(discriminant), half_b))
     low, high = sorted((larger / a, c / larger))
     return (Shape.INTERVAL if a > 0.0 else Shape.OUTSIDE), low, high

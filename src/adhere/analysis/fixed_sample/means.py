@@ -1,4 +1,4 @@
-"""The mean outcome of each arm by three analysis sets, with its interval; needs neither SciPy nor statsmodels."""
+"""Mean outcome of each arm by three analysis sets, with intervals. Needs neither SciPy nor statsmodels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from adhere.analysis.estimates import ConfidenceSet, Quantity, Validity, View
 from adhere.analysis.fixed_sample.missing_at_random import Completed
 from adhere.intervals import RewardSums, mean_interval, wilson
 
-_LEAST_VARIANCE = 1e-12  # of rewards from 0 to 1: below it, what is left is rounding
+_LEAST_VARIANCE = 1e-12  # smaller variances of rewards from 0 to 1 are rounding errors
 _WHO = {
     View.INTENTION_TO_TREAT: "assigned {arm}",
     View.AS_TREATED: "who took {arm}",
@@ -17,7 +17,7 @@ _WHO = {
 
 @dataclass(frozen=True)
 class ArmMean:
-    """The mean outcome of one arm, as one view counts it."""
+    """Mean outcome of one arm by one view."""
 
     view: View
     arm: str
@@ -25,20 +25,19 @@ class ArmMean:
 
 
 def validity_of(view: View) -> Validity:
-    """Promise of the fixed-sample interval of a view: as-treated and per-protocol have no estimand to cover."""
+    """Return the validity of a view's fixed-sample interval: approximate for views without an estimand."""
     return Validity.APPROXIMATE if view in (View.AS_TREATED, View.PER_PROTOCOL) else Validity.FIXED
 
 
 def mean_of(
     sums: RewardSums, level: float = 0.95, validity: Validity = Validity.FIXED, *, information: float = 1.0
 ) -> Quantity:
-    """The mean with Wilson's interval, or Student's where outcomes are not 0 or 1.
+    """Return the mean with Wilson's interval, or Student's interval if outcomes are not all 0 or 1.
 
-    If some outcomes are not known but completed, `information` is the part of the patients that the known ones are
-    worth.
+    If some outcomes are completed, `information` is the fraction of the patients that the known outcomes are worth.
 
-    Where they do not vary, or there is one alone, their variance cannot be estimated; it is at most that of outcomes
-    0 or 1 with the same mean, for which Wilson's interval is taken then.
+    If outcomes do not vary, or there is only one, their variance cannot be estimated. It is at most the variance of
+    outcomes 0 or 1 with the same mean, so Wilson's interval is used.
 
     >>> print(mean_of(RewardSums(10, 8.0, 8.0)).sets[0])
     [0.490, 0.943]
@@ -56,7 +55,7 @@ def mean_of(
 
 
 def variance_of(sums: RewardSums) -> float:
-    """The unbiased variance of the outcomes; 0 where they do not vary or there is one alone."""
+    """Return the unbiased variance of the outcomes; 0 if they do not vary or there is only one."""
     if sums.n < 2:
         return 0.0
     squares = (sums.squares - sums.total * sums.total / sums.n) / (sums.n - 1)
@@ -66,13 +65,13 @@ def variance_of(sums: RewardSums) -> float:
 def arm_means(
     view: View, arms: Sequence[str], sums: Sequence[RewardSums], level: float = 0.95
 ) -> tuple[ArmMean, ...]:
-    """The mean of each arm from its sums, which a live trial counts in one pass."""
+    """Return the mean of each arm, given the sums that a live trial counts in one pass."""
     validity = validity_of(view)
     return tuple(_named_mean(view, arm, mean_of(one, level, validity)) for arm, one in zip(arms, sums, strict=True))
 
 
 def no_outcome(view: View, arm: str) -> str:
-    """Reason for a mean that does not exist: nobody whom the view counts for the arm has a known outcome.
+    """Return the reason for a missing mean: no patient of the arm, as the view counts them, has a known outcome.
 
     >>> no_outcome(View.AS_TREATED, "drug")
     'no outcome is known of patients who took drug'
@@ -85,9 +84,9 @@ def _named_mean(view: View, arm: str, mean: Quantity) -> ArmMean:
 
 
 def means_of(filled: Completed, level: float = 0.95) -> tuple[ArmMean, ...]:
-    """The means of all arms by intention-to-treat, as-treated and per-protocol, from counts and sums.
+    """Return the means of all arms by intention-to-treat, as-treated and per-protocol, given counts and sums.
 
-    By intention-to-treat outcomes are missing at random (see `Completed`); the other views use those that are known.
+    Intention-to-treat assumes outcomes missing at random (see `Completed`); the other views use known outcomes only.
     """
     cells = filled.known
     views = {View.AS_TREATED: cells.by_actual(), View.PER_PROTOCOL: cells.as_assigned()}
@@ -96,7 +95,7 @@ def means_of(filled: Completed, level: float = 0.95) -> tuple[ArmMean, ...]:
 
 
 def assigned_mean(filled: Completed, arm: int, level: float = 0.95) -> ArmMean:
-    """The mean of those assigned an arm; its `n` counts the outcomes that are known."""
+    """Return the mean of patients assigned an arm; its `n` counts known outcomes."""
     name, n = filled.known.arms[arm], filled.known.by_chosen()[arm].n
     if why := filled.why_no_mean(arm):
         return ArmMean(View.INTENTION_TO_TREAT, name, Quantity(None, n=n, reason=why))

@@ -24,26 +24,26 @@ TREATED_COMPLIERS, UNTREATED_COMPLIERS = "compliers, treated", "compliers, untre
 
 @dataclass(frozen=True)
 class PrincipalStrata:
-    """Shares of always-takers, never-takers and compliers, and their mean outcomes, for two arms and no defiers.
+    """Shares and mean outcomes of always-takers, never-takers and compliers, for two arms without defiers.
 
-    `shares` has "always-takers", "never-takers", "compliers"; `means` "always-takers", "never-takers",
-    "compliers, treated", "compliers, untreated". Both are empty where `reason` says why.
+    The keys of `shares` are "always-takers", "never-takers" and "compliers". The keys of `means` are "always-takers",
+    "never-takers", "compliers, treated" and "compliers, untreated". If both are empty, `reason` says why.
     """
 
     shares: Mapping[str, Quantity] = field(default_factory=dict)
     means: Mapping[str, Quantity] = field(default_factory=dict)
     reason: str = ""
     note: str = ""
-    refuted: bool = False  # that there are no defiers, by a negative share of compliers
+    refuted: bool = False  # a negative share of compliers refutes "no defiers"
 
 
 def principal_strata(records: Records, *, adaptive: bool = False, level: float = 0.95) -> PrincipalStrata:
     """Split the patients of two arms by what they would take under either assignment.
 
-    Among those assigned the control who take the treatment are always-takers alone, among those assigned the
-    treatment who do not are never-takers alone; the rest are compliers, whose means follow by subtraction. `adaptive`
-    makes all limits any-time valid: patients assigned one arm are alike whatever the allocation did, if it
-    depended on the past and not on the patient.
+    Patients assigned the control who take the treatment are always-takers. Patients assigned the treatment who do not
+    take it are never-takers. The others are a mixture with compliers, and the means of compliers follow by
+    subtraction. `adaptive` makes all limits any-time valid. This needs an allocation that depended on the past but
+    not on the patient: patients assigned one arm are then alike.
 
     References
     ----------
@@ -57,7 +57,7 @@ def principal_strata(records: Records, *, adaptive: bool = False, level: float =
 
 
 def strata_from(cells: Cells, level: float = 0.95) -> PrincipalStrata:
-    """The same from counts and sums alone."""
+    """Compute principal strata with fixed-sample limits, given only counts and sums."""
     if len(cells.arms) != 2:
         return PrincipalStrata(reason="there are principal strata of this kind for two arms only")
     control, treatment = cells.control, 1 - cells.control
@@ -103,7 +103,7 @@ def _any_time(cells: Cells, found: PrincipalStrata, level: float) -> PrincipalSt
 
 
 def _taking(cells: Cells, arm: int, treatment: int) -> RewardSums:
-    """Taking the treatment as a 0/1 outcome, of all assigned an arm of whom it is known what they took."""
+    """Return "took the treatment" as a 0/1 outcome, for patients of an arm who reported what they took."""
     row = cells.patients[arm]
     takers, n = int(row[treatment]), int(row[:2].sum() + row[TOOK_OTHER:].sum())
     return RewardSums(n, float(takers), float(takers))
@@ -128,7 +128,7 @@ def _means(cells: Cells, treatment: int, control: int, level: float) -> dict[str
 
 
 def _exact_mean(sums: RewardSums, level: float) -> Quantity:
-    """The mean of a group that may be small: Clopper and Pearson's limits, where outcomes are 0 or 1."""
+    """Return the mean of a group that may be small, with Clopper and Pearson's limits for outcomes 0 or 1."""
     found = mean_of(sums, level)
     if not sums.n or not sums.binary:
         return found
@@ -138,10 +138,10 @@ def _exact_mean(sums: RewardSums, level: float) -> Quantity:
 
 
 def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Quantity]:
-    """The compliers' mean outcomes with and without treatment (Abadie 2002), with Fieller's sets.
+    """Return the compliers' mean outcomes with and without treatment (Abadie 2002), with Fieller's sets.
 
-    Where nobody assigned the control took the treatment, those who took it are compliers, so that Wilson's (or
-    Student's) interval holds; likewise for the untreated where everybody assigned the treatment took it.
+    If nobody assigned the control took the treatment, all takers are compliers, so that Wilson's (or Student's)
+    interval is valid. The same holds for the untreated if everybody assigned the treatment took it.
     """
     if not min(pair.treatment.n_known, pair.control.n_known, *pair.n_reported):
         nothing = Quantity(None, reason="what was taken and the outcome are known of nobody in one of the arms")
@@ -158,7 +158,7 @@ def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Qu
 
 
 def _plain_mean(group: RewardSums, known: RewardSums, n_others: int, level: float) -> Quantity | None:
-    """The mean of a group that consists of compliers; None if there are others, or strata move the mean."""
+    """Return the mean of a group of compliers only; None if the group has others, or strata move the mean."""
     if n_others or not known.n or not math.isclose(group.total * known.n, known.total * group.n, abs_tol=1e-9):
         return None
     return mean_of(known, level)
@@ -182,19 +182,19 @@ Ends = tuple[float, float]
 
 
 def any_time_mean(found: Quantity, outcomes: RewardSums, level: float) -> Quantity:
-    """The mean of those assigned one arm, or of those of them who took one: a share where outcomes are 0 or 1."""
+    """Replace the limits of a mean by any-time valid ones; the mean is a share if outcomes are 0 or 1."""
     return _with_limits(found, _limits(outcomes.total, outcomes.n, level, 1), level)
 
 
 def any_time_complier_mean(found: Quantity, pair: TwoAssigned, *, treated: bool, level: float) -> Quantity:
-    """The mean of the compliers with the treatment, or without it.
+    """Replace the limits of the compliers' mean, with or without the treatment, by any-time valid ones.
 
-    With A and B the shares of compliers with an outcome of 1 and of 0, each a difference between the two arms
-    assigned and not below 0, it is A / (A + B), and least where A is least and B is largest.
+    Let A and B be the shares of compliers with an outcome of 1 and of 0; each is a non-negative difference between
+    the two arms assigned. The mean is A / (A + B), which is smallest if A is smallest and B is largest.
     """
     cells = [_with_one_and_zero(one, treated=treated, level=level) for one in (pair.treatment, pair.control)]
     with_one, with_zero = [one for one, _ in cells], [zero for _, zero in cells]
-    if not treated:  # more take nothing of it when assigned the control
+    if not treated:  # more patients are untreated when assigned the control
         with_one, with_zero = with_one[::-1], with_zero[::-1]
     (one_low, one_high), (zero_low, zero_high) = _difference(with_one), _difference(with_zero)
     low = one_low / (one_low + zero_high) if one_low > 0.0 else 0.0
@@ -203,9 +203,9 @@ def any_time_complier_mean(found: Quantity, pair: TwoAssigned, *, treated: bool,
 
 
 def _with_one_and_zero(arm: Assigned, *, treated: bool, level: float) -> tuple[Ends, Ends]:
-    """The shares of those assigned an arm who took it (or did not) and had an outcome of 1, and of 0.
+    """Return limits on the shares of an arm's patients who took the treatment (or not), by outcome: 1, then 0.
 
-    Where outcomes are missing, they are the share who took it times that among those of them whose outcome is known.
+    If outcomes are missing, each share is the share who took it, times the share of the outcome among known ones.
     """
     group, n_group = (arm.known_takers, arm.takers.n) if treated else (arm.known_others, arm.others.n)
     n = arm.n_reported

@@ -1,4 +1,4 @@
-"""Whether the allocation depends on the stratum: by the shares assigned, and by the probabilities logged."""
+"""Test whether the allocation depends on the stratum, by the shares assigned and by the logged probabilities."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,25 +12,29 @@ from adhere.analysis.records import Bools, Floats, Ints, Records
 from adhere.analysis.sentences import say
 from adhere.intervals import normal_quantile
 
-_SAME: Final = 1e-6  # probabilities that differ by less are the same: those of a table sum to 1 within this
+_SAME: Final = 1e-6  # probabilities closer than this count as equal; in tables they sum to 1 within this
 _LEVEL: Final = 0.998  # two-sided: a guess must beat chance with p < 0.001
-_BETTER: Final = 0.2  # part of the errors expected by chance that guesses must avoid
+_BETTER: Final = 0.2  # fraction of the errors expected by chance that guesses must avoid
 _RECENT: Final = 5  # patients of a stratum whose probabilities are averaged
 _STRETCH: Final = 100  # consecutive decisions within which the mix of strata counts as constant
-_BALANCED: Final = 0.15  # part of the imbalance of independent draws below which strata were allocated in blocks
-_MAX_DISTANCES: Final = 10**7  # decisions times strata; later decisions are not looked at
+_BALANCED: Final = 0.15  # fraction of the imbalance of independent draws below which draws were in blocks
+_MAX_DISTANCES: Final = 10**7  # decisions times strata; later decisions are ignored
 
 
 def depend_on_stratum(records: Records) -> bool:
-    """Whether the logged probabilities differ between strata at the same time; False without either of them.
+    """Return whether the logged probabilities differ between strata at the same time.
 
-    Probabilities that are constant within each stratum are compared directly. If they change, the answer is
-    `learns_by_stratum` where the records have it. Otherwise each decision's stratum is guessed: the one whose last
-    five patients had the most similar probabilities on average. If probabilities do not depend on the stratum,
-    guesses are right as often as by chance, given the stratum of the patient before and the mix of strata among 100
-    consecutive patients. The probabilities depend on the stratum if guesses are right more often (p < 0.001), and
-    avoid at least a fifth of the errors expected by chance. Permuted blocks by stratum do
-    not count: they keep the shares of arms the same in every stratum, much closer than independent draws would.
+    The answer is False if the records have no probabilities or no strata.
+
+    Probabilities that are constant within each stratum are compared directly. If they change, the answer is the
+    records' `learns_by_stratum`, if present.
+
+    Otherwise the stratum of each decision is guessed: the stratum in which the last five patients had the most
+    similar probabilities on average. If probabilities do not depend on the stratum, guesses are right as often as by
+    chance, given the stratum of the previous patient and the mix of strata among 100 consecutive patients. The
+    probabilities depend on the stratum if guesses are right more often (p < 0.001) and avoid at least a fifth of the
+    errors expected by chance. Permuted blocks by stratum do not count: they keep the shares of arms in every stratum
+    much closer to each other than independent draws would.
 
     >>> chosen, stratum = np.array([0, 1] * 50), np.array([0, 0, 1, 1] * 25)
     >>> odds = np.where(stratum[:, None] == 1, [0.2, 0.8], [0.5, 0.5])
@@ -60,10 +64,10 @@ def depend_on_stratum(records: Records) -> bool:
 
 
 def _imbalance(chosen: Ints, stratum: Ints, n_arms: int) -> float:
-    """Squared distances of strata's counts of arms from the overall shares, relative to independent draws.
+    """Return the squared deviations of the strata's counts of arms, relative to independent draws.
 
-    After t patients of a stratum, the squared distance of an arm's count from t·p (p is the arm's overall share) is
-    expected to be t·p·(1 − p) if arms are drawn independently.
+    After t patients of a stratum, an arm's count is compared with t·p, where p is the arm's overall share. If arms
+    are drawn independently, the expected squared deviation is t·p·(1 − p).
     """
     order = np.argsort(stratum, kind="stable")
     first = np.flatnonzero(np.diff(stratum[order], prepend=-1))
@@ -79,10 +83,10 @@ def _imbalance(chosen: Ints, stratum: Ints, n_arms: int) -> float:
 
 
 def _can_be_guessed(probabilities: Floats, stratum: Ints, n_strata: int) -> bool:
-    """Whether guesses are right more often than if strata were permuted among the decisions of each cell.
+    """Return whether guesses are right more often than if strata were permuted within cells of decisions.
 
-    A cell has the decisions of one stretch that follow a patient of one stratum. With a and b the numbers of guesses
-    and of patients by stratum, n = Σa = Σb and m = Σab/n², the number of right guesses has the mean nm and the
+    A cell has the decisions of one stretch that follow a patient of one stratum. Let a and b be the numbers of
+    guesses and of patients by stratum, n = Σa = Σb and m = Σab/n². The number of right guesses has mean nm and
     variance (Σab(1 + 2m − 2(a + b)/n) + Σab(a + b)/n − n²m²)/(n − 1).
     """
     guess, is_guessed = _guesses(probabilities, stratum, n_strata)
@@ -107,7 +111,7 @@ def _can_be_guessed(probabilities: Floats, stratum: Ints, n_strata: int) -> bool
 
 
 def _guesses(probabilities: Floats, stratum: Ints, n_strata: int) -> tuple[Ints, Bools]:
-    """The stratum whose recent patients had the probabilities nearest to a decision's, and whether there is one."""
+    """Return, for each decision, the stratum with the nearest recent probabilities, and whether it is unique."""
     least, guess = np.full(len(stratum), np.inf), np.zeros(len(stratum), dtype=np.int64)
     is_one = np.zeros(len(stratum), dtype=np.bool_)
     for one in range(n_strata):
@@ -124,21 +128,21 @@ def _guesses(probabilities: Floats, stratum: Ints, n_strata: int) -> tuple[Ints,
     return guess, is_one
 
 
-_ALPHA = 0.001  # of the test: shares that differ by chance alone are no reason for a warning
-_DOUBT = 0.05  # of the test: shares that may differ, where no probabilities say whether they do
-_LEAST = 0.05  # a smaller difference of shares moves no effect much
+_ALPHA = 0.001  # level of the test; there is no warning about shares that differ by chance
+_DOUBT = 0.05  # level at which shares may differ, if probabilities do not settle it
+_LEAST = 0.05  # a smaller difference of shares hardly moves an effect
 _NOT_KNOWN = "(missing)"
 
 
 @dataclass(frozen=True)
 class StratumBalance:
-    """How far the share assigned `arm` differs between two strata, those that stand out most either way.
+    """Difference of the share assigned `arm` between the two strata that deviate most in either direction.
 
-    `p_value` is that of Pearson's chi-square test of arm assigned by stratum. Shares `differ` where it is below 0.001
-    and they are more than 5 percentage points apart. `by_probabilities` says that the logged probabilities depend on
-    the stratum; `low` and `high` are then their means. The allocation `depends` on the stratum where either holds.
-    If not all probabilities are logged, it is `doubtful` whether it does where the p-value is below 0.05 instead.
-    `n_lacking` counts the patients in strata that lack an arm that other strata have.
+    `p_value` is from Pearson's chi-square test of arm assigned by stratum. Shares `differ` if it is below 0.001 and
+    they are more than 5 percentage points apart. With `by_probabilities`, the logged probabilities depend on the
+    stratum, and `low` and `high` are their means. The allocation `depends` on the stratum if either is true. It is
+    `doubtful` if the p-value is only below 0.05 and not all probabilities are logged. `n_lacking` counts the patients
+    in strata that lack an arm present in other strata.
     """
 
     arm: str
@@ -156,7 +160,7 @@ class StratumBalance:
 
 
 def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | None:
-    """Compare the allocation between strata; None without strata, or where only one has patients."""
+    """Compare the allocation between strata. Return None if fewer than two strata or arms have patients."""
     if records.stratum is None:
         return None
     table = cells_of(records).assigned.sum(axis=2)
@@ -198,17 +202,17 @@ def stratum_balance(records: Records, *, adaptive: bool) -> StratumBalance | Non
 
 
 def _widest(records: Records, arms: Ints, apart: Floats, shares: Floats) -> tuple[int, int, int, float]:
-    """The arm and the two strata that stand out most, and how far their shares are apart."""
+    """Return the arm and the two strata that deviate most, and the difference of their shares."""
     spans = np.ptp(apart, axis=0)
     if len(arms) == 2:
-        spans[arms == records.control] = -1.0  # the other one is named
+        spans[arms == records.control] = -1.0  # name the other arm
     arm = int(spans.argmax())
     low, high = int(apart[:, arm].argmin()), int(apart[:, arm].argmax())
     return arm, low, high, float(shares[high, arm] - shares[low, arm])
 
 
 def _probabilities(records: Records) -> Floats:
-    """The mean logged probability of each arm by stratum; 0 in a stratum without any."""
+    """Return the mean logged probability of each arm by stratum; 0 in a stratum without any."""
     assert records.stratum is not None
     assert records.probabilities is not None
     known = ~records.lacks_probabilities
@@ -230,9 +234,9 @@ def _sentence(found: StratumBalance, kept: str) -> str:
 
 
 def kept_views(*, adaptive: bool, weighted: bool) -> str:
-    """The views of all patients that allow for an allocation that depends on the stratum, as in a sentence.
+    """Return, in words, the views of all patients that remain valid if the allocation depends on the stratum.
 
-    `weighted` says whether there are views that use the logged probabilities.
+    `weighted` is whether there are views that use the logged probabilities.
 
     >>> kept_views(adaptive=False, weighted=True), kept_views(adaptive=True, weighted=False)
     ('the stratified effects, the confidence sequences and AIPW', '')

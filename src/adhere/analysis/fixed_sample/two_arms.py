@@ -1,4 +1,4 @@
-"""Difference and ratio of the mean outcomes of two groups, over all patients or within strata, with their p-value."""
+"""Difference and ratio of the mean outcomes of two groups, over all patients or within strata, with p-values."""
 
 import math
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from adhere.intervals import RewardSums, normal_quantile
 
 @dataclass(frozen=True)
 class PairOfArms:
-    """Two arms to compare, the level of the sets, and whether and how strata count.
+    """Two arms to compare, the confidence level, and whether and how to stratify.
 
-    Strata are weighted as Mantel and Haenszel do, or `by_patients`: by their numbers of patients.
+    Strata have Mantel and Haenszel's weights or, with `by_patients`, their numbers of patients.
     """
 
     filled: Completed
@@ -39,22 +39,22 @@ class PairOfArms:
 
     @property
     def arms(self) -> tuple[int, int]:
-        """Both arms, by number."""
+        """Indices of both arms."""
         return self.treatment, self.control
 
     @property
     def names(self) -> tuple[str, str]:
-        """Both arms, by name."""
+        """Names of both arms."""
         return self.filled.known.arms[self.treatment], self.filled.known.arms[self.control]
 
     @property
     def patients(self) -> list[float] | None:
-        """Numbers of patients by stratum, if strata are weighted by them."""
+        """Numbers of patients by stratum if these are the weights, otherwise None."""
         return self.filled.known.by_stratum_patients.tolist() if self.by_patients else None
 
     @property
     def by_stratum(self) -> list[tuple[RewardSums, RewardSums]]:
-        """The outcomes of both arms in each stratum."""
+        """Outcomes of both arms in each stratum."""
         cells = self.filled.cells
         return list(zip(cells.by_stratum(self.treatment), cells.by_stratum(self.control), strict=True))
 
@@ -80,14 +80,15 @@ def compare_groups(
     *,
     information: tuple[float, float] = (1.0, 1.0),
 ) -> Contrast:
-    """Compare two groups, neither of them empty.
+    """Compare two non-empty groups.
 
-    If some outcomes of a group are not known but completed, `information` is the part of the patients that the known
-    outcomes are worth: the group counts as so many fewer, with the same mean and variance.
+    If some outcomes of a group are completed, `information` is the fraction of the patients that its known outcomes
+    are worth. The group then counts as this many patients, with the same mean and variance.
 
-    Outcomes 0 or 1: Miettinen–Nurminen intervals and score test. Others: Welch's t for the difference, Fieller for
-    the ratio. Where outcomes do not vary, or a group has one alone, their variance cannot be estimated; it is at most
-    that of outcomes 0 or 1 with the same mean, so the intervals for those are taken.
+    For outcomes 0 or 1, the methods are Miettinen and Nurminen's intervals and the score test. For other outcomes,
+    they are Welch's t for the difference and Fieller's set for the ratio. If outcomes do not vary, or a group has
+    only one, their variance cannot be estimated. It is at most the variance of outcomes 0 or 1 with the same mean, so
+    the methods for these are used.
     """
     n = treated.n + controls.n
     pair = TwoProportions(*_worth(treated, information[0]), *_worth(controls, information[1]))
@@ -105,7 +106,7 @@ def compare_groups(
 
 
 def _worth(group: RewardSums, information: float) -> tuple[float, float]:
-    """Sum and number of outcomes, scaled to the number that the group is worth (at least one)."""
+    """Return sum and number of outcomes, scaled to the number that the group is worth (at least one)."""
     n = max(1.0, group.n * information)
     return min(group.total * (n / group.n), n), n
 
@@ -113,7 +114,7 @@ def _worth(group: RewardSums, information: float) -> tuple[float, float]:
 def _ratio(
     pair: TwoProportions, spreads: tuple[float, float] | None, n: int, level: float, validity: Validity
 ) -> Quantity:
-    """The ratio of the means; without `spreads`, the variances of both, as of outcomes 0 or 1."""
+    """Return the ratio of the means; without `spreads` (the variances of both means), as for outcomes 0 or 1."""
     mean = pair.treated / pair.n_treated
     if not pair.treated and not pair.controls:
         return Quantity(None, n=n, reason="the mean outcome is 0 in both groups: their ratio is not defined")
@@ -129,7 +130,7 @@ def _ratio(
 
 
 def not_negative(given: ConfidenceSet) -> ConfidenceSet:
-    """The part of a set that is not below 0, as ratios of means of outcomes from 0 to 1 are."""
+    """Return the non-negative part of a set; ratios of means of outcomes from 0 to 1 are not negative."""
     if given.shape is Shape.INTERVAL and given.high >= 0.0:
         return replace(given, low=max(0.0, given.low))
     if given.shape is Shape.OUTSIDE and given.low < 0.0:
@@ -138,7 +139,7 @@ def not_negative(given: ConfidenceSet) -> ConfidenceSet:
 
 
 def _welch(pair: TwoProportions, spreads: tuple[float, float], level: float) -> tuple[float, float, float]:
-    """Ends and p-value by Welch's t (Welch 1947, Biometrika 34); a difference of such means is from -1 to 1."""
+    """Return ends and p-value by Welch's t (Welch 1947, Biometrika 34); ends are limited to -1 and 1."""
     from scipy.special import stdtr, stdtrit
 
     difference, variance = pair.difference, sum(spreads)
@@ -151,12 +152,12 @@ def _welch(pair: TwoProportions, spreads: tuple[float, float], level: float) -> 
 
 
 def number_needed(difference: Quantity) -> Quantity:
-    """How many patients must be given the treatment for one success more; negative where it harms.
+    """Return the number needed to treat for one more success; it is negative if the treatment harms.
 
-    An interval of the difference that contains 0 becomes all but an interval: from 1/high on benefit, up to 1/low
-    harm, by way of infinity (Altman 1998, British Medical Journal 317). Where the difference, or the whole of its
-    set, is not one that two proportions can have, no number is given, but its set is: leaving that out too would
-    choose the trials in which it misleads.
+    If the interval of the difference contains 0, the set is the complement of an interval: benefit from 1/high on,
+    and harm up to 1/low, through infinity (Altman 1998, British Medical Journal 317). If two proportions cannot have
+    this difference, or any difference in its set, the number is omitted but the set is given. Omitting the set too
+    would select the trials in which it misleads.
     """
     if difference.sets and difference.sets[0].says_nothing:
         reason = difference.reason or "the set of the difference says nothing, so there is no number needed to treat"
@@ -174,7 +175,7 @@ def number_needed(difference: Quantity) -> Quantity:
 
 
 def inverse(given: ConfidenceSet) -> ConfidenceSet:
-    """The inverses of the values in a set.
+    """Return the set of the inverses of the values in a set.
 
     >>> print(inverse(ConfidenceSet(0.1, 0.25, "")), inverse(ConfidenceSet(-0.05, 0.25, "")), sep="; ")
     [4.000, 10.000]; unbounded: below -20.000 or above 4.000
@@ -186,7 +187,7 @@ def inverse(given: ConfidenceSet) -> ConfidenceSet:
     low, high = given.low, given.high
     pieces = [(low, high)] if given.shape is Shape.INTERVAL else [(-math.inf, low), (high, math.inf)]
     inverses: list[tuple[float, float]] = []
-    for first, last in pieces:  # an end of 0 becomes infinite, on the side it is approached from
+    for first, last in pieces:  # an end of 0 becomes infinite, with the sign of the side from which it is approached
         if first < 0.0:
             inverses.append((1.0 / last if last < 0.0 else -math.inf, 1.0 / first))
         if last > 0.0:
@@ -214,12 +215,12 @@ _NO_VARIANCE = "outcomes do not vary within strata enough to say how sure this i
 
 
 def alone_note(n: int) -> str:
-    """Sentence on patients in strata that cannot be compared; empty if there are none."""
+    """Return a sentence on patients in strata that cannot be compared; empty if there are none."""
     return f" {n} patients are in strata that have one of the arms only; they do not count here." if n else ""
 
 
 def stratum_weights(strata: Strata, patients: Sequence[float] | None = None) -> list[float]:
-    """Weights of the strata, n₁n₀/(n₁ + n₀) or their `patients`, summing to one; 0 for strata with one arm alone."""
+    """Return weights of the strata that sum to one: n₁n₀/(n₁ + n₀) or `patients`; 0 if a stratum has only one arm."""
     weights = patients or [one.n * two.n / max(1, one.n + two.n) for one, two in strata]
     found = [weight if one.n and two.n else 0.0 for weight, (one, two) in zip(weights, strata, strict=True)]
     whole = sum(found)
@@ -233,17 +234,20 @@ def compare_strata(
     lost: tuple[float, float] = (0.0, 0.0),
     patients: Sequence[float] | None = None,
 ) -> Contrast:
-    """Compare treatment and control within strata, given as pairs (treated, controls).
+    """Compare treatment and control within strata, each given as a pair (treated, controls).
 
-    If some outcomes are not known but completed, `lost` is what that adds to the variances of the two weighted means.
+    If some outcomes are completed, `lost` is what that adds to the variances of the two weighted means.
 
-    The weight of a stratum is n₁n₀/(n₁ + n₀); strata with one arm alone have none. Outcomes 0 or 1: the difference
-    with Sato's variance, which holds for few large and many small strata; the ratio with Greenland and Robins'; the
-    p-value is Cochran, Mantel and Haenszel's, without continuity correction. Other outcomes: the weighted mean
-    difference with variances within strata and arms, the ratio of the weighted means by Fieller. With
-    `patients`, their numbers by stratum (of all arms) are the weights: the average over patients, where arms were
-    split differently in different strata. It is computed as for other outcomes, with the variance that chance in the
-    sizes of strata adds.
+    The weight of a stratum is n₁n₀/(n₁ + n₀); strata with only one arm have no weight. For outcomes 0 or 1, the
+    difference has Sato's variance, which is valid for few large and for many small strata. The ratio has Greenland
+    and Robins' variance. The p-value is from the Cochran–Mantel–Haenszel test without continuity correction.
+
+    For other outcomes, the difference is the weighted mean difference with variances within strata and arms. The
+    ratio is that of the weighted means, with Fieller's set.
+
+    If `patients` is given, the weights are these numbers of patients by stratum (of all arms). The result is the
+    average effect over patients, for trials that split arms differently in different strata. It is computed as for
+    other outcomes, plus the variance that random sizes of strata add.
 
     References
     ----------
@@ -264,7 +268,7 @@ def compare_strata(
 
 
 def _binary(strata: Strata, level: float, lost: tuple[float, float]) -> Contrast:
-    # In the formulas a of n are treated successes, b of m those of controls.
+    # In the formulas a of n treated patients and b of m controls have a success.
     counts = [(one.total, one.n, two.total, two.n, one.n + two.n) for one, two in strata]
     weight = sum(n * m / total for _, n, _, m, total in counts)
     treated = sum(a * m / total for a, _, _, m, total in counts)
@@ -305,7 +309,7 @@ def _stratified_ratio(treated: float, control: float, log_variance: float, n: in
 def _general(
     strata: Strata, weights: Sequence[float], level: float, lost: tuple[float, float], n_patients: float | None
 ) -> Contrast:
-    """Compare by weighted means; `n_patients` says that the weights are the shares of so many patients."""
+    """Compare by weighted means. With `n_patients`, the weights are the strata's shares of this many patients."""
     spreads = [_variances([pair[arm] for pair in strata]) for arm in (0, 1)]
     n_used = sum(one.n + two.n for one, two in strata)
     means, variances = [], []
@@ -332,7 +336,7 @@ def _general(
 
 
 def _variances(groups: Sequence[RewardSums]) -> list[float]:
-    """The variance of each group's mean; a group of one has that of the others of its arm, pooled."""
+    """Return the variance of each group's mean; a group of one patient uses the pooled variance of its arm."""
     freedom = sum(group.n - 1 for group in groups)
     pooled = sum(variance_of(group) * (group.n - 1) for group in groups) / freedom if freedom else 0.0
     return [(variance_of(group) if group.n > 1 else pooled) / group.n for group in groups]
