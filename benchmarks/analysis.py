@@ -2,7 +2,7 @@
 
     python -m benchmarks.analysis
 
-prints the table of docs/analysis.md: each analysis is a process of its own, from a CSV file to the last number, with
+prints a table of seconds and memory: each analysis is a process of its own, from a CSV file to the last number, with
 code compiled before; then confidence sequences by themselves, records and effects being in memory.
 """
 

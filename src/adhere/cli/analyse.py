@@ -129,7 +129,7 @@ def analyse(
       adhere analyse headache.log --redraws 100000
 
     The page and the JSON have a digest of the data and adhere's version, but no date: the same data give the same
-    bytes. docs/analysis.md has the formulas and what they assume.
+    bytes. The formulas and what they assume: docs/explanation/analysis-views.md.
     """
     check_outputs({"--json": json_file, "--html": html}, [Path(source)], read_as="the data")
     import_all(imports)

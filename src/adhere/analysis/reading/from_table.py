@@ -1,4 +1,4 @@
-"""Read records to analyse from a CSV or Parquet file or a frame; docs/analysis.md says which columns they have."""
+"""Read records to analyse from a CSV or Parquet file or a frame; docs/reference/analysis-records.md has the rules."""
 
 from collections.abc import Sequence
 from dataclasses import replace
