@@ -31,7 +31,7 @@ def test_a_design_becomes_a_trial_that_is_verified_against_it(
     done = in_this_process(capsys, "trial", "create", str(file), "--into", database)
     *lines, committed = done.out.splitlines()
     assert lines == [f"headache: created in {database}", f"design {design.digest}"]
-    assert "note: stopping: this design has 2 looks, and nothing that could stop its trial" in done.err
+    assert "note: stopping: this design has 2 looks, but no rule that could stop its trial" in done.err
     same = in_this_process(capsys, "trial", "create", str(file), "--into", database)
     assert same.out == f"headache: is in {database} already; nothing changed\n{lines[1]}\n{committed}\n"
     store = open_store(database)

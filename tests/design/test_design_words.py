@@ -64,7 +64,7 @@ def test_everything_a_design_has_is_said() -> None:
         "For equivalence an arm is dropped once it differs from walk by less than 0.02 with a probability of 0.9 or "
         "more.",
         "An arm is dropped for futility once a gain of more than 0.02 over walk has a probability of 0.05 or less, "
-        "but not at the last look. That is binding: type I errors rely on it.",
+        "but not at the last look. This rule is binding: type I errors rely on it.",
         "Effects are estimated by intention-to-treat (treatment policy) and among compliers (principal stratum).",
     ]
 
@@ -88,7 +88,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
         (TWO, "Arms are drawn with equal probabilities."),
         ({**TWO, "policy": "hierarchical(thompson)", "n_patients": 9}, "recommended by hierarchical(thompson)."),
         ({**TWO, "policy": "ucb1/comply"}, "credits each outcome to the arm recommended, if it was taken."),
-        ({**FIXED, "stopping": {"by": "belief", "superiority": 0.9}, "policy": "thompson"}, "what the policy itself"),
+        ({**FIXED, "stopping": {"by": "belief", "superiority": 0.9}, "policy": "thompson"}, "own posterior"),
         ({**FIXED, "stopping": {"by": "belief", "superiority": 0.9}, "policy": "thompson"}, "once, at its end."),
         ({**FIXED, "stopping": {"by": "posterior", "inferiority": "1 - superiority"}}, "A look decides by posterior"),
         ({**FIXED, "stopping": {"by": "posterior", "futility": 0.1}}, "any gain over a has a probability of 0.1 or"),
@@ -102,7 +102,7 @@ TWO: dict[str, Any] = {"name": "t", "policy": "floor(uniform, control=0.3)", "ar
         ({**FIXED, "stopping": {"by": "z-test", "superiority": 2}}, "inferiority at a z of minus 2 or less."),
         ({**FIXED, "stopping": {"by": "z-test", "inferiority": 3}}, "inferiority at a z of minus 3 or less."),
         ({**FIXED, "stopping": {"by": "z-test", "equivalence": 1.6, "margin": 0.1}}, "1.6 standard errors, is"),
-        ({**FIXED, "stopping": {"by": "z-test", "superiority": 2, "futility": -1}}, "last look. That is binding"),
+        ({**FIXED, "stopping": {"by": "z-test", "superiority": 2, "futility": -1}}, "last look. This rule is"),
     ],
 )  # fmt: skip
 def test_each_kind_of_design_has_its_sentence(fields: dict[str, Any], said: str) -> None:

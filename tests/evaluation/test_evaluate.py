@@ -146,7 +146,7 @@ def test_looks_in_vain_are_said() -> None:
     assert notes(**always) == ("adaptive: every trial stopped at its first look, in every scenario",)
     assert notes(**never) == ("adaptive: no trial stopped before its end, in any scenario",)
     (warning,) = notes(superiority=0.5)
-    assert warning.startswith("adaptive: stopping.superiority: some arm always has 0.5 or more")
+    assert warning.startswith("adaptive: stopping.superiority: some arm always reaches 0.5")
     assert notes(superiority=0.9) == ()
 
 

@@ -51,7 +51,7 @@ def test_the_text_of_a_file_is_checked_and_described_and_nothing_is_created(serv
     assert (reply.status, reply.json["design_digest"]) == (200, design.digest)
     assert reply.json["description"] == in_words(design)
     assert reply.json["warnings"] == [
-        "stopping: this design has 3 looks, and nothing that could stop its trial before the last"
+        "stopping: this design has 3 looks, but no rule that could stop its trial before the last"
     ]
     assert service.send("POST", "/designs", {"design": design.to_json()}).json == reply.json
     assert "never made" not in service.client().trials()

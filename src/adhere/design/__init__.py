@@ -1,1 +1,1 @@
-"""The design of a trial: one value, its parts, checks, file, text and words."""
+"""The design of a trial: its fields, checks, file format, sentences and look rules."""

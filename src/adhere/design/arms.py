@@ -1,4 +1,4 @@
-"""The arms of a trial: their names, and what a patient took, which may be none of them."""
+"""The arms of a trial: checks of their names, and what a patient took, which may be none of them."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ MAX_ARMS = 100
 
 
 def check_arm_names(arms: object) -> tuple[str, ...]:
-    """The names of at least two arms, all different."""
+    """Check the names of at least two arms, all different, and return them."""
     if isinstance(arms, str) or not isinstance(arms, Sequence) or not 2 <= len(arms) <= MAX_ARMS:
         raise InputError("arms", arms, f"the names of at least two arms, at most {MAX_ARMS}")
     for arm in arms:
@@ -28,7 +28,8 @@ def check_arm_names(arms: object) -> tuple[str, ...]:
 def arm_taken(
     arms: Sequence[str], actual: object = None, took_nothing: bool = False, took_other: object = None
 ) -> int | None:
-    """What was taken as a number: an arm's index, TOOK_NOTHING or TOOK_OTHER; None if it is not reported.
+    """Return what was taken as an integer: an arm's index, TOOK_NOTHING or TOOK_OTHER. Return None if it is not
+    reported.
 
     >>> arm_taken(["walk", "aspirin"], actual="aspirin"), arm_taken(["walk", "aspirin"], took_nothing=True)
     (1, -1)
@@ -51,7 +52,7 @@ def arm_taken(
 
 
 def describe_taken(arms: Sequence[str], taken: int) -> str:
-    """What was taken, in words.
+    """Return what was taken in words.
 
     >>> describe_taken(["walk", "aspirin"], -1)
     'took nothing'

@@ -1,6 +1,6 @@
-"""What a design must hold to, and what it had better: an error names the field, warnings are sentences.
+"""Check a design: errors name the field, and warnings are sentences.
 
-Types are checked before, when a design is read or made.
+Types are checked earlier, when a design is read or made.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ _DAYS = f"a number of days from 0 to {MAX_DAYS:,.0f}"
 
 
 def check(design: Design) -> tuple[str, ...]:
-    """What to warn of; raises an `InputError` for what cannot be run."""
+    """Return warnings about a design; raise an `InputError` if it cannot be run."""
     if design.control is not None and design.control not in design.arms:
         raise InputError("control", design.control, nearest(design.control, design.arms))
     if design.repeats and design.entries != "repeated":
@@ -76,7 +76,7 @@ def _check_looks(design: Design) -> None:
     elif looks.every is not None and not 1 <= looks.every <= n_patients:
         raise InputError("looks.every", looks.every, f"a number of patients from 1 to n_patients, {n_patients}")
     n_looks = len(looks.at) + len(looks.days) + ((n_patients or 0) // looks.every if looks.every else 0)
-    if n_looks > MAX_LOOKS:  # before anybody lists them
+    if n_looks > MAX_LOOKS:  # before the looks are listed
         raise InputError("looks", f"{n_looks:,} of them", f"at most {MAX_LOOKS:,} looks")
     _check_increasing("looks.days", looks.days)
     _check_days("looks.days", looks.days)
@@ -147,5 +147,5 @@ def _check_increasing(field: str, values: Sequence[float]) -> None:
 
 def _check_days(field: str, values: Iterable[float]) -> None:
     for value in values:
-        if not 0.0 <= value <= MAX_DAYS:  # which refuses NaN too
+        if not 0.0 <= value <= MAX_DAYS:  # this also refuses NaN
             raise InputError(field, value, _DAYS)

@@ -1,6 +1,7 @@
-"""The design of a trial: fixed before the first patient, simulated as it is run, in the first record of its log.
+"""The design of a trial: fixed before the first patient, used for simulations, and stored in the first record of its
+log.
 
-What its random numbers are keyed by is no part of it: a secret is drawn when a trial is created.
+The key of the trial's random numbers is not part of the design. It is a secret, drawn when a trial is created.
 """
 
 import hashlib
@@ -29,7 +30,9 @@ from adhere.errors import short
 
 
 def plain(part: Any) -> Any:
-    """A design, or a part of one, as dictionaries, lists, numbers and texts, without what has its default value."""
+    """Return a design, or a part of one, as dictionaries, lists, numbers and text, without fields at their
+    defaults.
+    """
     if isinstance(part, msgspec.Struct):
         told = {
             field.name: value
@@ -45,7 +48,7 @@ def plain(part: Any) -> Any:
 
 
 def difference(design: msgspec.Struct, other: msgspec.Struct) -> str:
-    """Name the first field in which two designs differ, in words; return an empty text if none does."""
+    """Describe the first field in which two designs differ; return an empty text if there is none."""
     for field in msgspec.structs.fields(design):
         mine, theirs = (plain(getattr(one, field.name)) for one in (design, other))
         if mine != theirs:
@@ -129,15 +132,17 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the design in JSON with sorted names and without defaults, in the first record of a trial."""
+        """SHA-256 of the design as JSON, with sorted names and without defaults. A trial's first record contains
+        it.
+        """
         return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()
 
     def to_toml(self) -> str:
-        """The design as `load_design` reads it, without what has its default value."""
+        """Return the design as text in TOML, which `load_design` reads. Fields at their defaults are omitted."""
         return tomli_w.dumps(plain(self))
 
     def to_json(self) -> str:
-        """The same in JSON, which is also what `POST /trials` takes."""
+        """Return the design as JSON, which `load_design` reads and `POST /trials` accepts."""
         return msgspec.json.format(msgspec.json.encode(plain(self)), indent=2).decode() + "\n"
 
     def policy_in_trial(self) -> PolicyInTrial:

@@ -1,7 +1,7 @@
-"""Read a design from a file, text or a mapping, in TOML or JSON.
+"""Read a design in TOML or JSON from a file, text or a mapping.
 
-The fields of the file are those of `Design`. A table `scenarios` beside them says what to simulate the design with;
-it is no part of it.
+The fields of the file are those of `Design`. The file may also have a table `scenarios`, with the populations to
+simulate the design with. That table is not part of the design.
 """
 
 import tomllib
@@ -71,7 +71,7 @@ def load_design(source: DesignLike) -> Design:
 
 
 def design_document(text: str) -> Mapping[str, Any]:
-    """What stands in the text of a design's file, in TOML or JSON: the design's fields, and perhaps `scenarios`.
+    """Return the content of a design's text in TOML or JSON: the design's fields, and `scenarios` if it is there.
 
     >>> design_document('name = "headache"')
     {'name': 'headache'}
@@ -81,7 +81,7 @@ def design_document(text: str) -> Mapping[str, Any]:
 
 
 def read_document(path: Path) -> Any:
-    """The contents of a .toml or .json file. A command needs them several times; they are parsed once."""
+    """Return the content of a .toml or .json file. A command needs it several times, so it is cached."""
     stat = path.stat()
     return _parsed(path, stat.st_mtime_ns, stat.st_size)
 
@@ -97,7 +97,7 @@ def _document(read: Callable[[], Any], where: str, is_json: bool) -> Mapping[str
         found = read()
     except UnicodeDecodeError:
         raise
-    except (ValueError, RecursionError) as error:  # not of the language, a number too long or a list too deep
+    except (ValueError, RecursionError) as error:  # bad syntax, a number too long, or lists nested too deeply
         raise InputError(where, str(error), f"valid {'JSON' if is_json else 'TOML'}") from None
     if not isinstance(found, dict):
         raise InputError(where, short(found), "an object with the fields of a design")

@@ -1,4 +1,4 @@
-"""Make a design of what a user gave, or say what is wrong with it."""
+"""Make a design from what a user entered, or explain what is wrong with it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ MAX_DAYS = 36500.0
 
 
 def make_design(name: str, policy: object, arms: Sequence[str], **fields: Any) -> Design:
-    """A valid design with these fields of `Design`; a field that is None has its default value.
+    """Return a valid design with these fields of `Design`; a field that is None gets its default value.
 
     >>> make_design("headache", "thompson/actual", ["walk", "aspirin"]).policy
     'thompson/actual'
@@ -31,7 +31,7 @@ def make_design(name: str, policy: object, arms: Sequence[str], **fields: Any) -
 
 
 def design_of(fields: Mapping[str, Any]) -> Design:
-    """The design that has these fields, if it is valid; an `InputError` names the field if not."""
+    """Return the design with these fields; raise an `InputError` that names the field if it is not valid."""
     given = dict(fields)
     if "policy" in given:
         given["policy"] = str(as_policy(given["policy"]))
@@ -44,14 +44,14 @@ def design_of(fields: Mapping[str, Any]) -> Design:
 
 
 def checked(design: Design) -> Design:
-    """The same design, if it is valid; an `InputError` names the field if not."""
+    """Return the same design; raise an `InputError` that names the field if it is not valid."""
     return design_of(plain(design))
 
 
 def _checked(design: Design) -> Design:
     names = check_arm_names(design.arms)
     for arm in names:
-        if '"' in arm:  # arms become names of columns
+        if '"' in arm:  # arms become column names
             raise InputError("arms", arm, "a name without a quotation mark")
     impute = None if design.impute is None else _check_impute(design.impute, names)
     values = _check_reward_values(design.reward_values)
@@ -71,11 +71,11 @@ def _checked(design: Design) -> Design:
 
 
 def check_trial_name(name: object) -> str:
-    """A name that can be part of an address."""
+    """Check and return a name that can be part of a URL."""
     text = check_text("name", name)
     if "/" in text:
         raise InputError("name", name, "a name without a slash")
-    if text in (".", ".."):  # which addresses take for this folder and the one above
+    if text in (".", ".."):  # in a URL they mean this folder and the folder above
         raise InputError("name", name, "a name with more than dots")
     return text
 
@@ -89,7 +89,7 @@ def _check_reward_values(values: object) -> tuple[float, ...]:
 def _check_outcome_words(
     words: Mapping[str, float], values: tuple[float, ...], lower_is_better: bool
 ) -> dict[str, float]:
-    """The words for rewards, the worst first: none, or one for each reward that can occur."""
+    """Check the words for rewards and return them, worst first: none, or one for each possible reward."""
     said = {check_text("outcome_words", word): check_reward("outcome_words", words[word]) for word in words}
     expected = f"one word for each of reward_values ({', '.join(f'{value:g}' for value in values)})"
     if said and tuple(sorted(said.values())) != values:

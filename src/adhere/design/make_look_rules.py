@@ -1,4 +1,4 @@
-"""Rules and thresholds by which the looks of a design decide."""
+"""The rules and thresholds that decide at the looks of a design."""
 
 import math
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ Floats = NDArray[np.float64]
 
 
 def look_rules(design: Design) -> judge.Rules:
-    """The rules of a design; `NoRules` where it has none.
+    """Return the look rules of a design, or `NoRules` if it has none.
 
-    Where the z-test or the wealth compares two arms without a control, `rules.control` is the first arm.
+    If the z-test or the wealth compares two arms without a control, `rules.control` is the first arm.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def look_rules(design: Design) -> judge.Rules:
     superiority, inferiority, equivalence, futility = (np.array(values, dtype=np.float64) for values in numbers)
     if stopping.by == "belief":
         return judge.BeliefRules(n_arms, control, superiority, inferiority)
-    futility[-1:] = np.nan  # the last look has nothing to save
+    futility[-1:] = np.nan  # there are no later patients to save at the last look
     margin = 0.0 if stopping.margin is None else float(stopping.margin)
     if stopping.by == "posterior":
         kind = judge.PosteriorRules if control < 0 else judge.ControlledPosteriorRules
@@ -57,7 +57,7 @@ def look_rules(design: Design) -> judge.Rules:
 
 
 def boundary_values(design: Design) -> Floats:
-    """The critical values of a design's boundary, one for each look; the last has all of the information."""
+    """Return the critical values of a design's boundary, one for each look. The last look has all the information."""
     stopping = design.stopping
     assert stopping is not None
     assert stopping.boundary is not None
@@ -67,7 +67,7 @@ def boundary_values(design: Design) -> Floats:
 
 
 class LookThreshold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Threshold of a number at a look for a status: `of` is the number's name."""
+    """The threshold at a look for one status. `of` is the name of the number that is compared with it."""
 
     of: str
     at_least: float | None = None
@@ -79,7 +79,7 @@ class LookNames:
 
     def __init__(self, design: Design) -> None:
         self._rules = look_rules(design)
-        # Of the numbers that a look compares with its thresholds, in the order of `looks.judge.VALUES`.
+        # Names of the numbers that a look compares with its thresholds, in the order of `looks.judge.VALUES`.
         if isinstance(self._rules, judge.ZRules):
             self._names: Sequence[str] = ("z", "z", "difference and its error", "z")
         elif isinstance(self._rules, judge.WealthRules):
@@ -89,7 +89,7 @@ class LookNames:
             self._names = (first, first, "probability of being alike", "probability of gaining more than the margin")
 
     def thresholds(self, look: int) -> dict[str, LookThreshold]:
-        """The thresholds of a look, counted from 0, by what they are for."""
+        """Return the thresholds of a look (counted from 0) by their purpose."""
         rules, of = self._rules, dict(zip(judge.VALUES, self._names, strict=True))
         if isinstance(rules, judge.NoRules):
             return {}
@@ -108,5 +108,5 @@ class LookNames:
         }
 
     def named(self, values: tuple[float | None, ...]) -> dict[str, float]:
-        """The numbers of an arm by their names; one that is compared with two thresholds is there once."""
+        """Return the numbers of an arm by name. A number that is compared with two thresholds appears once."""
         return {name: value for name, value in zip(self._names, values, strict=True) if value is not None}

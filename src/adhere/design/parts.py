@@ -1,7 +1,7 @@
-"""The parts of a design: who comes when, what is heard back, when one looks, and when one stops.
+"""The parts of a design: enrolment, delays, missing reports, looks and stopping rules.
 
-Times are in days. Enrolment, delay and missing reports are what a design expects; a simulation plays them, and a live
-trial has its own.
+Times are in days. Enrolment, delay and missing reports are expectations. A simulation uses them; in a live trial they
+are whatever happens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,17 @@ Entries: TypeAlias = Literal["once", "ask", "repeated"]
 Evidence: TypeAlias = Literal["posterior", "belief", "z-test", "wealth"]
 Distribution: TypeAlias = Literal["fixed", "uniform", "exponential"]
 Estimand: TypeAlias = Literal["intention-to-treat", "compliers"]
-# One number for all looks, or one for each.
+# One number for all looks, or one for each look.
 Threshold: TypeAlias = float | tuple[float, ...]
 MIRRORED = "1 - superiority"
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The base of all parts of a design."""
+    """Base of all parts of a design."""
 
 
 class Imputation(Part, frozen=True):
-    """The rule for missing reports: what to assume after so many days (an arm taken, nothing taken, a reward)."""
+    """Rule for missing reports: what to assume after `after_days` days (an arm taken, nothing taken, or a reward)."""
 
     after_days: float
     actual: str | None = None
@@ -35,7 +35,9 @@ class Imputation(Part, frozen=True):
 
 
 class Enrolment(Part, frozen=True):
-    """When patients come: so many a day, evenly or at random (Poisson), or on given days, one for each patient."""
+    """Arrival of patients: `per_day` a day, evenly or at random (Poisson), or on given `days`, one day for each
+    patient.
+    """
 
     per_day: float = 1.0
     random: bool = False
@@ -43,10 +45,10 @@ class Enrolment(Part, frozen=True):
 
 
 class Delay(Part, frozen=True):
-    """After how many days the outcome of a patient is reported.
+    """Number of days after which a patient's outcome is reported.
 
-    "fixed" is after `days` exactly, "uniform" between 0 and twice that, "exponential" after that on average. `by_arm`
-    has the days of arms that differ from the others, by the arm chosen.
+    It is exactly `days` if "fixed", uniform between 0 and twice `days` if "uniform", and `days` on average if
+    "exponential". `by_arm` gives the days for some arms, by the arm chosen, if they differ from the others.
     """
 
     days: float = 0.0
@@ -55,9 +57,9 @@ class Delay(Part, frozen=True):
 
 
 class Rate(Part, frozen=True):
-    """How often something stays missing: one rate, or one for each arm chosen, outcome or stratum.
+    """Share of reports that stay missing: one rate, or rates by chosen arm, outcome or stratum.
 
-    An outcome of at least a half counts as a success.
+    An outcome of at least 0.5 counts as a success.
     """
 
     rate: float = 0.0
@@ -67,7 +69,7 @@ class Rate(Part, frozen=True):
     after_success: float | None = None
 
     def shares(self) -> Iterator[tuple[str, float]]:
-        """Every share that stays missing, with the name of its field."""
+        """Yield every share, with the name of its field."""
         yield "rate", self.rate
         yield from (("by_arm", share) for share in self.by_arm.values())
         yield from (("by_stratum", share) for share in self.by_stratum.values())
@@ -77,16 +79,17 @@ class Rate(Part, frozen=True):
 
 
 class Missing(Part, frozen=True):
-    """How often the outcome is never reported, and how often what was taken is not."""
+    """Rates at which the outcome, or what was taken, is never reported."""
 
     outcome: Rate = Rate()
     taken: Rate = Rate()
 
 
 class Looks(Part, frozen=True):
-    """When the trial is looked at: one of three ways. The end of the trial, with all outcomes in, is always a look.
+    """Times at which the trial is looked at, given in one of three ways. The end of the trial is always a look.
 
-    `at` are numbers of patients with outcomes, `every` so many of them, `days` are days since the first patient.
+    `at` lists numbers of patients with outcomes. `every` is the number of further outcomes between two looks. `days`
+    lists days since the first patient. At the end, all outcomes have been reported.
     """
 
     at: tuple[int, ...] = ()
@@ -95,17 +98,24 @@ class Looks(Part, frozen=True):
 
 
 class Stopping(Part, frozen=True):
-    """What a look decides by, and when it stops the trial or drops an arm.
+    """The evidence that a look uses, and when it stops the trial or drops an arm.
 
-    `by` is "posterior" (the outcomes of each arm chosen, with uniform priors), "belief" (what the policy itself
-    believes), "z-test" (two proportions or means, with the critical values of a boundary) or "wealth" (of the bets
-    against no effect of the analysis' confidence sequence).
+    The values of `by` are:
 
-    With a control, each other arm is compared with it; without one, all arms are compared with one another. For
-    "posterior" and "belief" the thresholds are probabilities: of being best (or better than the control) for
-    superiority and inferiority, of a difference below `margin` for equivalence, of a gain above `margin` for
-    futility. For "z-test" they are critical values, on both sides unless `inferiority` has others, or `boundary`
-    gives those of a two-sided test at level `alpha`. For "wealth" there is `alpha` only.
+    - "posterior": the outcomes of each arm chosen, with uniform priors
+    - "belief": the policy's own posterior
+    - "z-test": a test of two proportions or means, with given critical values or those of a boundary
+    - "wealth": the wealth of the bets against no effect, as in the analysis' confidence sequence
+
+    With a control, each other arm is compared with it. Without one, all arms are compared with each other.
+
+    For "posterior" and "belief" the thresholds are probabilities. For superiority and inferiority it is the
+    probability of being best, or better than the control. For equivalence it is the probability of a difference below
+    `margin`, and for futility the probability of a gain above `margin`.
+
+    For "z-test" the thresholds are critical values. They apply to both sides unless `inferiority` is given.
+    Alternatively, `boundary` gives the critical values of a two-sided test at level `alpha`. "wealth" only takes
+    `alpha`.
     """
 
     by: Evidence

@@ -1,8 +1,8 @@
-"""When a design looks at its trial, and how its first patients are randomised: what follows from it as plain numbers.
+"""The planned looks of a design, and the blocks of its burn-in.
 
-The end of a trial, with all outcomes in, is always its last look. So there are `planned_looks` looks: one for each of
-`look_counts`, of which the last is the end, and one for each of `look_days`. A design has one of both kinds beside
-the end. Without a number of patients a trial has no end, and no looks.
+The last look of a trial is always its end, when all outcomes have been reported. The total is `planned_looks`: one
+look for each of `look_counts`, the last of which is the end, and one for each of `look_days`. A design uses only one
+of the two kinds before the end. A trial without a number of patients has no end, and no looks.
 """
 
 from typing import NamedTuple
@@ -14,19 +14,19 @@ from adhere.policies.guards.permuted_blocks import block_lengths
 
 
 class BurnInBlocks(NamedTuple):
-    """The number of patients in permuted blocks, and the lengths a block may have; (0, ()) without a burn-in."""
+    """Number of patients in permuted blocks, and the lengths that a block may have; (0, ()) without a burn-in."""
 
     patients: int
     lengths: tuple[int, ...]
 
 
 def planned_looks(design: Design) -> int:
-    """The number of looks, the end included."""
+    """Return the number of looks, including the end."""
     return len(look_counts(design)) + len(look_days(design))
 
 
 def look_counts(design: Design) -> tuple[int, ...]:
-    """The numbers of patients with outcomes at which there is a look; the last is the end.
+    """Return the numbers of patients with outcomes at which there is a look; the last one is the end.
 
     >>> from adhere.design.design import Design
     >>> from adhere.design.parts import Looks
@@ -41,12 +41,12 @@ def look_counts(design: Design) -> tuple[int, ...]:
 
 
 def look_days(design: Design) -> tuple[float, ...]:
-    """The days since the first patient at whose close there is a look; the end comes after them."""
+    """Return the days, counted from the first patient, at whose close there is a look. The end comes after them."""
     return () if design.n_patients is None else design.looks.days
 
 
 def burn_in_of(design: Design) -> BurnInBlocks:
-    """The burn-in of a design's policy, also inside another guard.
+    """Return the burn-in of a design's policy, which may be inside another guard.
 
     >>> from adhere.design.design import Design
     >>> burn_in_of(Design("a", "burn-in(thompson, patients=30)", ("x", "y")))

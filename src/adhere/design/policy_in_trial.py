@@ -1,4 +1,4 @@
-"""A policy for the arms, patients and rewards of one trial: resolved, checked and assembled, but not compiled yet."""
+"""A policy for the arms, patients and rewards of one trial: resolved, checked and assembled, but not yet compiled."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,9 +16,9 @@ from adhere.policies.tables.table_cache import postponing
 
 
 class PolicyInTrial:
-    """The policy of one trial; an `InputError` names the field that it cannot be assembled for.
+    """The policy of one trial. An `InputError` names the field for which the policy cannot be assembled.
 
-    `arms` are the names of the arms, or their number.
+    `arms` contains the names of the arms, or is their number.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class PolicyInTrial:
         self._reported = sorted(reported) if self.recycles else None
 
     def benefit(self, reward: float) -> float:
-        """Return the reward that the policy learns from: the one reported, or 1 − it if lower is better."""
+        """Return the reward that the policy learns from: the reported reward, or 1 minus it if lower is better."""
         return 1.0 - reward if self._lower_is_better else reward
 
     def check_reward(self, value: object) -> float:
-        """Return a reward, as it is reported, that this policy can learn from."""
+        """Check a reported reward and return it, if this policy can learn from it."""
         reward = check_reward("reward", value)
         if self._reported is not None and reward not in self._reported:
             values = listed(f"{known:g}" for known in self._reported)

@@ -1,4 +1,4 @@
-"""Sentences about a design: prose with places for facts, in `sentences.toml`."""
+"""Sentences about a design: templates in `sentences.toml` that are filled in with facts."""
 
 import tomllib
 from functools import cache
@@ -11,7 +11,7 @@ def _texts() -> dict[str, str]:
 
 
 def say(name: str, /, **facts: object) -> str:
-    """Say a sentence of `sentences.toml`, with facts in its places.
+    """Return a sentence of `sentences.toml`, filled in with facts.
 
     >>> say("z_inferiority", at=2.5)
     'An arm is dropped for inferiority at a z of minus 2.5 or less.'

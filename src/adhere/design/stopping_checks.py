@@ -1,6 +1,6 @@
-"""What the stopping rules of a design must hold to: thresholds that fit what decides and one another.
+"""Checks of a design's stopping rules: thresholds must suit the evidence and must not contradict one another.
 
-A threshold that is left out is off; calibration may find it.
+A threshold that is not given is off; calibration may set it.
 """
 
 import math
@@ -17,9 +17,10 @@ from adhere.policies.guards.guard import inside_guards
 
 
 def why_not_exact(design: Design) -> str:
-    """Why the probabilities of a design's decisions are estimated by drawing; empty if they are exact.
+    """Return why the probabilities of a design's decisions are estimated by drawing, or "" if they are exact.
 
-    Those that are prescribed are exact whatever the policy: arms are drawn by the very numbers.
+    If a design updates at looks only and has no burn-in, arms are drawn with stored probabilities, which are exact
+    for every policy.
     """
     policy = as_policy(design.policy)
     is_prescribed = design.update == "at looks" and burn_in_of(design).patients == 0
@@ -30,7 +31,7 @@ def why_not_exact(design: Design) -> str:
 
 
 THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
-# What each kind of evidence takes.
+# The fields that each kind of evidence uses.
 _TAKES: Final[Mapping[str, Sequence[str]]] = {
     "posterior": (*THRESHOLDS, "margin"),
     "belief": ("superiority", "inferiority"),
@@ -38,11 +39,11 @@ _TAKES: Final[Mapping[str, Sequence[str]]] = {
     "wealth": ("alpha",),
 }
 PROBABILITIES: Final = ("posterior", "belief")
-MAX_BOUNDARY_LOOKS: Final = 100  # the work to find critical values grows with the square of their number
+MAX_BOUNDARY_LOOKS: Final = 100  # the cost of computing critical values grows with the square of the number of looks
 
 
 def check_stopping(design: Design) -> None:
-    """Raise an `InputError` for rules that cannot be applied."""
+    """Raise an `InputError` if the stopping rules cannot be applied."""
     rules = design.stopping
     if rules is None:
         return
@@ -64,7 +65,7 @@ def check_stopping(design: Design) -> None:
 
 
 def may_drop_arms(design: Design) -> bool:
-    """Whether a look may drop an arm and go on with at least two."""
+    """Return whether a look may drop an arm and continue with at least two."""
     rules = design.stopping
     if rules is None or len(design.arms) == 2:
         return False
@@ -122,7 +123,7 @@ def _check_margin(rules: Stopping) -> None:
 
 
 def numbers_by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ...] | None:
-    """The numbers of a threshold, one for each look."""
+    """Return the numbers of a threshold, one for each look."""
     threshold: Threshold | str | None = getattr(rules, name)
     field = f"stopping.{name}"
     if threshold is None:
@@ -137,7 +138,7 @@ def numbers_by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ..
     if len(values) != n_looks:
         raise InputError(field, list(values), f"one number, or one for each of the {n_looks} looks")
     for value in values:
-        if rules.by in PROBABILITIES:  # of which 1, or 0, would be reached by rounding only
+        if rules.by in PROBABILITIES:  # rounding would be the only way to reach 1, or 0
             if name in ("superiority", "equivalence") and not 0.0 <= value < 1.0:
                 raise InputError(field, value, "a probability from 0, below 1")
             if name in ("inferiority", "futility") and not 0.0 < value <= 1.0:
@@ -149,7 +150,7 @@ def numbers_by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ..
 
 def _check_contradictions(rules: Stopping, looks: Mapping[str, tuple[float, ...] | None]) -> None:
     above = looks["superiority"]
-    against = ["futility"] if rules.by == "z-test" else ["inferiority", "futility"]  # a z is inferior below -value
+    against = ["futility"] if rules.by == "z-test" else ["inferiority", "futility"]  # inferior if z < -value
     for name in against:
         below = looks[name]
         for look, (high, low) in enumerate(zip(above or (), below or (), strict=False), start=1):

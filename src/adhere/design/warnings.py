@@ -1,4 +1,6 @@
-"""What can be run but is hardly meant, in sentences: rules that cannot decide, looks that cannot take place."""
+"""Warnings about a valid design that is probably a mistake: rules that cannot decide, looks that cannot take
+place.
+"""
 
 import math
 from collections.abc import Iterator
@@ -10,12 +12,12 @@ from adhere.design.sentences import say
 from adhere.design.stopping_checks import PROBABILITIES, THRESHOLDS
 from adhere.policies.guards.permuted_blocks import predictable_share
 
-_EXACT = 1e-6  # to which a posterior's probabilities are right
+_EXACT = 1e-6  # numerical accuracy of a posterior's probabilities
 _LARGE_Z = 40.0
 
 
 def design_warnings(design: Design) -> Iterator[str]:
-    """What to warn of in a design that is valid."""
+    """Yield the warnings about a valid design."""
     yield from _stopping_warnings(design)
     yield from _block_warnings(design)
     if design.n_patients is not None:
@@ -24,7 +26,7 @@ def design_warnings(design: Design) -> Iterator[str]:
 
 
 def _block_warnings(design: Design) -> Iterator[str]:
-    """Say what blocks of one length cost."""
+    """Warn about the predictable arms in blocks of one length."""
     lengths, n_arms = burn_in_of(design).lengths, len(design.arms)
     if len(lengths) == 1 and not lengths[0] % n_arms:
         share = predictable_share(n_arms, lengths[0])
@@ -63,7 +65,7 @@ def _probability_warnings(design: Design, rules: Stopping) -> Iterator[str]:
 
 def _z_warnings(design: Design, rules: Stopping) -> Iterator[str]:
     n_patients = design.n_patients or 0
-    # z² is at most the number of patients, where all of one arm differ from the other
+    # z² is at most the number of patients; it is reached if all outcomes differ between the arms
     largest = math.sqrt(n_patients)
     for name in ("superiority", "inferiority"):
         lowest = min(_numbers(getattr(rules, name)), default=0.0)
@@ -87,7 +89,7 @@ def _delay_warnings(design: Design, n_patients: int) -> Iterator[str]:
 
 
 def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
-    """Looks before the end that would take place after it, or never."""
+    """Warn about looks before the end that would take place after it, or never."""
     lowest = min(share for _, share in design.missing.outcome.shares())
     is_imputed = design.impute is not None and design.impute.reward is not None
     if lowest == 1.0 and not is_imputed:
@@ -106,13 +108,13 @@ def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
 
 
 def _enrolment_days(design: Design, n_patients: int) -> float:
-    """How long it takes, on average, until the last patient comes."""
+    """Return the average number of days until the last patient arrives."""
     days = design.enrolment.days
     return days[-1] - days[0] if days else (n_patients - 1) / design.enrolment.per_day
 
 
 def _longest_wait(design: Design, n_patients: int) -> float:
-    """About how long the last report may take."""
+    """Return roughly how many days the last report may take."""
     longest = max([design.delay.days, *design.delay.by_arm.values()])
     times = {"fixed": 1.0, "uniform": 2.0, "exponential": 1.0 + math.log(n_patients)}[design.delay.distribution]
     return max(times * longest, 0.0 if design.impute is None else design.impute.after_days)

@@ -21,7 +21,7 @@ _ASSIGN = {"re": "as", "Re": "As"}
 
 
 def randomises(design: Design) -> bool:
-    """Whether all patients are randomised by probabilities fixed in advance: in blocks, or each by itself.
+    """Return whether all patients are randomised with probabilities fixed in advance, in blocks or independently.
 
     >>> randomises(Design("a", "burn-in(thompson, patients=300)", ("x", "y"), n_patients=300))
     True
@@ -33,7 +33,7 @@ def randomises(design: Design) -> bool:
 
 
 def as_assigned(text: str) -> str:
-    """Return a text in which arms are assigned instead of recommended.
+    """Return a text that says "assigned" instead of "recommended".
 
     >>> as_assigned("Patients recommended an arm, by recommendation")
     'Patients assigned an arm, by assignment'
@@ -42,12 +42,12 @@ def as_assigned(text: str) -> str:
 
 
 _BOUNDARIES: Final = {"obrien-fleming": "O'Brien and Fleming", "pocock": "Pocock"}
-_MAX_LOOKS: Final = 60  # whose critical values are found within a second
+_MAX_LOOKS: Final = 60  # the most looks whose critical values can be computed within a second
 _MAX_SAID: Final = 10
 
 
 def stopping_sentences(design: Design) -> Iterator[str]:
-    """Say which statistic decides at a look, and at which thresholds."""
+    """Yield sentences on the statistic that decides at a look, and on its thresholds."""
     rules = design.stopping
     if rules is None:
         return
@@ -99,14 +99,14 @@ def _by_z(design: Design, rules: Stopping) -> Iterator[str]:
 
 
 def _complement(threshold: Threshold | None) -> Threshold | None:
-    """1 minus it, in the decimals that it has."""
+    """Return 1 minus a threshold, rounded so that it has no more decimals than the threshold."""
     if isinstance(threshold, tuple):
         return tuple(round(1.0 - value, 12) for value in threshold)
     return None if threshold is None else round(1.0 - threshold, 12)
 
 
 def _critical(design: Design) -> str:
-    """The boundary in numbers, with what p would be at each look alone."""
+    """Return the critical values of the boundary in words, each with its p-value and share of the information."""
     counts, values = look_counts(design), boundary_values(design)
     said = [
         f"{value:.3f} ({_p(value)}) at {100.0 * n / counts[-1]:.3g}%" for n, value in zip(counts, values, strict=True)
@@ -122,7 +122,7 @@ def _p(z: float) -> str:
 
 
 def _at(threshold: Threshold) -> str:
-    """A threshold: one number, or one for each look."""
+    """Return a threshold as text: one number, or one for each look."""
     if isinstance(threshold, tuple):
         return f"{', '.join(f'{value:g}' for value in threshold)} (look by look)"
     return f"{threshold:g}"
@@ -145,7 +145,7 @@ _ESTIMANDS: Final = {
 
 
 def in_words(design: Design) -> list[str]:
-    """What a design says, one sentence after the other.
+    """Return the sentences that describe a design.
 
     >>> from adhere.design.make_design import make_design
     >>> for sentence in in_words(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=300))[:3]:
@@ -166,7 +166,7 @@ def in_words(design: Design) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, with the digits it has.
+    """Return a share as a percentage, with all its digits.
 
     >>> percent(0.05), percent(0.9814)
     ('5%', '98.14%')
@@ -228,7 +228,7 @@ def _credited(learner: Learner) -> str:
 
 
 def _expected(design: Design) -> Iterator[str]:
-    """What a simulation plays, and a live trial has its own of."""
+    """Yield sentences on what a simulation assumes: enrolment, delays and missing reports."""
     enrolment, impute = design.enrolment, design.impute
     if enrolment.days:
         yield f"Patients are expected on given days, from day {enrolment.days[0]:g} to day {enrolment.days[-1]:g}."
@@ -246,7 +246,7 @@ def _expected(design: Design) -> Iterator[str]:
 
 
 def counted_days(days: float) -> str:
-    """A number of days."""
+    """Return a number of days in words."""
     return "1 day" if days == 1.0 else f"{days:g} days"
 
 

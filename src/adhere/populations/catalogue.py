@@ -37,11 +37,11 @@ _FROM_PUBLISHED: Final = {"stroke-aspirin": stroke_aspirin, "stroke-heparin": st
 
 
 def built_in_populations() -> dict[str, str]:
-    """The name of each population that comes with the package, and what it is, in one line."""
+    """Return the names of the populations in the package, each with a one-line description."""
     return {name: description for name, (_, description) in _BUILT_IN.items()}
 
 
-# A population, the name of one, the path of a file, or a frame.
+# A population, its name, the path of a file, or a frame.
 PopulationLike: TypeAlias = Population | str | PathLike[str] | FrameLike
 
 
@@ -114,13 +114,13 @@ def as_population(
 
 
 def records_of(given: object, **options: Any) -> Records | None:
-    """The records of a frame or a file of records, as `read_records` takes them; None if what is given is neither."""
+    """Return the records of a frame or a file of records, or None if the argument is neither."""
     is_published = isinstance(given, (str, PathLike)) and _published(str(fspath(given)))
     return None if is_published or not is_table(given) else read_records(given, **options)
 
 
 def _published(text: str) -> tuple[Callable[[str], Population], str] | None:
-    """Reader of the published file that a text like `stroke-aspirin:PATH` names, and its path."""
+    """Return the reader and the path of a published file that a text like `stroke-aspirin:PATH` names."""
     known, _, path = (part.strip() for part in text.partition(":"))
     reader = _FROM_PUBLISHED.get(known.lower())
     return (reader, path) if reader is not None and path else None

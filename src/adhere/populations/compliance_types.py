@@ -1,9 +1,9 @@
-"""Populations made from compliance types: patients who share one behaviour ν and its rewards; and their TOML file.
+"""Populations made from compliance types, each with one behaviour ν and its rewards; and their TOML file format.
 
-`arms` names the arms. Each `[[compliance_type]]` has a `name`, a `probability`, what it `takes` and its mean `reward`
-for each arm that it takes, or one for all. `takes` maps every chosen arm to the arm then taken, or is "as told";
-with two arms it may instead be the word never-taker, always-taker, complier or defier, and is optional if it is the
-compliance type's name.
+`arms` names the arms. Each `[[compliance_type]]` has a `name`, a `probability`, and the keys `takes` and `reward`.
+`reward` gives the mean reward of each arm that the type takes, or one mean reward for all arms. `takes` maps every
+chosen arm to the arm then taken, or is "as told". With two arms, `takes` may instead be never-taker, always-taker,
+complier or defier. It may be omitted if the name of the compliance type is one of these four words. The file
 `data/example.toml` beside this module has three arms. ::
 
     name = "rich and poor"      # optional; by default the file's name
@@ -92,14 +92,14 @@ class ComplianceType:
             if len(means) != len(taken):
                 raise InputError(where + "reward", reward, f"{len(taken)} mean rewards, one per arm")
             means = tuple(_mean_of(where, arm, mean, taken) for arm, mean in enumerate(means))
-        # Then the number of mean rewards decides how many arms are taken, and may be wrong.
+        # In this case the number of mean rewards determines the number of arms, and may be wrong.
         object.__setattr__(self, "_is_taken_by_word", isinstance(takes, str))
         values = (name, check_unit_number(where + "probability", probability), taken, means)
         for field, value in zip(("name", "probability", "takes", "reward"), values, strict=True):
             object.__setattr__(self, field, value)
 
     def numbered(self, arms: Sequence[str]) -> ComplianceType:
-        """The same compliance type with these arms by number."""
+        """Return the same compliance type with arms given by index."""
         where = f"compliance type {self.name!r}, "
         takes: Any = self.takes
         if isinstance(takes, str):
@@ -127,21 +127,21 @@ class ComplianceType:
         return ComplianceType(self.name, self.probability, takes, reward)
 
     def reward_when_chosen(self, arm: int) -> float:
-        """r_{s,ν(c)}, the mean reward when this arm is chosen."""
+        """Return r_{s,ν(c)}, the mean reward when this arm is chosen."""
         mean = self.reward[self.takes[arm]]
         assert mean is not None, "a compliance type holds the reward of every arm it takes"
         return mean
 
     def outcomes(self) -> dict[int, list[tuple[float, float]]]:
-        """For each arm it can take, the values (reward, probability) of the patient's Bernoulli reward."""
+        """Return the values (reward, probability) of the patient's Bernoulli reward, by the arm taken."""
         means = {self.takes[arm]: self.reward_when_chosen(arm) for arm in range(len(self.takes))}
         return {arm: [pair for pair in ((0.0, 1 - mean), (1.0, mean)) if pair[1] > 0] for arm, mean in means.items()}
 
 
 def _checked_takes(where: str, name: str, takes: object) -> Any:
-    """Arms by number as a tuple, by name as a dictionary, or a word."""
+    """Return the arms taken: a tuple of indices, a dictionary of names, or a word."""
     if isinstance(takes, str):
-        return takes.strip()  # perhaps an arm's name, which a compliance type alone does not know
+        return takes.strip()  # it may be the name of an arm, which cannot be checked here
     if isinstance(takes, Mapping):
         return dict(takes)
     if not isinstance(takes, (tuple, list, np.ndarray)):
@@ -160,7 +160,7 @@ def _checked_takes(where: str, name: str, takes: object) -> Any:
 
 
 def _checked_reward(where: str, reward: object) -> Any:
-    """Mean rewards by number as a tuple, by name as a dictionary, or one for all."""
+    """Return the mean rewards: a tuple by index, a dictionary by name, or one number for all arms."""
     if isinstance(reward, Mapping):
         return {arm: check_reward(f"{where}reward of {arm!r}", mean) for arm, mean in reward.items()}
     if isinstance(reward, (tuple, list, np.ndarray)):
@@ -175,7 +175,9 @@ def _mean_of(where: str, arm: int, mean: object, takes: tuple[int, ...]) -> floa
 
 
 def _behaviour(word: str, n_arms: int) -> tuple[int, ...] | None:
-    """Arms taken for each chosen arm by a word; None if it says nothing of so many arms."""
+    """Return the arm taken for each chosen arm, given a word, or None if the word does not apply to this many
+    arms.
+    """
     if word.lower() == AS_TOLD:
         return tuple(range(n_arms))
     return BEHAVIOURS.get(word.lower()) if n_arms == 2 else None
@@ -201,7 +203,7 @@ MAX_PATIENT_TYPES = 1024
 
 
 class Reach(NamedTuple):
-    """The reward r_{s,j} of one compliance type s when it takes arm j."""
+    """The reward r_{s,j} of compliance type s when it takes arm j."""
 
     compliance_type: str
     taken: str
@@ -242,16 +244,16 @@ class ComplianceTypes(Population):
         return (0.0,) * any(mean < 1 for mean in means) + (1.0,) * any(mean > 0 for mean in means)
 
     def compliance(self) -> Floats:
-        """P(actual a | chosen c), as [chosen, actual]."""
+        """Return P(actual a | chosen c), as an array [chosen, actual]."""
         probability: Floats = self._cell_weights().sum(axis=2)
         return probability
 
     def reward_mass(self) -> Floats:
-        """E[R · 1(actual a) | chosen c], as [chosen, actual]."""
+        """Return E[R · 1(actual a) | chosen c], as an array [chosen, actual]."""
         return self._cell_weights()[:, :, 1]
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """How patients are drawn, the same in every run."""
+        """Return the tables from which patients are drawn; they are the same in every run."""
         weights = self._cell_weights()
         means = weights[:, :, 1].sum(axis=1)[None, :]
         if sum(prod(map(len, one.outcomes().values())) for one in self._present()) <= MAX_PATIENT_TYPES:
@@ -259,7 +261,7 @@ class ComplianceTypes(Population):
             return PatientTables.from_weights(
                 np.array(probability)[None, None, :], np.array(takes).T, np.array(rewards).T, means
             )
-        # Cells that nobody is in would only be searched: of 2k, each arm has a few.
+        # Empty cells would only slow the search down: few of an arm's 2k cells are used.
         weights = weights.reshape(self.n_arms, -1)
         is_empty = weights == 0
         cells = np.argsort(is_empty, axis=1, kind="stable")[:, : (~is_empty).sum(axis=1).max()]
@@ -283,7 +285,7 @@ class ComplianceTypes(Population):
 
         """
         credit = as_protocol(protocol).credits(self.n_arms)
-        found: dict[str, dict[Reach, None]] = {arm: {} for arm in self.arms}  # a dict keeps order and drops repeats
+        found: dict[str, dict[Reach, None]] = {arm: {} for arm in self.arms}  # keeps the order, drops duplicates
         for one in self.types:
             for chosen, actual in enumerate(one.takes):
                 credited = credit[chosen, actual]
@@ -296,7 +298,7 @@ class ComplianceTypes(Population):
         return {protocol: self.reached_by(protocol) for protocol in NAMED}
 
     def _cell_weights(self) -> Floats:
-        """P(actual a, reward r | chosen c), as [c, a, r]."""
+        """Return P(actual a, reward r | chosen c), as an array [c, a, r]."""
         weights = np.zeros((self.n_arms, self.n_arms, 2))
         total = fsum(one.probability for one in self.types)
         every_arm = np.arange(self.n_arms)
@@ -309,7 +311,7 @@ class ComplianceTypes(Population):
         return [one for one in self.types if one.probability > 0]
 
     def _patient_types(self) -> Iterator[tuple[float, tuple[int, ...], tuple[float, ...]]]:
-        """Each type's probability, what it takes and what it gains for each chosen arm."""
+        """Yield the probability of each type of patient, and the arm taken and the reward for each chosen arm."""
         for one in self._present():
             outcomes = one.outcomes()
             for combination in product(*outcomes.values()):
@@ -323,7 +325,7 @@ class ComplianceTypes(Population):
 
 
 def read_compliance_types(path: str | Path) -> ComplianceTypes:
-    """The population that a TOML file describes."""
+    """Return the population that a TOML file describes."""
     path = Path(path)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -331,7 +333,7 @@ def read_compliance_types(path: str | Path) -> ComplianceTypes:
         raise unreadable("file", path, error) from None
     except UnicodeDecodeError as error:
         raise InputError(str(path), error.object[error.start : error.end], "UTF-8 text") from None
-    except (ValueError, RecursionError) as error:  # invalid TOML, a number too long or a list too deep
+    except (ValueError, RecursionError) as error:  # invalid TOML, a number too long or lists nested too deeply
         raise InputError(str(path), str(error), "valid TOML") from None
     try:
         return _types(document, path.stem)
@@ -355,7 +357,7 @@ def _compliance_type(number: int, given: object, arms: tuple[str, ...]) -> Compl
     where = f"compliance type {number}"
     table = _of_type(where, given, dict, "a [[compliance_type]] table")
     always = ("name", "probability", "reward")
-    # The four behaviours have names only when there are two arms.
+    # The four behaviours are only defined for two arms.
     required, optional = (always, ("takes",)) if len(arms) == 2 else ((*always, "takes"), ())
     _check_keys(where, table, required, optional)
     return ComplianceType(table["name"], table["probability"], table.get("takes", ()), table["reward"])

@@ -1,4 +1,4 @@
-"""Populations made from counts of patients: by arm chosen, arm taken and reward."""
+"""Populations made from counts of patients by arm chosen, arm taken and reward."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from adhere.populations.population import Floats, PatientTables, Population
 
 
 class Count(NamedTuple):
-    """So many patients for whom this arm was chosen, who took that arm and gained this reward."""
+    """Number of patients with the same chosen arm, arm taken and reward."""
 
     chosen: str
     actual: str
@@ -67,7 +67,7 @@ class Counts(Population):
         return self.arms.index(name)
 
     def patients_per_arm(self) -> dict[str, int]:
-        """The number of patients for whom each arm was chosen."""
+        """Return the number of patients for whom each arm was chosen."""
         return {arm: sum(row.patients for row in self.counts if row.chosen == arm) for arm in self.arms}
 
     @property
@@ -76,11 +76,11 @@ class Counts(Population):
         return tuple(sorted({row.reward for row in self.counts}))
 
     def compliance(self) -> Floats:
-        """P(actual a | chosen c), as [chosen, actual]: the share of patients."""
+        """Return P(actual a | chosen c), the share of patients, as an array [chosen, actual]."""
         return self._shares({row: row.patients for row in self.counts})
 
     def reward_mass(self) -> Floats:
-        """E[R · 1(actual a) | chosen c], as [chosen, actual]."""
+        """Return E[R · 1(actual a) | chosen c], as an array [chosen, actual]."""
         return self._shares({row: row.patients * row.reward for row in self.counts})
 
     def _shares(self, amounts: dict[Count, float]) -> Floats:
@@ -91,7 +91,9 @@ class Counts(Population):
         return shares
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """How patients are drawn, the same in every run; the cells of an arm are its own rows."""
+        """Return the tables from which patients are drawn. They are the same in every run, and an arm's cells are its
+        rows.
+        """
         per_arm = [[row for row in self.counts if row.chosen == arm] for arm in self.arms]
         weights = np.zeros((1, self.n_arms, max(len(rows) for rows in per_arm)))
         actual = np.zeros(weights.shape[1:], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A population in plain text: its arms, who takes what, and what each protocol would learn."""
+"""Descriptions of populations in plain text: their arms, who takes what, and what each protocol would learn."""
 
 import textwrap
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ PROTOCOL_TITLES = {
 
 
 def describe_records(records: Records, width: int = 80) -> str:
-    """A description in plain text, in lines of a width where words can be broken."""
+    """Return a description of records in plain text, with sentences wrapped to a width."""
     parts = [
         _records_headline(records),
         _missing(records),
@@ -33,7 +33,7 @@ def describe_records(records: Records, width: int = 80) -> str:
 
 
 def grid(rows: Sequence[Sequence[str]], n_words: int | None = None) -> list[str]:
-    """Rows in columns: the first hold words, the others numbers; all are words where that is left out."""
+    """Format rows as columns of text: the first `n_words` (by default all) are aligned left, the others right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     words = len(widths) if n_words is None else n_words
     lines = []
@@ -117,7 +117,7 @@ def _text(estimate: Estimated, digits: int = 4) -> str:
 
 
 def _wrapped(lines: Sequence[str], width: int) -> list[str]:
-    """Sentences that are too long are broken; rows of a table, which begin or go on with two blanks, are not."""
+    """Wrap sentences that are too long; leave rows of a table, which contain two consecutive blanks, as they are."""
     found = []
     for line in lines:
         is_row = "  " in line or len(line) <= width
@@ -156,7 +156,7 @@ def describe(
     """
     records = records_of(given, arms=arms, control=control, lower_is_better=lower_is_better, **columns)
     if records is not None:
-        records.population()  # which says why it cannot be one
+        records.population()  # raises the reason if the records make no population
         return describe_records(records, width)
     population = as_population(given, arms=arms, control=control, lower_is_better=lower_is_better, **columns)
     if isinstance(population, Counts):
@@ -186,7 +186,7 @@ def describe(
 
 
 def protocol_table_text(types: ComplianceTypes) -> str:
-    """The table of which rewards r(compliance type, arm taken) each protocol credits to which arm."""
+    """Return a table of the rewards r(compliance type, arm taken) that each protocol credits to each arm."""
     table = types.protocol_table()
     rows = [["arm credited", *(PROTOCOL_TITLES[protocol] for protocol in table)]]
     for arm in types.arms:

@@ -10,7 +10,9 @@ ARMS = ("control", "treatment")
 
 
 def defiers() -> ComplianceTypes:
-    """Everybody does the opposite, and the treatment always helps (Example 1): Actual loses all it can.
+    """Return a population that always does the opposite, in which the treatment always helps (Example 1).
+
+    The protocol Actual has the largest possible loss here.
 
     >>> defiers().mean_given_chosen().tolist()
     [1.0, 0.0]
@@ -19,10 +21,12 @@ def defiers() -> ComplianceTypes:
 
 
 def rich_and_poor() -> ComplianceTypes:
-    """A harmful treatment that the healthy rich take anyway (Example 2, with the numbers of section 5).
+    """Return a population with a harmful treatment that the healthy rich take anyway (Example 2, numbers of section
+    5).
 
-    The treatment costs everybody 0.25. Actual prefers it all the same, because most who take it are rich, and
-    Comply sees 0.5 on both arms. That the untreated rich would always do well is never seen.
+    The treatment lowers everybody's reward by 0.25. Actual prefers it nevertheless, because most patients who take it
+    are rich, and Comply sees 0.5 on both arms. No data show that the rich would do well without treatment, since they
+    always take it.
 
     >>> rich_and_poor().mean_given_chosen().tolist()
     [0.625, 0.5]
@@ -33,13 +37,18 @@ def rich_and_poor() -> ComplianceTypes:
 
 
 def corrective() -> ComplianceTypes:
-    """Patients who gain most from the treatment take it anyway, and those it would harm never do (section 2).
+    """Return a population whose patients take the treatment if it helps them most and avoid it if it harms (section
+    2).
 
-    The paper gives no numbers. Ours: 30 % always take it, for they gain by it (0.4 without, 0.8 with); 20 %
-    never do, for it would harm them (0.6 without, 0.2 with); 50 % have no such knowledge, gain a little (0.5
-    without, 0.6 with) and comply. Chosen sees only the compliers' gain, diluted to a gap of 0.05 between the
-    arms. Comply sees a gap of 0.146 and Actual, under uniform allocation, of 0.165; whatever the
-    allocation, both prefer the treatment, so learning from what was taken is faster here, and safe.
+    The paper gives no numbers. The numbers here are our own:
+
+    - 30 % always take it, and gain by it (0.4 without, 0.8 with it).
+    - 20 % never take it, and would be harmed (0.6 without, 0.2 with it).
+    - 50 % comply, and gain a little (0.5 without, 0.6 with it).
+
+    Chosen sees only the compliers' gain, diluted to a difference of 0.05 between the arms. Comply sees a difference
+    of 0.146, and Actual one of 0.165 under uniform allocation. Both prefer the treatment whatever the allocation, so
+    learning from what was taken is faster here, and safe.
 
     >>> corrective().mean_given_chosen().round(3).tolist()
     [0.61, 0.66]
@@ -56,10 +65,10 @@ def corrective() -> ComplianceTypes:
 
 
 def homogeneous(compliance: float = 0.7, rewards: Sequence[float] = (0.5, 0.6)) -> ComplianceTypes:
-    """Everybody responds alike, and follows each recommendation with the same probability (section 2).
+    """Return a population in which everybody responds alike and complies with the same probability (section 2).
 
-    Whether a patient would follow one recommendation says nothing about the other, so the four behaviours
-    have probabilities p², (1−p)² and twice p(1−p). The paper's "p < 0.5" is a slip for non-compliance.
+    Following one recommendation is independent of following the other. The four behaviours therefore have
+    probabilities p², (1−p)² and twice p(1−p). The paper's "p < 0.5" should refer to non-compliance.
 
     >>> homogeneous().mean_given_actual().round(3).tolist()
     [0.5, 0.6]

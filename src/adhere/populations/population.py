@@ -1,8 +1,8 @@
-"""The base class of populations: who takes what when an arm is chosen, and what follows.
+"""The base class of populations: what patients take when an arm is chosen, and the reward that follows.
 
-A population is, for each chosen arm, a distribution over (actual arm, reward). Simulations draw
-*counterfactual patients*: what this patient would take, and which reward would follow, for each arm that
-might be chosen (Della Penna, Reid, Balduzzi 2016, Definitions 1 and 2).
+A population is a distribution over (actual arm, reward) for each chosen arm. Simulations draw *counterfactual
+patients*: what a patient would take, and which reward would follow, for each arm that might be chosen (Della Penna,
+Reid & Balduzzi 2016, Definitions 1 and 2).
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ BEYOND_EVERY_UNIFORM = 2.0
 
 
 def headline(name: str, arms: Sequence[str], rewards: Sequence[float]) -> str:
-    """A population's name, its arms and the rewards that occur."""
+    """Return one line with a population's name, its arms and the rewards that occur."""
     values = ", ".join(f"{value:g}" for value in rewards[:6]) + (", …" if len(rewards) > 6 else "")
     return f"{name}: {len(arms)} arms ({', '.join(arms)}), rewards {values}"
 
 
 @dataclass(frozen=True, eq=False)
 class PatientTables:
-    """How patients are drawn, as read-only arrays that a compiled loop reads.
+    """Tables from which patients are drawn, as read-only arrays for compiled loops.
 
-    A patient is D uniform numbers, each of which lands in one of C cells. With D = 1 a single draw decides
-    what the patient would do and gain under every arm; with D = k each arm has a draw of its own, as when the
-    paper makes a counterfactual patient by sampling one patient from each group of the stroke trial.
+    A patient is made of D uniform numbers, each of which selects one of C cells. With D = 1 a single draw decides
+    what the patient would do and gain under every arm. With D = k each arm has its own draw. The paper does the same
+    when it samples a counterfactual patient from each group of the stroke trial.
 
     Attributes
     ----------
     cumulative
-        float64[R, D, C], P(cell <= i). R is 1, or the number of runs when each has a population of its own;
-        C is a power of two. The last cell with any probability, and all after it, hold 2.0, which no uniform
+        float64[R, D, C], P(cell <= i). R is 1, or the number of runs if each run has its own population. C is a
+        power of two. The last cell with a positive probability, and all cells after it, contain 2.0, which no uniform
         number reaches.
     actual
-        int64[k, C], the arm taken if this arm is chosen and its draw lands in this cell.
+        int64[k, C], the arm taken if this arm is chosen and its draw selects this cell.
     reward
-        float64[k, C], and the reward that follows.
+        float64[k, C], the reward that follows.
     means
         float64[R, k], E[R | chosen c].
 
@@ -65,7 +65,7 @@ class PatientTables:
 
     @classmethod
     def from_weights(cls, weights: Floats, actual: Integers, reward: Floats, means: Floats) -> PatientTables:
-        """Tables of cells whose probabilities are in proportion to `weights[R, D, cell]`."""
+        """Return the tables of cells with probabilities proportional to `weights[R, D, cell]`."""
         n_cells = weights.shape[-1]
         padding = (1 << (n_cells - 1).bit_length()) - n_cells
         weights = np.pad(weights, [(0, 0), (0, 0), (0, padding)])
@@ -75,7 +75,7 @@ class PatientTables:
         last = cells[-1] - np.argmax(np.flip(weights > 0, axis=-1), axis=-1)
         cumulative[cells >= last[..., None]] = BEYOND_EVERY_UNIFORM
         per_arm = [(0, 0), (0, padding)]
-        # One memory layout for all, so that a compiled loop is compiled once.
+        # All arrays get one memory layout, so that the loop is compiled only once.
         return cls(
             cumulative,
             np.ascontiguousarray(np.pad(actual, per_arm), dtype=np.int64),
@@ -86,7 +86,7 @@ class PatientTables:
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualPatients:
-    """Arm that each patient (row) would take, and the reward that would follow, for each chosen arm (column)."""
+    """The arm that each patient (row) would take for each chosen arm (column), and the reward that would follow."""
 
     actual: Integers
     reward: Floats
@@ -119,7 +119,7 @@ class Population(ABC):
 
     @property
     def n_arms(self) -> int:
-        """How many arms there are, k."""
+        """Number of arms, k."""
         return len(self.arms)
 
     @property
@@ -129,18 +129,20 @@ class Population(ABC):
 
     @abstractmethod
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """How the patients of these runs are drawn; the arguments matter only to a random prior."""
+        """Return the tables from which the patients of these runs are drawn. Only a random prior uses the
+        arguments.
+        """
 
     @abstractmethod
     def compliance(self) -> Floats:
-        """P(actual a | chosen c), as [chosen, actual]."""
+        """Return P(actual a | chosen c), as an array [chosen, actual]."""
 
     @abstractmethod
     def reward_mass(self) -> Floats:
-        """E[R · 1(actual a) | chosen c], as [chosen, actual]."""
+        """Return E[R · 1(actual a) | chosen c], as an array [chosen, actual]."""
 
     def patients(self, seed: int, run: int, n_patients: int) -> CounterfactualPatients:
-        """The first patients that every policy meets in this run, one row each."""
+        """Return the first patients of a run, one row each. They are the same for every policy."""
         run, n_patients = check_count("run", run), check_count("n_patients", n_patients, at_least=1)
         tables = self.tables(check_seed(seed), run, 1)
         keys, decisions = stream_keys(seed, run, 1), np.arange(n_patients)
@@ -155,28 +157,28 @@ class Population(ABC):
         )
 
     def mean_given_chosen(self) -> Floats:
-        """E[R | chosen c], what the protocol Chosen learns of each arm: the intention-to-treat view."""
+        """Return E[R | chosen c]: what the protocol Chosen learns about each arm (intention-to-treat)."""
         means: Floats = self.reward_mass().sum(axis=1)
         return means
 
     def mean_given_actual(self, allocation: Allocation = None) -> Floats:
-        """E[R | actual a], what Actual learns (as-treated); NaN where nobody takes the arm.
+        """Return E[R | actual a]: what the protocol Actual learns (as-treated). It is NaN if nobody takes the arm.
 
-        `allocation` is the probability with which each arm is chosen, uniform when left out.
+        `allocation` contains the probability with which each arm is chosen, by default uniform.
         """
         shares = self._allocation(allocation)
         return _ratio(shares @ self.reward_mass(), shares @ self.compliance())
 
     def mean_given_both(self, allocation: Allocation = None) -> Floats:
-        """E[R | chosen c, actual a], as [chosen, actual]; its diagonal is what Comply learns (per-protocol).
+        """Return E[R | chosen c, actual a] as an array [chosen, actual]. Comply learns its diagonal (per-protocol).
 
-        NaN where nobody is: where the arm is never chosen, or never taken by those for whom it is chosen.
+        An element is NaN if the arm is never chosen, or never taken by patients for whom the other arm was chosen.
         """
         is_chosen = self._allocation(allocation)[:, None] > 0
         return _ratio(self.reward_mass(), self.compliance() * is_chosen)
 
     def _allocation(self, allocation: Allocation) -> Floats:
-        """The probability with which each arm is chosen; uniform when none is given."""
+        """Return the probability with which each arm is chosen, by default uniform."""
         if allocation is None:
             return np.full(self.n_arms, 1 / self.n_arms)
         if not hasattr(allocation, "__len__") or len(allocation) != self.n_arms:

@@ -1,7 +1,7 @@
-"""The random priors of the paper's trial of 12 patients: a fresh two-armed population for each run.
+"""The random priors of the paper's trial of 12 patients: each run has a fresh population with two arms.
 
-Each run draws the arms' mean rewards and, per chosen arm, the probability of compliance, all uniform on
-[0, 1]. The paper leaves open what a non-complier takes; the three priors are three answers.
+Each run draws the arms' mean rewards, and the probability of compliance for each chosen arm. All are uniform on [0,
+1]. The paper does not say what a non-complier takes. The three priors are three possible answers.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ Instead = Literal["other", "any", "better"]
 
 ARMS: Final = ("first", "second")
 
-# The sixteen types of patient: the arm taken if each arm is chosen, and the reward of each arm if taken.
+# The sixteen types of patient: the arm taken for each chosen arm, and the reward of each arm if taken.
 _TYPES: Final = np.array(list(product((0, 1), repeat=4)))
 _ACTUAL: Final = _TYPES[:, :2].T
 _REWARD: Final = np.take_along_axis(_TYPES[:, 2:], _TYPES[:, :2], axis=1).T
 
-# Closed forms, averaged over the prior: compliance is 1/2 on average and independent of the rewards; the
-# better arm is either with probability 1/2, and E[r_a · 1(a is better)] = E[max] / 2 = 1/3.
+# Closed forms, averaged over the prior. Compliance is 1/2 on average and independent of the rewards. Each arm is the
+# better one with probability 1/2, and E[r_a · 1(a is better)] = E[max] / 2 = 1/3.
 _COMPLIANCE: Final = {
     "other": ((1 / 2, 1 / 2), (1 / 2, 1 / 2)),
     "any": ((3 / 4, 1 / 4), (1 / 4, 3 / 4)),
@@ -39,12 +39,12 @@ _REWARD_MASS: Final = {
 
 @dataclass(frozen=True, repr=False)
 class RandomPrior(Population):
-    """A population drawn afresh for each run; `instead` is what a non-complier takes.
+    """A population that is drawn afresh for each run; `instead` says what a non-complier takes.
 
-    Given a run's population, a patient's two compliance decisions and two Bernoulli rewards are independent,
-    and one draw decides all four (D = 1). "better" is the arm with the higher mean reward in that run, known
-    to the patients but not to the bandit. `compliance`, `reward_mass` and the means made from them are
-    averages over patients and prior together, in closed form.
+    Given a run's population, a patient's two compliance decisions and two Bernoulli rewards are independent, and one
+    draw decides all four (D = 1). "better" is the arm with the higher mean reward in that run, which the patients
+    know but the bandit does not. `compliance`, `reward_mass` and the means derived from them are averages over both
+    patients and prior, in closed form.
     """
 
     instead: Instead
@@ -62,15 +62,15 @@ class RandomPrior(Population):
         return (0.0, 1.0)
 
     def compliance(self) -> Floats:
-        """P(actual a | chosen c), as [chosen, actual], averaged over the prior."""
+        """Return P(actual a | chosen c), as an array [chosen, actual], averaged over the prior."""
         return np.array(_COMPLIANCE[self.instead])
 
     def reward_mass(self) -> Floats:
-        """E[R · 1(actual a) | chosen c], as [chosen, actual], averaged over the prior."""
+        """Return E[R · 1(actual a) | chosen c], as an array [chosen, actual], averaged over the prior."""
         return np.array(_REWARD_MASS[self.instead])
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """How the patients of each run are drawn, one row per run."""
+        """Return the tables from which the patients of each run are drawn, one row per run."""
         keys = stream_keys(check_seed(seed), first_run, n_runs)
         decision = np.array([0])
         drawn = np.hstack([uniforms(keys, decision, POPULATION, draw) for draw in range(4)])
@@ -83,7 +83,7 @@ class RandomPrior(Population):
         return PatientTables.from_weights(weights[:, None, :], _ACTUAL, _REWARD, means)
 
     def _second_instead(self, rewards: Floats) -> Floats:
-        """The probability that a non-complier takes the second arm, for each run and chosen arm."""
+        """Return the probability that a non-complier takes the second arm, for each run and chosen arm."""
         if self.instead == "other":
             return np.array([[1.0, 0.0]])
         if self.instead == "any":
@@ -92,15 +92,15 @@ class RandomPrior(Population):
 
 
 def uniform_other() -> RandomPrior:
-    """A non-complier takes the other arm."""
+    """Return the prior in which a non-complier takes the other arm."""
     return RandomPrior("uniform-other", ARMS, "other")
 
 
 def uniform_any() -> RandomPrior:
-    """A non-complier takes either arm, at random."""
+    """Return the prior in which a non-complier takes an arm at random."""
     return RandomPrior("uniform-any", ARMS, "any")
 
 
 def uniform_corrective() -> RandomPrior:
-    """A non-complier takes the arm with the higher mean reward."""
+    """Return the prior in which a non-complier takes the arm with the higher mean reward."""
     return RandomPrior("uniform-corrective", ARMS, "better")

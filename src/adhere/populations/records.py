@@ -1,15 +1,23 @@
 """Populations from records of patients or counts: reading them, and estimates from them.
 
-The columns are `chosen, actual, reward[, count]`, or in the words of CDISC `TRTP, TRTA, AVAL[, N]`, `ARM, ACTARM,
-AVAL` or `TRT01P, TRT01A, AVAL`, in any order and case, or those that are named; others are ignored. Without a count
-(or `n`) each row is one patient. The arms are those that were chosen, the control first, in the order that
-`adhere.records.arms` says; every arm taken must be one of them.
-What is missing stays missing: an empty cell, NA, N/A, NaN, null or a point, in any case. An arm cannot be called so,
-unless a column PROB_… says that there is such an arm, as in an export. Who took none of the arms has "took nothing"
-or "took something else" in place of the arm taken. A table that `adhere trial export` wrote says so in TRTASTAT, and
-also who was lost to follow-up (WITHDFL), what was entered in error (INERRFL) and what is only assumed (TRTADTYP,
-DTYPE), and whether a lower outcome is better (LOWERFL): then an outcome y is read as 1 − y. Its arms are unescaped
-(`adhere.csv_cells`). ::
+The columns are `chosen, actual, reward[, count]`, in any order and case. The CDISC names `TRTP, TRTA, AVAL[, N]`,
+`ARM, ACTARM, AVAL` and `TRT01P, TRT01A, AVAL` are also recognised, and any columns can be named explicitly. Other
+columns are ignored. Without a count (or `n`), each row is one patient. The arms are those that were chosen, control
+first, in the order described in `adhere.records.arms`. Every arm taken must be one of them.
+
+Missing values are an empty cell, NA, N/A, NaN, null or a point, in any case. An arm cannot have such a name, unless a
+column PROB_… shows that the arm exists, as in an export. A patient who took none of the arms has "took nothing" or
+"took something else" instead of the arm taken.
+
+A table written by `adhere trial export` has further columns:
+
+- TRTASTAT: who took none of the arms
+- WITHDFL: who was lost to follow-up
+- INERRFL: what was entered in error
+- TRTADTYP and DTYPE: what is only assumed
+- LOWERFL: whether a lower outcome is better; an outcome y is then read as 1 − y
+
+Its arms are unescaped (`adhere.csv_cells`). An example of a table::
 
     chosen,actual,reward,count
     none,none,1,8666
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimated:
-    """A share or a mean of n patients and its interval; without patients there is no value."""
+    """A share or a mean among n patients, with its interval. The value is None if there are no patients."""
 
     n: int
     value: float | None
@@ -51,7 +59,7 @@ class Estimated:
 
 @dataclass(frozen=True)
 class TakenCell:
-    """Patients for whom an arm was chosen who took this: their number, share, and mean reward where known."""
+    """Patients with the same chosen arm who took the same: their number, share, and mean reward if known."""
 
     chosen: str
     taken: Taken
@@ -61,7 +69,7 @@ class TakenCell:
 
 
 def taken_cells(records: Records) -> list[TakenCell]:
-    """Arms taken where each arm was chosen; shares are among patients of whom it is known."""
+    """Return what was taken, for each chosen arm. Shares are among patients for whom it is known."""
     others = [kind for kind in NoArm if any(record.taken is kind for record in records.patients if record.chosen)]
     takable: list[Taken] = [*records.arms, *others]
     cells = []
@@ -80,9 +88,9 @@ def taken_cells(records: Records) -> list[TakenCell]:
 
 
 def means_by_protocol(records: Records) -> dict[str, dict[str, Estimated]]:
-    """The mean reward of each arm: by the arm chosen, by the arm taken, and of those who took the arm chosen.
+    """Return the mean reward of each arm: by arm chosen, by arm taken, and among patients who took the chosen arm.
 
-    Each has every patient with what it needs: for the first, an outcome is enough.
+    Each mean includes every patient with the data it needs. The first needs only an outcome.
     """
     known = {record: count for record, count in records.patients.items() if record.chosen}
 
@@ -100,7 +108,7 @@ def means_by_protocol(records: Records) -> dict[str, dict[str, Estimated]]:
 
 
 def records_json(records: Records) -> dict[str, Any]:
-    """Everything that is known of a table's records, in plain values."""
+    """Return everything that is known about a table's records, as plain values."""
     left_out = records.left_out()
     return {
         "name": records.name,
@@ -143,7 +151,7 @@ LOWER_IS_BETTER: Final = "lower outcomes are better: every outcome y is read as 
 
 
 class NoArm(Enum):
-    """Something taken that is none of the arms, or is not known."""
+    """What a patient took if it is not one of the arms, or not known."""
 
     NOTHING = "took nothing"
     OTHER = "took something else"
@@ -154,7 +162,7 @@ Taken: TypeAlias = str | NoArm
 
 
 class Record(NamedTuple):
-    """One patient: the arm chosen ("" if that is missing), what was taken, and the reward (None: missing)."""
+    """One patient: the arm chosen ("" if missing), what was taken, and the reward (None if missing)."""
 
     chosen: str
     taken: Taken
@@ -163,14 +171,14 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Records:
-    """How many patients there are of each kind, and where that was read.
+    """Numbers of patients of each kind, and where they were read.
 
-    `columns` says which columns were read as what, `unit` whether a row is a patient or has a count of them. `lost`
-    counts patients without an outcome who are marked as lost to follow-up, `in_error` those entered in error, who are
-    not among `patients`; `imputed` outcomes and arms taken that the table itself marks as assumed by a rule.
-    `arm_order` says what decided the
-    order of arms and the control, `lower_is_better` that rewards are 1 − the outcome of the table, `notes`
-    which column was taken for the count because it is called n, and which labels were read as another arm.
+    `columns` says which column was read for each role, and `unit` whether a row is a patient or a count. `lost` is
+    the number of patients without an outcome who are marked as lost to follow-up. `in_error` is the number entered in
+    error, who are not among `patients`. `imputed` counts the outcomes and arms taken that the table marks as assumed
+    by a rule. `arm_order` explains the order of arms and the control. With `lower_is_better`, rewards are 1 − the
+    outcome of the table. `notes` reports if a column was read as a count because it is called n, and which labels
+    were read as another arm.
     """
 
     name: str
@@ -190,16 +198,16 @@ class Records:
 
     @classmethod
     def of(cls, counts: Counts) -> Records:
-        """The patients of a population made of counts, of whom everything is known."""
+        """Return the records of a population made of counts, in which nothing is missing."""
         patients = {Record(row.chosen, row.actual, row.reward): row.patients for row in counts.counts}
         return cls(counts.name, "", counts.arms, patients)
 
     def total(self) -> int:
-        """How many patients the table has, those entered in error included."""
+        """Return the number of patients in the table, including those entered in error."""
         return sum(self.patients.values()) + self.in_error
 
     def left_out(self) -> dict[str, int]:
-        """Why patients are left out of the population, and how many for each reason; each counts once."""
+        """Return the numbers of patients left out of the population, by reason. Each patient counts once."""
         found = dict.fromkeys(("without an assigned arm", "without an outcome", *_REASONS.values()), 0)
         for record, count in self.patients.items():
             if not record.chosen:
@@ -212,7 +220,7 @@ class Records:
         return {reason: count for reason, count in found.items() if count}
 
     def note(self) -> str:
-        """One sentence on what a reader may not expect: a count by its name, labels, who is left out."""
+        """Return a sentence on what readers may not expect: a column read as a count, labels, patients left out."""
         said = ["these are records of a rehearsal, not data of a trial"] if self.rehearsal else []
         said += [LOWER_IS_BETTER] if self.lower_is_better else []
         said += self.notes
@@ -222,7 +230,7 @@ class Records:
         return f"{self.source}: {'; '.join(said)}" if said else ""
 
     def population(self) -> Counts:
-        """The patients of whom the arm assigned, an arm taken and the outcome are known, to resample from."""
+        """Return the population of patients with a known assigned arm, arm taken and outcome."""
         rows = [
             Count(record.chosen, record.taken, record.reward, count)
             for record, count in self.patients.items()
@@ -258,9 +266,9 @@ def read_records(
     lower_is_better: bool | None = None,
     **columns: str | None,
 ) -> Records:
-    """The records of a frame or a file; `columns` names the columns for chosen, actual, reward and count.
+    """Return the records of a frame or a file; `columns` names the columns for chosen, actual, reward and count.
 
-    With `lower_is_better`, by default if the table says so, an outcome y is read as 1 − y.
+    With `lower_is_better`, which defaults to what the table says, an outcome y is read as 1 − y.
     """
     if lower_is_better not in (None, True, False):
         raise InputError("lower_is_better", lower_is_better, "True or False")
@@ -327,7 +335,9 @@ def read_records(
 def _taken(
     cells: dict[str, Cells], listed: Sequence[str], assigned: Sequence[str]
 ) -> tuple[Any, list[Taken], tuple[str, ...]]:
-    """Arm taken in each row, by its number, and what the numbers mean; the last one, -1, is "not known"."""
+    """Return the index of what was taken in each row, its meanings by index (the last one, -1, is "not known"), and
+    notes.
+    """
     labels = read_labels(cells["actual"], listed, assigned)
     taken = labels.numbers
     meanings: list[Taken] = [_IN_WORDS.get(name.lower(), name) for name in labels.names]
@@ -341,7 +351,7 @@ def _taken(
 def _counted(
     arms: list[str], chosen: Any, meanings: list[Taken], taken: Any, rewards: Any, counts: Any, kept: Any
 ) -> Any:
-    """How many patients there are of each kind, in order of first appearance."""
+    """Return the number of patients of each kind, in order of first appearance."""
     import polars as pl
 
     columns = {"chosen": chosen, "taken": taken, "reward": rewards, "count": counts}

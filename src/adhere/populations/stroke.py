@@ -1,7 +1,7 @@
 """The International Stroke Trial: aspirin (two arms) and heparin (three arms), survival at 14 days.
 
-The counts ship with the package (`data/stroke.csv`), and `counts_from_published` derives them again from the
-published file. Data: Sandercock, Niewada, Członkowska (2011), doi 10.7488/ds/104, licence ODC-By.
+The package includes the counts (`data/stroke.csv`), and `counts_from_published` derives them again from the published
+file. Data: Sandercock, Niewada, Członkowska (2011), doi 10.7488/ds/104, licence ODC-By.
 """
 
 import csv
@@ -24,13 +24,13 @@ SOURCE = (
 
 ARMS = {"aspirin": ("none", "aspirin"), "heparin": ("none", "low", "medium")}
 
-# What those who did not comply took, by the arm allocated: the paper's rule (section 4.1).
+# What non-compliers took, by the arm allocated: the paper's rule (section 4.1).
 _TAKEN_INSTEAD = {
     "aspirin": {"none": "aspirin", "aspirin": "none"},
     "heparin": {"none": "low", "low": "none", "medium": "none"},
 }
 
-# How the published file writes each trial's allocation and compliance.
+# Codes of allocation and compliance in the published file, for each trial.
 _COLUMNS = {"aspirin": ("RXASP", "CMPLASP"), "heparin": ("RXHEP", "CMPLHEP")}
 _ALLOCATION = {
     "aspirin": {"N": "none", "Y": "aspirin"},
@@ -42,7 +42,7 @@ _DEAD = {"0": False, "1": True}
 
 
 class StrokeCount(NamedTuple):
-    """How many of those allocated to one arm who took another survived the first 14 days, or did not."""
+    """Survivors and deaths within 14 days among patients with the same allocated arm and arm taken."""
 
     trial: str
     allocated: str
@@ -52,12 +52,12 @@ class StrokeCount(NamedTuple):
 
     @property
     def patients(self) -> int:
-        """How many there are."""
+        """Number of patients."""
         return self.survived + self.died
 
 
 def shipped_counts() -> tuple[StrokeCount, ...]:
-    """The counts that come with the package, for both trials."""
+    """Return the counts that come with the package, for both trials."""
     text = (files("adhere.populations") / "data" / "stroke.csv").read_text(encoding="utf-8")
     return tuple(
         StrokeCount(row["trial"], row["allocated"], row["taken"], int(row["survived"]), int(row["died"]))
@@ -66,12 +66,12 @@ def shipped_counts() -> tuple[StrokeCount, ...]:
 
 
 def counts_from_published(path: str | Path) -> tuple[StrokeCount, ...]:
-    """The same counts, derived from the published file (`.csv` or `.csv.gz`, one row per patient).
+    """Return the same counts, derived from the published file (`.csv` or `.csv.gz`, one row per patient).
 
     Patients whose compliance with either treatment is unknown are left out, as in the paper.
     """
     path = Path(path)
-    # Only remarks that are not used here may hold bytes that are not UTF-8.
+    # Only remarks, which are not used here, may contain bytes that are not UTF-8.
     rows = csv_rows(path, errors="replace")
     _, header, _ = next(rows)
     place = columns(path, header, [*_COLUMNS["aspirin"], *_COLUMNS["heparin"], _DEAD_COLUMN])
@@ -106,7 +106,7 @@ class _Cell(NamedTuple):
 
 
 def stroke_aspirin(path: str | Path | None = None) -> Counts:
-    """The aspirin trial, none against aspirin: from the shipped counts, or from the published file.
+    """Return the aspirin trial, none against aspirin, from the shipped counts or from the published file.
 
     >>> stroke_aspirin().mean_given_chosen().round(4).tolist()
     [0.9064, 0.9103]
@@ -115,7 +115,9 @@ def stroke_aspirin(path: str | Path | None = None) -> Counts:
 
 
 def stroke_heparin(path: str | Path | None = None) -> Counts:
-    """The heparin trial, none against low against medium: from the shipped counts, or the published file."""
+    """Return the heparin trial, none against low against medium, from the shipped counts or from the published
+    file.
+    """
     return _population("heparin", path)
 
 

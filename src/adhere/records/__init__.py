@@ -1,1 +1,1 @@
-"""Tables of records, from files and frames: which columns they have, and what is in them, column by column."""
+"""Tables of records from files and frames: finding their columns and reading their cells."""

@@ -1,9 +1,9 @@
 """The arms of a table: which labels mean the same arm, their order, and which arm is the control.
 
-The order is decided by the first of these that applies: `arms=`; the categories of a categorical column; the columns
-of the arms' probabilities; the names, numbers by their size and before other names. The control is `control=`, or an
-arm with a usual name for one, or the first. A simulation, whose policies know arms by their numbers, puts the control
-first.
+The first of these that applies decides the order: `arms=`, the categories of a categorical column, the columns of the
+arms' probabilities, and finally the names (numbers by size, before other names). The control is `control=`, otherwise
+the arm with a usual name for a control, otherwise the first arm. In simulations the control is always the first arm,
+since policies know arms only by index.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _A_LIST: Final = "a list of the names of all arms"
 
 @dataclass(frozen=True)
 class ArmOrder:
-    """The arms in their order, the number of the control, and what decided each."""
+    """The arms in their order, the index of the control, and what decided each of them."""
 
     names: tuple[str, ...]
     control: int
@@ -37,7 +37,7 @@ class ArmOrder:
 
     @property
     def sentence(self) -> str:
-        """The control and the order of arms, and why.
+        """The control and the order of the arms, each with the reason.
 
         >>> print(ordered_arms(["patch", "placebo", "gum"]).sentence)
         control: placebo (a usual name for it); arms in order of their names: gum, patch, placebo
@@ -46,7 +46,7 @@ class ArmOrder:
         return f"control: {names[self.control]} ({self.control_by}); arms{self.order_by}: {', '.join(names)}"
 
     def control_first(self) -> ArmOrder:
-        """The same arms with the control before the others."""
+        """Return the same arms with the control first."""
         if self.control == 0:
             return self
         control = self.names[self.control]
@@ -62,9 +62,9 @@ def ordered_arms(
     categories: Sequence[str] | None = (),
     probabilities: Sequence[str] = (),
 ) -> ArmOrder:
-    """The arms that were assigned, in order, with the control; `probabilities` are arms with a column of these.
+    """Return the assigned arms in order, with the control; `probabilities` lists the arms with a probability column.
 
-    `categories` are None if the column has categories that could not be read.
+    `categories` is None if the column has categories that could not be read.
 
     >>> ordered_arms(["10", "9"], control=10).names, ordered_arms(["low", "high"], arms=["low", "high"]).names
     (('9', '10'), ('low', 'high'))
@@ -89,7 +89,9 @@ def ordered_arms(
 
 
 def _by_category(assigned: Sequence[str], categories: Sequence[str]) -> list[str]:
-    """The arms in order of their categories; an arm spelled in several ways has the position of the first."""
+    """Return the arms in order of their categories. An arm spelled in several ways has the position of the first
+    one.
+    """
     places = [folded(one) for one in categories]
 
     def place(arm: str) -> tuple[int, int]:
@@ -99,9 +101,9 @@ def _by_category(assigned: Sequence[str], categories: Sequence[str]) -> list[str
 
 
 def arm_names(given: Sequence[object]) -> list[str]:
-    """The names in `arms=`: a list, or as `--arms` has them, one text with commas between names.
+    """Return the names in `arms=`: a list, or for `--arms` one text with commas between the names.
 
-    A name with a comma is in quotation marks, as in a CSV file.
+    A name with a comma must be in quotation marks, as in a CSV file.
 
     >>> arm_names('placebo, "gum, mint"'), arm_names([0, 1.0])
     (['placebo', 'gum, mint'], ['0', '1'])
@@ -122,7 +124,7 @@ def arm_names(given: Sequence[object]) -> list[str]:
 
 
 def control_of(arms: Sequence[str], control: str | float | None = None) -> int:
-    """The number of the control: the arm of that name, or one with a usual name, or the first.
+    """Return the index of the control: the arm with the given name, or with a usual name for a control, or the first.
 
     >>> control_of(("aspirin", "Placebo")), control_of(("aspirin", "Placebo"), "aspirin")
     (1, 0)
@@ -149,7 +151,7 @@ _BY_NAME: Final = "a usual name for it"
 
 
 def folded(name: str) -> str:
-    """A label without its case and without blanks around it: labels that agree in this mean the same arm.
+    """Return a label in lower case, with single blanks. Labels that are then equal mean the same arm.
 
     >>> folded("  Usual   Care")
     'usual care'
@@ -158,7 +160,7 @@ def folded(name: str) -> str:
 
 
 def sorted_names(names: Iterable[str]) -> list[str]:
-    """Names in order whatever their case, numbers by their size and before others.
+    """Return names in order, ignoring case, with numbers by size before other names.
 
     >>> sorted_names(["b", "10", "9", "B", "C", "a"])
     ['9', '10', 'a', 'B', 'b', 'C']
@@ -175,7 +177,7 @@ def sorted_names(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Labels:
-    """The number of each row's label (-1: missing), the labels, and what to say of those spelled in several ways."""
+    """The index of each row's label (-1 if missing), the labels, and notes on labels with several spellings."""
 
     numbers: NDArray[np.int64]
     names: list[str]
@@ -183,10 +185,11 @@ class Labels:
 
 
 def read_labels(cells: Cells, listed_names: Collection[str], arms: Collection[str]) -> Labels:
-    """The labels of a column, those that differ only in case or blanks taken as one.
+    """Return the labels of a column, where labels that differ only in case or blanks are one label.
 
-    A label is spelled like the arm in `arms`, otherwise like most rows. Labels in `listed_names` are names even if
-    they usually mean "missing". Labels in either that differ only in case are different arms.
+    Each label is spelled like the arm in `arms`, or otherwise as in most rows. Labels in `listed_names` are names
+    even if they usually mean "missing". Labels in `arms` or `listed_names` that differ only in case are different
+    arms.
     """
     import numpy as np
 

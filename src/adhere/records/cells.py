@@ -1,4 +1,4 @@
-"""Cells of a column as values: names of arms, rewards, counts, numbers; a mistake is named with its place."""
+"""Cells of a column as values: names of arms, rewards, counts, numbers. Errors name the cell."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -27,7 +27,7 @@ _RESCALED = "; rescale it: (value - lowest possible) / (highest possible - lowes
 _A_COUNT = "a whole number in digits alone, without a decimal mark or a mark between thousands"
 _ONE_VALUE = "one value in each row"
 _MISSING = -1
-# In the syntax that Python's and polars' regular expressions share; 12.0 is how libraries write a float.
+# In the syntax that the regular expressions of Python and polars share; 12.0 is how libraries write a float.
 _UNCLEAR_COUNT = r"[.,]([^0]|0.|$)"
 _A_NUMBER, _A_FLOAT = r"^-?[0-9]+(\.[0-9]+)?$", r"^-?[0-9]+\.[0-9]+$"
 
@@ -48,7 +48,7 @@ class Cells:
 
     @property
     def categories(self) -> Sequence[str] | None:
-        """The categories of a categorical column, in their order; () for other columns and for Categorical of polars.
+        """The categories of a categorical column, in order; () for other columns, including polars' Categorical.
 
         None if there are categories that cannot be read here.
         """
@@ -56,17 +56,17 @@ class Cells:
         return kind.categories.to_list() if isinstance(kind, pl.Enum) else self.table.categories(self.title)
 
     def where(self, row: int) -> str:
-        """The place of a cell, for an error message."""
+        """Return the location of a cell, for an error message."""
         return f"{self.table.source}, {self.table.place(row)}, column {self.title}"
 
     def value(self, row: int) -> Any:
-        """The value in a row."""
+        """Return the value in a row."""
         return self.column[row]
 
     def arms(self, listed: Collection[str] = ()) -> tuple[NDArray[np.int64], list[str]]:
-        """The number of each cell's name, -1 where it is missing, and the names in order of first appearance.
+        """Return the index of each cell's name (-1 if missing), and the names in order of first appearance.
 
-        `listed` are names though they mean "missing".
+        `listed` contains names that are valid although they usually mean "missing".
         """
         column = self.column.cast(pl.String) if self.column.dtype in (pl.Categorical, pl.Enum) else self.column
         names: dict[str, int] = {}
@@ -83,7 +83,7 @@ class Cells:
         return _replaced(column, found, numbers), list(names)
 
     def spellings(self) -> dict[str, int]:
-        """The number of rows with each text, in order of the texts; empty unless blanks surround some text."""
+        """Return the number of rows with each text, sorted by text; empty unless some text has blanks around it."""
         column = self.column.cast(pl.String) if self.column.dtype in (pl.Categorical, pl.Enum) else self.column
         if column.dtype == pl.Object:
             column = pl.Series([one for one in column if isinstance(one, str)], dtype=pl.String)
@@ -96,12 +96,12 @@ class Cells:
         return dict(sorted(zip(texts.to_list(), rows.to_list(), strict=True)))
 
     def rewards(self) -> Floats:
-        """The rewards, NaN where they are missing."""
+        """Return the rewards, with NaN for missing ones."""
         return self._numbers(self._reward, lambda values: (values >= 0.0) & (values <= 1.0), np.nan)
 
     def counts(self) -> NDArray[np.int64]:
-        """Numbers of patients."""
-        is_text = self.column.dtype == pl.String  # where null is an empty cell
+        """Return the numbers of patients."""
+        is_text = self.column.dtype == pl.String  # in which null is an empty cell
         if is_text:
             unclear = self.column.str.contains(_UNCLEAR_COUNT).fill_null(False).arg_true()
             if len(unclear):
@@ -111,7 +111,9 @@ class Cells:
         ).astype(np.int64)
 
     def patients(self, *, is_named: bool) -> tuple[NDArray[np.int64], str]:
-        """Numbers of patients, and a warning if the column counts them by its name n alone."""
+        """Return the numbers of patients, and a warning if the column is read as a count only because it is
+        called n.
+        """
         counts, title = self.counts(), self.title
         if title.lower() != "n" or is_named:
             return counts, ""
@@ -122,7 +124,7 @@ class Cells:
         return counts, f"column {title} is taken as a count of patients (count={title!r} says so)"
 
     def numbers(self, expected: str, holds: Holds) -> Floats:
-        """Numbers of which something holds, NaN where they are missing."""
+        """Return numbers that all satisfy a condition, with NaN for missing ones."""
 
         def number(where: str, value: object) -> float:
             if not isinstance(value, (int, float, Decimal, str)):
@@ -140,7 +142,7 @@ class Cells:
         return self._numbers(number, holds, np.nan)
 
     def lower_is_better(self) -> bool:
-        """Whether every row says Y (a lower outcome is better); rows that differ are refused."""
+        """Return whether every row contains Y (a lower outcome is better); refuse rows that differ."""
         numbers, names = self.arms()
         expected = "Y in every row or in none"
         for number, name in enumerate(names):
@@ -154,7 +156,7 @@ class Cells:
         return bool(is_lower.any())
 
     def equals(self, word: str) -> NDArray[np.bool_]:
-        """Where a cell has a word, in any case."""
+        """Return whether each cell contains a word, in any case."""
         numbers, names = self.arms()
         return np.isin(numbers, [number for number, name in enumerate(names) if name.upper() == word])
 
@@ -168,7 +170,7 @@ class Cells:
             return np.nan
         if re.match(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}", value):
             raise InputError(where, value, _A_DATE)
-        # Where columns are separated by semicolons, a comma in a number can only be a decimal point.
+        # If columns are separated by semicolons, a comma in a number can only be a decimal point.
         text = value.strip().replace(",", ".") if self.table.separator == ";" else value.strip()
         try:
             number = reward_in(text)
@@ -177,9 +179,9 @@ class Cells:
         return _checked(where, value, lambda: check_reward(where, number))
 
     def _without_point_zero(self, column: pl.Series) -> pl.Series:
-        """Names in a CSV file, 1.0 as 1 where a missing value made floats of whole numbers when it was written.
+        """Return the names in a CSV file, with 1.0 turned into 1 if a missing value made whole numbers floats.
 
-        It did where all numbers have a point. Titles that end in such names say that they are meant as they stand.
+        This is assumed if all numbers have a decimal point, unless the title of another column ends in such a name.
         """
         if not self.table.separator or column.dtype != pl.String:
             return column
@@ -197,7 +199,9 @@ class Cells:
         holds: Holds,
         missing: float | None = None,
     ) -> Floats:
-        """All cells as numbers: at once where `holds` says that they are as they must be, else by `parse`."""
+        """Return all cells as numbers. Cells that do not satisfy `holds` after a fast conversion are read by
+        `parse`.
+        """
         column = self.column
         if column.dtype.is_numeric() or column.dtype == pl.Boolean:
             quick = column.cast(pl.Float64)
@@ -219,12 +223,12 @@ class Cells:
             if key not in known:
                 known[key] = self._parsed(int(row), value, parse)
             values[row] = known[key]
-        return values + 0.0  # -0.0 becomes 0.0
+        return values + 0.0  # turns -0.0 into 0.0
 
     def _parsed(self, row: int, value: Any, parse: Callable[[str, Any], float]) -> float:
         try:
             return parse("", value)
-        except InputError:  # whose place takes a look at the file
+        except InputError:  # finding the location needs the file
             return parse(self.where(row), value)
 
 
@@ -250,7 +254,9 @@ def _count(where: str, value: object) -> float:
 
 
 def _checked(where: str, value: object, check: Callable[[], T]) -> T:
-    """A check whose error shows the value as it was written, and says how to bring a number into its range."""
+    """Run a check. Its error shows the value as written, and explains how to rescale a number that is out of
+    range.
+    """
     try:
         return check()
     except InputError as error:

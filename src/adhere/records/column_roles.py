@@ -1,11 +1,11 @@
-"""Columns of a table that hold the arm chosen, the arm taken, the reward and a count."""
+"""Roles of a table's columns: the arm chosen, the arm taken, the reward, a count and others."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 
 from adhere.errors import InputError, nearest
 
-# What each column may be called; the first set of names that fits best is taken.
+# Names that each column may have. The first set of names that fits best is used.
 _VOCABULARIES: tuple[dict[str, str], ...] = (
     {"chosen": "chosen", "actual": "actual", "reward": "reward"},
     {"chosen": "TRTP", "actual": "TRTA", "reward": "AVAL"},
@@ -14,9 +14,9 @@ _VOCABULARIES: tuple[dict[str, str], ...] = (
 )
 _COUNTS = ("count", "n")
 LOWER = "LOWERFL"  # Y in every row: a lower outcome is better
-# What an export of adhere's says besides, wherever the table has it.
+# Further columns of an export by adhere, each of which is optional.
 EXPORTED = ("TRTASTAT", "WITHDFL", "INERRFL", "TRTADTYP", "DTYPE", "REHEARSAL")
-# What is said of TRTA and AVAL is not said of other columns beside them.
+# These columns describe TRTA and AVAL only, not other columns for the arm taken and the outcome.
 _SAID_OF = {
     **dict.fromkeys(("TRTASTAT", "TRTADTYP", "TRTAPOS"), ("TRTA", "actual")),
     **dict.fromkeys(("DTYPE", "AVALPOS", LOWER), ("AVAL", "reward")),
@@ -32,7 +32,8 @@ _PREFIX = re.compile(r"(?:prob_|propensity_|p_)(?=.)", re.IGNORECASE)
 
 
 def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | None], hint: str) -> dict[str, str]:
-    """The title of each role's column, `given` or known by its name; without a count each row is a patient.
+    """Return the title of each role's column, either `given` or known by name. Without a count, each row is a
+    patient.
 
     >>> find_columns("t.csv", ["taken", "arm", "AVAL"], {"actual": "taken"}, "")
     {'chosen': 'arm', 'actual': 'taken', 'reward': 'AVAL'}
@@ -63,7 +64,7 @@ def find_columns(source: str, titles: Sequence[str], given: Mapping[str, str | N
 
 
 def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str]:
-    """The title of the column of the stratum, the time, the subject and the propensity, as far as there are such.
+    """Return the titles of the columns for stratum, time, subject and propensity that the table has.
 
     >>> find_optional("t.csv", ["TRTP", "USUBJID", "age"], {"stratum": "Age"})
     {'stratum': 'age', 'subject': 'USUBJID'}
@@ -74,7 +75,7 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
     for role, names in _OPTIONAL.items():
         title = given.get(role)
         if role == "propensity" and title and any(one.startswith(title) and one != title for one in titles):
-            continue  # the beginning of several
+            continue  # a prefix of several columns
         _check_known(source, titles, role, title)
         free = [title] if title else [name for name in names if name.lower() not in used]
         name = next((name for name in free if name.lower() in known), None)
@@ -85,7 +86,7 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
 
 
 def exported_columns(titles: Sequence[str], found: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """The title of each column of an export, by its name, unless it is about another arm taken or outcome.
+    """Return the title of each column of an export, by name, except columns about another arm taken or outcome.
 
     >>> exported_columns(["AVAL", "lowerfl"], {"reward": "AVAL"}, [LOWER])
     {'LOWERFL': 'lowerfl'}
@@ -102,7 +103,7 @@ def exported_columns(titles: Sequence[str], found: Mapping[str, str], names: Seq
 
 
 def check_roles(source: str, found: Mapping[str, str]) -> None:
-    """Refuse a column that was found for two roles; who it was may say when, too, where subjects are numbered."""
+    """Refuse a column with two roles, except that numbered subjects may also be the time."""
     expected = "one role for each column"
     for title in found.values():
         roles = [role for role, one in found.items() if one == title]
@@ -112,17 +113,17 @@ def check_roles(source: str, found: Mapping[str, str]) -> None:
 
 
 def may_hold_probabilities(titles: Sequence[str], prefix: str | None = None) -> list[str]:
-    """The columns that may hold the probability of an arm, by how their titles begin."""
+    """Return the columns that may contain the probability of an arm, by the prefix of their titles."""
     return [title for title in titles if _prefix_of(title, prefix)]
 
 
 def probability_columns(
     titles: Sequence[str], assigned: Collection[str], prefix: str | None = None
 ) -> dict[str, str]:
-    """The title of the column of each arm's probability, by a common prefix: PROB_…, propensity_…, p_….
+    """Return the title of the probability column of each arm, by a common prefix: PROB_…, propensity_…, p_….
 
-    Of several prefixes the one counts that has most of the arms assigned; {} if none has any. With p_, which many
-    other columns begin with, only arms assigned count.
+    The prefix with the most assigned arms is used; the result is empty if no prefix has any. The prefix p_ begins
+    many other titles, so only assigned arms count for it.
 
     >>> probability_columns(["PROB_walk", "PROB_tea", "p_value"], ["walk"])
     {'walk': 'PROB_walk', 'tea': 'PROB_tea'}

@@ -21,9 +21,9 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 def csv_rows(
     path: Path, errors: Literal["strict", "replace", "surrogateescape"] = "strict"
 ) -> Iterator[tuple[int, list[str], str]]:
-    """Each row that is not blank with its line number, the header first, and the separator; outer spaces are dropped.
+    """Yield each non-blank row as its line number, its stripped cells and the separator. The first row is the header.
 
-    The separator is a comma unless the header has none and has semicolons or tabs. `errors` says what becomes of
+    The separator is a comma, unless the header contains semicolons or tabs and no comma. `errors` says how to handle
     bytes that are not UTF-8.
     """
     opener = gzip.open if path.name.lower().endswith(".gz") else open
@@ -62,9 +62,9 @@ def csv_rows(
 
 
 def _may_be_text(beginning: bytes) -> bool:
-    """Whether a file that begins so may be text in UTF-8: no mark of another encoding, no control characters above.
+    """Return whether a file may be UTF-8 text, given its beginning: no other encoding's mark, no control characters.
 
-    Below the header they are a mistake in a cell, whose place can be named.
+    Control characters below the header are treated as a mistake in a cell, so that an error can name the cell.
     """
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return False
@@ -77,7 +77,7 @@ def _may_be_text(beginning: bytes) -> bool:
 
 
 def columns(path: Path, header: Sequence[str], names: Sequence[str]) -> dict[str, int]:
-    """Where each named column is, whatever its case; all missing ones are named at once.
+    """Return the index of each named column, ignoring case; an error names all missing columns.
 
     >>> columns(Path("t.csv"), ["Reward", "chosen"], ["chosen", "reward"])
     {'chosen': 1, 'reward': 0}

@@ -1,10 +1,10 @@
-"""Columns of a file: of a CSV file as text, by polars or row by row; and the categories in a Parquet file.
+"""Read the columns of a CSV file as text, by polars or row by row, and the categories in a Parquet file.
 
-Row by row is slower by a factor of ten, but knows what polars does not: rows that are too short, bytes that are no
-UTF-8 in columns that nobody asked for, blank lines, and the line of a mistake.
+Reading row by row is ten times slower, but handles what polars does not: rows that are too short, bytes that are not
+UTF-8 in columns that are not needed, blank lines, and the line number of a mistake.
 
-pandas writes the categories as the dictionary of the column, in their order. polars reads the values but not the
-order of a dictionary; pyarrow, which pandas wrote the file with, reads both.
+pandas writes the categories of a column as its dictionary, in their order. polars reads the values but not the order
+of a dictionary. pyarrow, with which pandas wrote the file, reads both.
 """
 
 import csv
@@ -30,35 +30,35 @@ _CHUNK = 1 << 20
 
 
 def csv_columns(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: str) -> dict[str, pl.Series]:
-    """The wanted columns as text without outer spaces, null for empty cells, escapes undone; blank rows left out."""
+    """Return the wanted columns as stripped text: null for empty cells, escapes undone, blank rows left out."""
     columns = _plain(path, titles, wanted, separator)
     columns = _row_by_row(path, titles, wanted) if columns is None else columns
     return {title: _unescaped(column) for title, column in columns.items()}
 
 
 def line_of(path: Path, row: int) -> int:
-    """The line of a row, counted from 0 below the header."""
+    """Return the line number of a row, counted from 0 below the header."""
     line, _, _ = next(islice(csv_rows(path, errors="replace"), row + 1, None))
     return line
 
 
 def _plain(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: str) -> dict[str, pl.Series] | None:
-    """The columns as polars reads them; None if it cannot be told that they are those of `csv_rows`."""
+    """Return the columns as polars reads them, or None if they may differ from those of `csv_rows`."""
     with _open(path) as file:
         first = file.readline().decode("utf-8-sig", errors="replace")
     try:
         header = next(csv.reader([first], delimiter=separator), [])
     except csv.Error:
-        return None  # lines end as they did on old Macs
+        return None  # line ends of old Macs
     if len(header) != len(titles):
-        return None  # blank lines before the header, or an end of line in it
+        return None  # blank lines before the header, or a line end inside it
     last = len(titles) - 1
     places = sorted({0, last, *(titles.index(title) for title in wanted)})
     try:
         table = pl.read_csv(path, columns=places, separator=separator, infer_schema=False, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
-    # One by one, so that there are never two copies of the whole table.
+    # One column at a time, so that there are never two copies of the whole table.
     names = dict(zip(places, table.columns, strict=True))
     may_be_short = table[names[last]].null_count() > 0
     columns = {}
@@ -69,10 +69,10 @@ def _plain(path: Path, titles: Sequence[str], wanted: Sequence[str], separator: 
         blank = _all_null([*columns.values(), *(_stripped(table[name]) for name in names.values())])
     n_blank = int(blank.sum())
     n_rows = len(blank) - n_blank
-    # Blank lines at the end do not matter; elsewhere they leave it unclear on which line a row stands.
+    # Blank lines at the end do not matter. Elsewhere they make a row's line number uncertain.
     if not blank.tail(n_blank).all():
         return None
-    # polars fills up rows that are too short, and leaves out what is empty behind the last cell.
+    # polars pads rows that are too short, and ignores empty cells after the last column.
     n_lines = (_n_whole if may_be_short else _n_on_average)(path, separator, last)
     return {title: column.head(n_rows) for title, column in columns.items()} if n_lines == n_rows + 1 else None
 
@@ -87,7 +87,7 @@ def _stripped(column: pl.Series) -> pl.Series:
 
 
 def _n_on_average(path: Path, separator: str, n_separators: int) -> float:
-    """How many lines there are if each has so many separators outside quotation marks."""
+    """Return the number of lines, if each contains `n_separators` separators outside quotation marks."""
     found, quoted = 0, False
     with _open(path) as file:
         while chunk := file.read(_CHUNK):
@@ -98,7 +98,10 @@ def _n_on_average(path: Path, separator: str, n_separators: int) -> float:
 
 
 def _n_whole(path: Path, separator: str, n_separators: int) -> float:
-    """How many lines have so many separators outside quotation marks; NaN if others have any, or come before."""
+    """Return the number of leading lines with `n_separators` separators outside quotation marks.
+
+    Return NaN if a line has another positive number of separators, or if a line without any comes before others.
+    """
     found, quoted, rest, ended = 0, 0, 0, False
     with _open(path) as file:
         while chunk := file.read(_CHUNK):
@@ -152,17 +155,17 @@ def pandas_categories(path: Path, title: str) -> Sequence[str] | None:
     try:
         with parquet.ParquetFile(path) as file:
             column = file.read(columns=[title]).column(title).unify_dictionaries()
-    except ValueError as error:  # the base class of pyarrow's own
+    except ValueError as error:  # the base class of pyarrow's own error
         raise InputError("file", str(path), f"a table in Parquet that can be read ({error})") from None
     chunks = [chunk for chunk in column.chunks if hasattr(chunk, "dictionary")]
     return [arm_text(one) for one in chunks[0].dictionary.to_pylist()] if chunks else ()
 
 
 def _is_categorical(path: Path, title: str) -> bool:
-    """Whether a file says in pandas' own words that a column is categorical."""
+    """Return whether the pandas metadata of a file says that a column is categorical."""
     try:
         written = json.loads(pl.read_parquet_metadata(path).get("pandas", "{}"))
         kinds = {one["field_name"]: one["pandas_type"] for one in written.get("columns", [])}
-    except (AttributeError, KeyError, TypeError, ValueError):  # written by something else under that name
+    except (AttributeError, KeyError, TypeError, ValueError):  # something else wrote metadata under that name
         return False
     return kinds.get(title) == "categorical"

@@ -25,7 +25,7 @@ _OF_A_FILE = "; --chosen, --actual and --reward (in Python: chosen=…) say whic
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns are read when they are asked for; `hint` says how to name columns that were not found."""
+    """A table that reads columns on request; `hint` says how to name columns that were not found."""
 
     source: str
     name: str
@@ -34,17 +34,17 @@ class Table:
     place: Callable[[int], str]
     hint: str
     separator: str = ""
-    # The categories of a categorical column, in their order; None if they cannot be read here.
+    # Returns the categories of a categorical column, in their order, or None if they cannot be read here.
     categories: Callable[[str], Sequence[str] | None] = lambda title: ()
 
 
 def is_table(given: object) -> bool:
-    """Whether something is a frame or the name of a file that may hold records."""
+    """Return whether a value is a frame, or the name of a file that may contain records."""
     return is_frame(given) or (isinstance(given, (str, PathLike)) and str(given).strip().lower().endswith(SUFFIXES))
 
 
 def open_table(given: object, caller: str) -> Table:
-    """A frame or a file as a table; `caller` is the function that takes the names of a frame's columns."""
+    """Open a frame or a file as a table; `caller` is the function whose arguments name a frame's columns."""
     if is_frame(given):
         frame = Frame(given)
         hint = f"; {caller}(frame, chosen=…, actual=…, reward=…) says which columns are meant"
