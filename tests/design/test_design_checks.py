@@ -224,7 +224,7 @@ WARNED: list[tuple[dict[str, Any], str]] = [
     ({**SHORT, "looks": {"every": 100}, "missing": {"outcome": {"rate": 0.4, "by_arm": {"walk": 0.5}}}},
      "looks.every: at most 180 of 300 patients are expected to have an outcome, so a look at 200"),
     ({**SHORT, "looks": {"days": [100, 300, 500]}}, "looks.days: day 300, but all outcomes are expected by"),
-    ({**SHORT, "looks": {"days": [360]}, "delay": {"days": 30, "distribution": "uniform"}}, "are expected by day 359"),
+    ({**SHORT, "looks": {"days": [360]}, "delay": {"days": 30, "distribution": "uniform"}}, "expected by day 359"),
     ({**SHORT, "looks": {"every": 100}, "missing": {"outcome": {"rate": 1.0}}}, "missing.outcome: no outcome is"),
 ]  # fmt: skip
 
