@@ -1,4 +1,4 @@
-"""Simulation of many trials at once: plan, execution, compiled loops, measures and results."""
+"""Simulation of many trials at once: plans, execution, compiled loops, measures and results."""
 
 from adhere.intervals import Estimate as Estimate
 from adhere.simulation.kernels.python_runner import PlainPolicy as PlainPolicy

@@ -1,4 +1,4 @@
-"""Many trials at once: every policy on every population, on all cores, the same numbers whatever their count."""
+"""Simulate many trials at once: every policy on every population, with the same numbers on any machine."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from adhere.simulation.results.runs import OutcomeRuns, Runs
 from adhere.simulation.simulation_plan import SimulationPlan, SimulationRunner, grid_points
 
 POOLED = "pooled"
-_ALIKE = 1e-9  # by which means of equally good arms may differ
+_ALIKE = 1e-9  # means of equally good arms may differ by this much
 AnyPolicy: TypeAlias = PolicyLike | PlainPolicy
 
 
@@ -144,7 +144,7 @@ def _memory_note(plan: SimulationPlan) -> str:
 
 
 def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:
-    """Different populations of the same name: files are called as they were given, frames are numbered."""
+    """Rename different populations that share a name: use the path for files and a number for frames."""
     names = [population.name for population in populations]
     renamed = []
     for number, (one, text) in enumerate(zip(populations, given, strict=True), start=1):
@@ -155,7 +155,7 @@ def _with_names_of_their_own(populations: list[Population], given: list[object])
 
 
 def _arm_order(population: Population, policies: list[object]) -> str:
-    """Say what decided the order of arms; if the arms were listed, which one a floor for the control protects."""
+    """Return what decided the order of arms. If they were listed, return the arm that a floor protects."""
     if population.arm_order:
         return population.arm_order
     control, warning = protected_control(policies, population.arms)
@@ -167,7 +167,7 @@ def _arm_order(population: Population, policies: list[object]) -> str:
 
 
 def _best_arm(population: Population) -> str:
-    """The best arm to recommend, or several; empty if all are equally good, or if each run has its own best arm."""
+    """Return the best arms to recommend, or "" if all are equally good or the best one differs between runs."""
     means = population.mean_given_chosen()
     best = [arm for arm, mean in zip(population.arms, means, strict=True) if mean > means.max() - _ALIKE]
     return " or ".join(quoted(best)) if len(best) < population.n_arms else ""
@@ -187,7 +187,7 @@ def _reference(reference: object, given: list[object]) -> int:
 
 
 def _several(given: Any) -> list[Any]:
-    """One thing or several, as a list."""
+    """Return one argument or several as a list."""
     alone = isinstance(given, (str, Path, Policy, Population, dict)) or is_frame(given)
     alone = alone or not isinstance(given, Iterable)
     return [given] if alone else list(given)

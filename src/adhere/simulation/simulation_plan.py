@@ -1,4 +1,4 @@
-"""Plan of a simulation: every policy on every population, and the tasks that run and measure it."""
+"""Plan of a simulation: every policy on every population, and the runner that plays and measures it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ from adhere.simulation.measures.quantiles import QuantileSketch
 
 _DEFAULT_POINTS = 20
 _PATIENTS_PER_BLOCK = 1 << 20
-# A task that is sent to a worker should take some tenths of a second: much longer than to send it, yet short enough
-# to see progress. To measure a run takes as long as to simulate some patients.
+# A task that is sent to a worker should take a few tenths of a second: much longer than sending it, but short enough
+# to show progress. Measuring a run takes as long as simulating some patients.
 _PATIENTS_PER_TASK, _PATIENTS_PER_MEASURING = 1 << 23, 64
 _PATIENTS_PER_LAUNCH, _BYTES_PER_LAUNCH = 1 << 31, 1 << 26
 
@@ -48,33 +48,35 @@ class SimulationPlan(Plan):
     pooled: bool
     device: str = "cpu"
     keep_runs: bool = False
-    keep_grid: bool = False  # the shares of the arms along the grid of each run
+    keep_grid: bool = False  # whether to store the arms' shares along the grid of each run
 
     max_blocks: ClassVar[int] = 1
 
     @property
     def n_scenarios(self) -> int:
-        """The number of populations."""
+        """Number of populations."""
         return len(self.populations)
 
     @property
     def scenarios_per_block(self) -> int:
-        """Populations to be pooled are measured together."""
+        """Number of populations that are measured together: all of them if they are pooled."""
         return len(self.populations) if self.pooled else 1
 
     @property
     def patients_per_run(self) -> int:
-        """How many patients one run of every policy has."""
+        """Number of patients in one run of every policy."""
         return self.n_patients * len(self.policies)
 
     @property
     def block_size(self) -> int:
-        """The number of runs of every block except the last."""
+        """Number of runs of every block except the last."""
         return min(MAX_BLOCK_SIZE, max(MIN_BLOCK_SIZE, _PATIENTS_PER_BLOCK // self.n_patients))
 
     @property
     def blocks_per_task(self) -> int:
-        """How many blocks are worth sending together to a worker; plain Python takes seconds for a single one."""
+        """Number of blocks that are worth sending together to a worker; plain Python takes seconds for a single
+        one.
+        """
         if not all(isinstance(policy, Policy) for policy in self.policies):
             return 1
         first = next(self.blocks())
@@ -82,14 +84,14 @@ class SimulationPlan(Plan):
         return max(1, _PATIENTS_PER_TASK // (len(first.scenarios) * len(first.runs) * per_run))
 
     def kept_columns(self, population: int) -> list[int]:
-        """The columns that are kept of each run on a population; pooled runs have no arms."""
+        """Return the columns that are stored for each run on a population; pooled runs have no arms."""
         n_arms = self.populations[population].n_arms if population < len(self.populations) else 0
         columns = Columns(len(self.grid), n_arms)
         return self.keep_runs * columns.final() + self.keep_grid * columns.allocations()
 
 
 def grid_points(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
-    """The numbers of patients after which measures are recorded; the last is that of the whole trial."""
+    """Return the numbers of patients after which measures are recorded; the last one is the whole trial's."""
     if grid is None:
         grid = min(_DEFAULT_POINTS, n_patients)
     if isinstance(grid, (int, np.integer)):
@@ -102,7 +104,7 @@ def grid_points(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
 
 
 class SimulationRunner(TaskRunner[SimulationPlan]):
-    """A plan with every policy made ready for every population."""
+    """A plan with every policy prepared for every population."""
 
     start_all_at_once = True
 
@@ -113,7 +115,7 @@ class SimulationRunner(TaskRunner[SimulationPlan]):
         ]
 
     def blocks_at_once(self, n_threads: int) -> int:
-        """A thread is given a single block; a GPU as many as its many threads need, if their tallies fit."""
+        """Return how many blocks are played at once: one per thread, or as many as a GPU can play and store."""
         plan = self.plan
         if plan.device != "cuda":
             return 1
@@ -143,7 +145,7 @@ class SimulationRunner(TaskRunner[SimulationPlan]):
 
 
 def _measured(plan: SimulationPlan, population: int, rows: Floats) -> Measured:
-    """The measurements of one policy on one population, of which there is a row for each run."""
+    """Return the measurements of one policy on one population, given a row for each run."""
     surplus = without_rounding(rows[:, len(plan.grid) - 1], plan.n_patients)
     kept = rows[:, plan.kept_columns(population)]
     if plan.keep_runs:
@@ -154,7 +156,7 @@ def _measured(plan: SimulationPlan, population: int, rows: Floats) -> Measured:
 
 
 def _runner(plan: SimulationPlan, policy: object, population: Population) -> CompiledRunner | PythonRunner:
-    """A runner; if there are several populations, an error names the population."""
+    """Return a runner. If there are several populations, an error names the population."""
     try:
         if isinstance(policy, Policy):
             return CompiledRunner(policy, population, plan.n_patients, plan.grid, plan.device)

@@ -1,4 +1,4 @@
-"""Accumulation of what tasks measured, in their order and in memory that does not grow with the number of runs."""
+"""Accumulation of task results, in task order, with memory that does not grow with the number of runs."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -12,10 +12,10 @@ Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
 class Measured(NamedTuple):
-    """Measurements of consecutive whole blocks of runs of one policy or design in one scenario, or all that is known.
+    """Measurements of one policy or design in one scenario: of consecutive blocks of runs, or of all runs so far.
 
-    `differences` are those from the reference design, if they are measured apart. `distribution` has a `merge`.
-    `kept` are arrays by run, of no runs unless each is to be kept.
+    `differences` are differences from the reference design, if they are measured separately. `distribution` has a
+    `merge` method. `kept` contains arrays by run, which are empty unless every run is stored.
     """
 
     blocks: list[Moments]
@@ -24,14 +24,14 @@ class Measured(NamedTuple):
     kept: tuple[Any, ...]
 
 
-Key: TypeAlias = tuple[int, int]  # the indices of scenario and of policy or design
-# A task may measure in several steps. It keeps the moments of each block: merged in another order they would differ
-# in their last bits.
+Key: TypeAlias = tuple[int, int]  # indices of the scenario and of the policy or design
+# A task may measure in several steps. It returns the moments of each block separately, since merging them in another
+# order would change their last bits.
 TaskResult: TypeAlias = list[tuple[Key, Measured]]
 
 
 def add_result(totals: dict[Key, Measured], result: TaskResult, plan: Plan) -> None:
-    """Add the result of the next task to all that is known so far: tasks are added in their order."""
+    """Add the result of the next task to the totals. Tasks are added in their order."""
     for key, measured in result:
         if total := totals.get(key):
             total = total._replace(distribution=total.distribution.merge(measured.distribution))
@@ -47,7 +47,8 @@ def add_result(totals: dict[Key, Measured], result: TaskResult, plan: Plan) -> N
 
 
 def add_blocks(kept: list[Moments], later: Iterable[Moments], max_blocks: int) -> None:
-    """Keep the next blocks. When there are too many, neighbours become one, and so do those to come.
+    """Append the next blocks. When there are too many, merge neighbours into larger blocks, and later blocks
+    likewise.
 
     `max_blocks` is 1 or an even number.
     """
@@ -61,5 +62,5 @@ def add_blocks(kept: list[Moments], later: Iterable[Moments], max_blocks: int) -
 
 
 def some_runs(arrays: Arrays, runs: slice) -> Arrays:
-    """The same named tuple of arrays, of some runs."""
+    """Return the same named tuple of arrays, restricted to some runs."""
     return type(arrays)(*(one[runs] for one in arrays))

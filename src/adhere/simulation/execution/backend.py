@@ -1,4 +1,4 @@
-"""Backends that run the tasks of a plan, and the one loop that hands tasks out and accumulates their results."""
+"""Backends that run the tasks of a plan, and the loop that hands out tasks and accumulates their results."""
 
 import logging
 from collections import deque
@@ -23,7 +23,7 @@ _WORKERS_IF_UNKNOWN = 32
 
 @dataclass
 class PendingTask:
-    """A task that was handed out, and how many of its patients are known to be done."""
+    """A task that was handed out, and the number of its patients known to be done."""
 
     task: Task
     future: Future[Any]
@@ -31,7 +31,7 @@ class PendingTask:
 
 
 class Backend(Protocol):
-    """Runs tasks, in any order and several at once."""
+    """Interface of a backend, which runs tasks in any order, several at once."""
 
     blocks_per_task: int
 
@@ -39,22 +39,22 @@ class Backend(Protocol):
         """Do what must be done once, before the first task."""
 
     def n_at_once(self) -> int:
-        """How many tasks should be handed out at a time."""
+        """Return how many tasks should be handed out at a time."""
 
     def submit(self, task: Task) -> PendingTask:
         """Hand out a task."""
 
     def result(self, pending: Sequence[PendingTask], on_wait: Callable[[], None]) -> TaskResult:
-        """Wait for the result of the first of these tasks, and look after all of them."""
+        """Wait for the result of the first of these tasks, and check on all of them."""
 
     def stop(self) -> None:
-        """Leave what is running."""
+        """Stop the running tasks, without waiting for them."""
 
 
 def run_plan(
     runner: TaskRunner[Any], backend: Backend, wanted: Progress | bool | None, note: str = ""
 ) -> dict[Key, Measured]:
-    """Run all tasks, few at a time, and return their accumulated results; a note is announced first."""
+    """Run all tasks, a few at a time, and return their accumulated results. Announce a note first."""
     finished, plan = 0, runner.plan
     totals, tasks = dict[Key, Measured](), plan.tasks(backend.blocks_per_task)
     pending: deque[PendingTask] = deque()
@@ -66,7 +66,7 @@ def run_plan(
         try:
             if note:
                 _log.info(note)
-                # Whoever did not ask for silence hears it without a bar too.
+                # Unless silence was requested, the note is shown even if there is no progress bar.
                 (Announcing() if wanted is None and isinstance(progress, Silent) else progress).announce(note)
             backend.prepare(progress.announce)
             while True:
@@ -78,28 +78,28 @@ def run_plan(
                 finished += int(pending.popleft().done[0])
                 show()
         finally:
-            # After an error or Ctrl-C nothing new is started, and nobody waits for what is running.
+            # After an error or Ctrl-C, no new task is started, and running tasks are not waited for.
             backend.stop()
             for one in pending:
                 one.future.cancel()
 
 
 def n_workers(executor: Executor) -> int:
-    """How many tasks an executor works on at once, as far as it tells."""
+    """Return how many tasks an executor works on at once, or a default if it does not tell."""
     told = (n_threads_of(executor), getattr(executor, "num_workers", None), getattr(executor, "_max_workers", None))
     return next((n for n in told if isinstance(n, int)), _WORKERS_IF_UNKNOWN)
 
 
 def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
-    """Wait in short steps, so that progress shows and Ctrl-C is heard."""
-    # An executor that is shut down cancels futures without waking those who wait for them.
+    """Wait in short steps, so that progress is shown and Ctrl-C works."""
+    # An executor that is shut down cancels futures without waking up the code that waits for them.
     while not wait([future], timeout=_POLL_SECONDS).done and not future.done():
         on_wait()
     return future.result()
 
 
 class ThreadBackend:
-    """Threads share our memory: they count patients as they go, and stop within a thousand of them."""
+    """Backend of threads, which share our memory: they count patients as they go and can be stopped quickly."""
 
     def __init__(self, runner: TaskRunner[Any], pool: Executor | None, n_threads: int) -> None:
         self._runner, self._is_ours = runner, pool is None
@@ -108,7 +108,7 @@ class ThreadBackend:
         self._stop = np.zeros(1, np.int64)
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile in a thread, so that Ctrl-C is heard meanwhile; announcements are made in this one."""
+        """Compile in a thread, so that Ctrl-C works meanwhile. Announcements are made in the calling thread."""
         said: SimpleQueue[str] = SimpleQueue()
 
         def pass_on() -> None:
@@ -119,7 +119,7 @@ class ThreadBackend:
         pass_on()
 
     def n_at_once(self) -> int:
-        """Each thread finds its next task waiting."""
+        """Return two tasks per thread, so that each thread finds its next task waiting."""
         return 2 * n_workers(self._pool)
 
     def submit(self, task: Task) -> PendingTask:
@@ -133,7 +133,7 @@ class ThreadBackend:
         return result
 
     def stop(self) -> None:
-        """Let the threads leave their loops. A user's own pool can be used again afterwards."""
+        """Tell the threads to leave their loops. A user's own pool can be used again afterwards."""
         self._stop[0] = 1
         if self._is_ours:
             self._pool.shutdown(wait=False)

@@ -1,6 +1,6 @@
-"""A cluster of machines, by way of Dask, and what became of lost workers.
+"""Connection to a Dask cluster, and explanations of lost workers.
 
-`distributed` is loaded only when a cluster is asked for.
+`distributed` is loaded only when a cluster is requested.
 """
 
 import logging
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @contextmanager
 def connected(address: str) -> Iterator[Executor]:
-    """An executor of the Dask cluster whose scheduler is at this address, after a look at its workers."""
+    """Connect to the Dask cluster with this scheduler address, check its workers, and yield an executor."""
     _check_address(address)
     try:
         from distributed import Client, Security
@@ -35,9 +35,9 @@ def connected(address: str) -> Iterator[Executor]:
     security: Any = Security()  # type: ignore[no-untyped-call]
     if address.startswith("tls:") and security.get_connection_args("client")["ssl_context"] is None:
         raise InputError("cluster", address, "certificates for it in Dask's configuration (distributed.comm.tls)")
-    # Each has a level of its own; tornado's are Dask's connections, which end too where Ctrl-C ends the cluster.
+    # Each logger has its own level. tornado reports Dask's connections, which also end when Ctrl-C ends the cluster.
     for name in ("distributed", "distributed.client", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong, we say in a sentence ourselves
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # we report errors in our own messages
 
     connect: Any = partial(Client, address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     try:
@@ -51,7 +51,7 @@ def connected(address: str) -> Iterator[Executor]:
 
 
 def _within(seconds: float, function: Callable[[], T]) -> T:
-    """What a function returns, unless it takes too long, which whoever listens at a wrong address may cause."""
+    """Return the result of a function, or raise TimeoutError if it takes too long, as it may at a wrong address."""
     answer: Future[T] = Future()
 
     def ask() -> None:
@@ -68,14 +68,14 @@ def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address if "://" in address else f"tcp://{address}")
         well_formed = parts.scheme in _SCHEMES and parts.hostname and parts.port and parts.path in ("", "/")
-    except ValueError:  # no port number
+    except ValueError:  # the port is not a number
         well_formed = False
     if not well_formed:
         raise InputError("cluster", address, "the address of a Dask scheduler, e.g. tcp://127.0.0.1:8786")
 
 
 def _check_workers(client: Any, address: str) -> None:
-    """Refuse a cluster that could not run the simulation, or would give other numbers."""
+    """Refuse a cluster that could not run the simulation, or that would give different numbers."""
     if not client.nthreads():
         raise InputError("cluster", address, "a scheduler with at least one worker (dask worker ADDRESS)")
     try:
@@ -92,7 +92,7 @@ def _check_workers(client: Any, address: str) -> None:
 
 
 def n_threads_of(executor: Executor) -> int | None:
-    """How many tasks a Dask cluster runs at once; None if the executor is not Dask's."""
+    """Return how many tasks a Dask cluster runs at once, or None if the executor is not Dask's."""
     dask: Any = sys.modules.get("distributed.cfexecutor")
     if dask is None or not isinstance(executor, dask.ClientExecutor):
         return None
@@ -103,7 +103,7 @@ def n_threads_of(executor: Executor) -> int | None:
 
 
 def _loss_explained(error: Exception) -> str:
-    """What Dask means by an error about its workers or its scheduler; empty if it is about something else."""
+    """Return what an error of Dask says about its workers or scheduler, or "" if it is about something else."""
     dask: Any = sys.modules.get("distributed")
     if dask is None:
         return ""
@@ -124,7 +124,7 @@ class WorkersLostError(ConnectionError):
 
 @contextmanager
 def explain_lost_workers() -> Iterator[None]:
-    """Say in a sentence what became of workers that are no more."""
+    """Explain errors about lost workers in a sentence."""
     try:
         yield
     except BrokenExecutor as error:

@@ -1,6 +1,6 @@
-"""The backend of any executor whose workers do not share our memory: processes, or machines of a cluster.
+"""Backend for executors whose workers do not share our memory: processes, or machines of a cluster.
 
-The first part runs here; `run_task` and what follows it run in the workers.
+The first part runs here; `run_task` and the code after it run in the workers.
 """
 
 import hashlib
@@ -33,18 +33,18 @@ from adhere.simulation.execution.plan import Task, explain_unloadable
 from adhere.simulation.execution.task_runner import TaskRunner
 
 _ASK_AGAIN_SECONDS = 2.0
-_LARGE_PLAN = 1 << 16  # bytes, too many to send with every task
+_LARGE_PLAN = 1 << 16  # in bytes; larger plans are not sent with every task
 _IDENTITY = identity()
 _MAX_KEPT = 4
-_runners: dict[str, TaskRunner[Any]] = {}  # by the id of their plan, in the order in which they came
+_runners: dict[str, TaskRunner[Any]] = {}  # by plan ID, oldest first
 _lock = threading.Lock()
 
 
 class ExecutorBackend:
-    """Workers elsewhere: they compile for themselves, and count their patients when a task is finished.
+    """Backend of workers elsewhere. They compile for themselves, and report their patients when a task is finished.
 
-    The plan is pickled once. A small one goes with every task. A large one goes only to workers that say they have
-    not had it yet, and those keep it.
+    The plan is pickled once. A small plan is sent with every task. A large plan is sent only to workers that report
+    that they do not have it yet, and they store it.
     """
 
     def __init__(self, runner: TaskRunner[Any], executor: Executor) -> None:
@@ -55,11 +55,11 @@ class ExecutorBackend:
         self.blocks_per_task = self._plan.blocks_per_task
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Each worker does so for itself."""
+        """Store the announcer. Each worker prepares itself."""
         self._announce = announce
 
     def n_at_once(self) -> int:
-        """Each worker finds its next task waiting; workers may come and go."""
+        """Return two tasks per worker, so that each worker finds its next task waiting. Workers may come and go."""
         if time.monotonic() - self._asked >= _ASK_AGAIN_SECONDS:
             had_some, self._n_workers = self._n_workers > 0, n_workers(self._executor)
             self._asked = time.monotonic()
@@ -87,7 +87,7 @@ class ExecutorBackend:
         return result
 
     def _look_after(self, one: PendingTask) -> None:
-        """Note that a task is finished; send it once more if its worker lacked the plan."""
+        """Mark a task that is finished as done, or send it again with the plan if its worker lacked it."""
         future = one.future
         if one.done[0] or not future.done() or future.cancelled() or future.exception() is not None:
             return
@@ -101,18 +101,20 @@ class ExecutorBackend:
         return self._executor.submit(pickle.loads, pickle.dumps(call))
 
     def stop(self) -> None:
-        """Workers finish the tasks they are at; nothing reaches them there."""
+        """Do nothing: workers finish their current tasks and cannot be interrupted."""
 
 
 def pack(runner: TaskRunner[Any]) -> bytes:
-    """All that a worker needs to know: which adhere, files that declare policies, and what to run by whom."""
+    """Pickle everything a worker needs: our identity, files that declare policies, the task runner's type and the
+    plan.
+    """
     named = [one.given for one in runner.runners[0] if isinstance(one.given, Policy)]
-    # Apart, so that a worker of another adhere can say so before it fails to understand the rest.
+    # Pickled separately, so that a worker with another version of adhere can say so before it fails to load the rest.
     return pickle.dumps((_IDENTITY, *_homes(named), pickle.dumps((type(runner), runner.plan))))
 
 
 def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[tuple[str, str | None]]]:
-    """Where policies of a user's own are declared: files that go along, and modules that workers must have."""
+    """Return where a user's policies are declared: files to send along, and modules that workers must have."""
     files, modules = [], []
     for name in dict.fromkeys(type(part).__module__ for policy in policies for part in policy.parts()):
         file = getattr(sys.modules[name], "__file__", None)
@@ -126,10 +128,10 @@ def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], li
 
 
 class RemoteCall:
-    """A call of `run_task` that unpickling makes: an executor's worker runs it by `pickle.loads` of its bytes.
+    """A call of `run_task` that is made by unpickling: an executor's worker calls `pickle.loads` on its bytes.
 
-    So nobody on the way needs adhere, as Dask's scheduler would, and a worker that lacks it can say so. Dask's would
-    end itself on being handed a function that it cannot import.
+    Processes on the way, such as Dask's scheduler, therefore do not need adhere, and a worker without adhere can say
+    so. A Dask worker would exit if it received a function that it cannot import.
     """
 
     def __init__(self, plan_id: str, packed: bytes | None, task: Any) -> None:
@@ -140,7 +142,7 @@ class RemoteCall:
 
 
 def run_task(plan_id: str, packed: bytes | None, task: Any) -> Any:
-    """Run a task in a worker; None if the worker has not been sent the plan of this id yet."""
+    """Run a task in a worker, or return None if the worker does not have the plan with this ID yet."""
     try:
         with _lock:
             runner = _runners.get(plan_id)
@@ -160,16 +162,16 @@ def run_task(plan_id: str, packed: bytes | None, task: Any) -> Any:
 
 
 def _travels(error: Exception) -> bool:
-    """Whether an error reaches the caller whole; one that does not would break a pool of processes."""
+    """Return whether an error can be pickled and sent to the caller; otherwise it would break a pool of processes."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # as above
+    except Exception:  # for the same reason
         return False
     return True
 
 
 def unpack(packed: bytes) -> TaskRunner[Any]:
-    """On a worker, a runner of the plan that `pack` was given."""
+    """Return a runner of the packed plan, on a worker."""
     theirs, files, modules, work = pickle.loads(packed)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")
@@ -181,7 +183,7 @@ def unpack(packed: bytes) -> TaskRunner[Any]:
 
 
 def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[str, str | None]]) -> None:
-    """Make policies of a user's own known by their names here, as they are known there."""
+    """Register a user's own policies by name, like in the calling process."""
     homes = []
     for name, digest in modules:
         homes.append(importlib.import_module(name))
@@ -193,17 +195,17 @@ def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[st
     for home in homes:
         for thing in vars(home).values():
             if isinstance(thing, type) and issubclass(thing, Policy) and thing.__module__ == home.__name__:
-                registry[thing.name] = thing  # another plan's file may have taken the name since
+                registry[thing.name] = thing  # another plan's file may have used the name since
 
 
 def _kept(name: str, content: bytes) -> Path:
-    """A file with this content, at the same place each time, so that what is compiled from it is found again."""
+    """Return a file with this content, always at the same path, so that its compiled code is found again."""
     root = Path(os.environ.get("ADHERE_CACHE_DIR") or platformdirs.user_cache_dir("adhere"))
     file = root / SENT / hashlib.sha256(content).hexdigest()[:24] / name
     try:
         if not file.is_file():
             write_file(file, content)
-    except OSError:  # nowhere to keep it: it is compiled anew each time
+    except OSError:  # no folder can be written: its code is compiled anew each time
         file = Path(tempfile.mkdtemp(prefix="adhere-")) / name
         file.write_bytes(content)
     return file

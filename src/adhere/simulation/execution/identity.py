@@ -1,4 +1,4 @@
-"""Which adhere this is: the same numbers come only from the same code."""
+"""Identity of the installed code, since only the same code gives the same numbers."""
 
 import hashlib
 import time
@@ -15,7 +15,9 @@ _LOADED = time.time()
 
 @cache
 def sources_digest() -> str:
-    """A digest of adhere's own code, so that figures of older code are not taken for those of newer code."""
+    """Return a digest of adhere's own code, so that results of older code are not mistaken for those of newer
+    code.
+    """
     digest = hashlib.sha256()
     for path, name in _sources():
         digest.update(name.encode() + b"\0" + path.read_bytes())
@@ -29,12 +31,12 @@ def _sources() -> list[tuple[Path, str]]:
 
 
 def _edited_since_loaded() -> bool:
-    """Whether the code in memory may be older than its sources."""
+    """Return whether the code in memory may be older than its source files."""
     return any(max(path.stat().st_mtime, path.stat().st_ctime) > _LOADED for path, _ in _sources())
 
 
 def identity() -> dict[str, str]:
-    """Everything installed that decides the last bit of a result."""
+    """Return the versions of everything installed that affects results down to the last bit."""
     return {
         "adhere": version("adhere"),
         "adhere's sources": sources_digest() + (" edited after its start" if _edited_since_loaded() else ""),
@@ -44,7 +46,7 @@ def identity() -> dict[str, str]:
 
 
 def differences(theirs: dict[str, str], ours: dict[str, str]) -> str:
-    """What differs between two identities, in words; empty if nothing does.
+    """Describe how two identities differ, or return "" if they do not.
 
     >>> differences({"adhere": "1.0", "numba": "0.68.0"}, {"adhere": "1.1", "numba": "0.68.0"})
     'adhere 1.0, not 1.1'

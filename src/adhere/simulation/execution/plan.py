@@ -1,4 +1,4 @@
-"""Plan of many trials: blocks and tasks, cut by the plan's own size alone, never by who runs them."""
+"""Plan of many trials. Its blocks depend only on the plan, not on the number of workers."""
 
 import pickle
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ _LOADABLE = "policies that workers can load: of a file that leans on nothing bes
 
 
 class Block(NamedTuple):
-    """Consecutive runs in some scenarios, by their indices, of every policy or design."""
+    """Consecutive runs of every policy or design in some scenarios, which are given by index."""
 
     scenarios: range
     runs: range
@@ -31,86 +31,88 @@ Task: TypeAlias = list[Block]  # consecutive blocks, run together
 
 
 class Plan(ABC):
-    """Everything that decides the numbers of many trials: policies or designs in populations or scenarios."""
+    """Everything that decides the numbers of many trials: policies or designs, in populations or scenarios."""
 
     n_runs: int
     seed: int
     device: str
-    max_blocks: ClassVar[int]  # whose moments are kept apart; more are merged
+    max_blocks: ClassVar[int]  # the number of blocks whose moments are stored separately; more are merged
 
     @property
     @abstractmethod
     def n_scenarios(self) -> int:
-        """The number of populations or scenarios."""
+        """Number of populations or scenarios."""
 
     @property
     def scenarios_per_block(self) -> int:
-        """The number of scenarios that are measured together."""
+        """Number of scenarios that are measured together."""
         return 1
 
     @property
     @abstractmethod
     def patients_per_run(self) -> int:
-        """How many patients one run in one scenario has at most, in all policies or designs together."""
+        """The largest number of patients of one run in one scenario, in all policies or designs together."""
 
     @property
     @abstractmethod
     def block_size(self) -> int:
-        """The number of runs of every block except the last."""
+        """Number of runs of every block except the last."""
 
     @property
     @abstractmethod
     def blocks_per_task(self) -> int:
-        """How many blocks are worth sending together to a worker elsewhere."""
+        """Number of blocks that are worth sending together to a worker elsewhere."""
 
     @property
     def total_patients(self) -> int:
-        """How many patients are simulated if no trial stops early."""
+        """Number of patients that are simulated if no trial stops early."""
         return self.n_runs * self.n_scenarios * self.patients_per_run
 
     def patients_in(self, task: Task) -> int:
-        """How many of them a task simulates."""
+        """Return the number of patients that a task simulates."""
         return sum(len(block.scenarios) * len(block.runs) for block in task) * self.patients_per_run
 
     @property
     def n_blocks(self) -> int:
-        """The number of blocks."""
+        """Number of blocks."""
         return self.n_scenarios // self.scenarios_per_block * -(-self.n_runs // self.block_size)
 
     def blocks(self) -> Iterator[Block]:
-        """Every block, in the order in which results are merged."""
+        """Yield every block, in the order in which results are merged."""
         together = self.scenarios_per_block
         for index in range(0, self.n_scenarios, together):
             for first in range(0, self.n_runs, self.block_size):
                 yield Block(range(index, index + together), range(first, min(first + self.block_size, self.n_runs)))
 
     def tasks(self, blocks_per_task: int) -> Iterator[Task]:
-        """All blocks in their order, so many at a time."""
+        """Yield all blocks in their order, `blocks_per_task` at a time."""
         blocks = self.blocks()
         while task := list(islice(blocks, blocks_per_task)):
             yield task
 
     def __reduce__(self) -> tuple[Any, ...]:
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # its classes are dataclasses
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # subclasses are dataclasses
         return _unpickled, (type(self), {name: _packed(name, getattr(self, name)) for name in names})
 
 
 def _unpickled(plan: type[Plan], fields: dict[str, Any]) -> Plan:
-    """The plan that was pickled, on a worker."""
+    """Restore a pickled plan, on a worker."""
     return plan(**{field: _unpacked(value) for field, value in fields.items()})
 
 
 def _packed(field: str, value: Any) -> Any:
-    """A field of a plan; members of tuples are users' objects: policies as plain data, others pickled one by one."""
+    """Pack a field of a plan. Members of tuples are users' objects: policies become plain data, others are
+    pickled.
+    """
     if not isinstance(value, tuple):
         return value
     return tuple(one.to_json() if isinstance(one, Policy) else _pickled(field, one) for one in value)
 
 
 def _pickled(field: str, value: object) -> bytes:
-    """The bytes of a user's object; the error about an object that cannot be pickled has its name."""
+    """Pickle a user's object; an error about an object that cannot be pickled contains its name."""
     try:
-        import cloudpickle as pickler  # type: ignore[import-untyped]  # sends what a notebook defines, too
+        import cloudpickle as pickler  # type: ignore[import-untyped]  # also for objects of a notebook
     except ImportError:
         pickler = pickle
     try:
@@ -129,7 +131,7 @@ def _unpacked(value: Any) -> Any:
 
 @contextmanager
 def explain_unloadable() -> Iterator[None]:
-    """Say what policies must be if a worker cannot load them."""
+    """Explain which policies a worker can load if it fails to load one."""
     try:
         yield
     except (ImportError, AttributeError) as error:
@@ -141,7 +143,7 @@ def explain_unloadable() -> Iterator[None]:
 
 
 def memory_note(option: str, n_runs: int, needed: int) -> str:
-    """Say how much memory it takes to keep every run; more than there is, is refused.
+    """Return a note on the memory that storing every run takes, or refuse if there is too little memory.
 
     `option` is `keep_runs` or `keep_trials`.
     """

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal and in a notebook, silence elsewhere."""
+"""Progress bars on a terminal and in a notebook, and silence elsewhere."""
 
 import sys
 import time
@@ -11,59 +11,59 @@ _BAR_WIDTH = 30
 
 
 class Progress(Protocol):
-    """Hears how far a simulation is."""
+    """Interface of an object that receives the progress of a simulation."""
 
     def announce(self, message: str) -> None:
-        """Say something in passing."""
+        """Show a message."""
 
     def advance_to(self, n_patients: int) -> None:
-        """So many simulated patients are done."""
+        """Record how many simulated patients are done."""
 
 
 class Silent:
-    """Says nothing."""
+    """Progress that shows nothing."""
 
     def announce(self, message: str) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def advance_to(self, n_patients: int) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
 
 class Announcing(Silent):
-    """Says on standard error what is worth saying, without a bar."""
+    """Progress that prints messages to standard error, without a bar."""
 
     def announce(self, message: str) -> None:
-        """Say it."""
+        """Print the message."""
         print(message, file=sys.stderr, flush=True)
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     loaded: Any = sys.modules.get("IPython")
     shell = loaded.get_ipython() if loaded is not None else None
     return getattr(shell, "kernel", None) is not None
 
 
 class NotebookProgress:
-    """What was announced, and below it a bar with rate and time left."""
+    """Progress in a notebook: the messages so far, and below them a bar with rate and time left."""
 
     def __init__(self, total: int) -> None:
         from IPython.display import display
 
         self._total, self._done, self._said = total, 0, list[str]()
         self._started = self._shown = time.monotonic()
-        # IPython's own types leave out what it returns.
+        # IPython's own type annotations omit the return value.
         show: Any = display
         self._place = show(self._content("simulating…"), raw=True, display_id=True)
 
     def announce(self, message: str) -> None:
-        """Say something in passing; it stays."""
+        """Show a message permanently above the bar."""
         self._said.append(message)
         self._show(self._bar())
 
     def advance_to(self, n_patients: int) -> None:
-        """So many simulated patients are done."""
+        """Update the bar with the number of simulated patients."""
         if not self._done:
             self._started = time.monotonic()  # compiling is over
         self._done = n_patients
@@ -71,7 +71,7 @@ class NotebookProgress:
             self._show(self._bar())
 
     def finish(self) -> None:
-        """Say what was done, in the place of the bar."""
+        """Replace the bar by a summary of what was simulated."""
         seconds = time.monotonic() - self._started
         self._show(f"simulated {self._done / 1e6:,.1f} M patients in {seconds:,.1f} s")
 
@@ -94,7 +94,9 @@ class NotebookProgress:
 
 @contextmanager
 def progress_on(total: int, wanted: Progress | bool | None) -> Iterator[Progress]:
-    """What was asked for; left open, a bar with rate and time left on a terminal or in a notebook."""
+    """Yield the requested progress. By default it is a bar with rate and time left, on a terminal or in a
+    notebook.
+    """
     if wanted is None:
         wanted = in_notebook() or sys.stderr.isatty()
     if wanted is not True:

@@ -1,4 +1,4 @@
-"""Tasks of a plan: every policy or design plays blocks of runs, which are measured."""
+"""Runners of a plan's tasks: every policy or design plays blocks of runs, which are then measured."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -14,47 +14,47 @@ from adhere.simulation.execution.accumulate import TaskResult
 from adhere.simulation.execution.plan import MAX_BLOCK_SIZE, Integers, Plan, Task
 
 P = TypeVar("P", bound=Plan)
-# A GPU is given many trials at a time, and works in much memory for each launch: while one runs, the next is begun.
+# A launch on a GPU plays many trials and needs much memory. The next launch is prepared while one runs.
 _LAUNCHES = 2
 
 
 class Runner:
-    """Plays trials of one policy or design in one scenario. Nothing is looked up or compiled unless it says so."""
+    """Player of trials of one policy or design in one scenario. By default it needs no tables and no compilation."""
 
     given: object  # the policy, as it was given
     population: Population
 
     def to_compile(self) -> object:
-        """What is left to compile, the same for all that share it; None if nothing is."""
+        """Return a key of the code that must still be compiled, shared by runners that share the code, or None."""
         return None
 
     def load_tables(self, announce: Callable[[str], None]) -> None:
         """Load or compute lookup tables."""
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile, or load what was compiled before."""
+        """Compile the code, or load code that was compiled earlier."""
 
     def start(
         self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
     ) -> Callable[[], Any]:
-        """Start some runs; what is returned waits until they are through, and returns their outcomes.
+        """Start some runs, and return a function that waits for them and returns their outcomes.
 
-        `done[0]` counts patients; a non-zero `stop[0]` ends it.
+        `done[0]` counts patients; a non-zero `stop[0]` ends the runs.
         """
         raise NotImplementedError
 
 
 class Played(NamedTuple):
-    """The outcomes of runs in one scenario, of each policy or design, and the patients' tables."""
+    """Outcomes of each policy or design for runs in one scenario, and the patients' tables."""
 
     outcomes: list[Any]
     tables: PatientTables
 
 
 class TaskRunner(ABC, Generic[P]):
-    """A plan with every policy or design made ready for every scenario: `runners[scenario][policy or design]`."""
+    """A plan with every policy or design prepared for every scenario: `runners[scenario][policy or design]`."""
 
-    start_all_at_once: ClassVar[bool]  # whether a GPU has the memory to play all policies or designs at once
+    start_all_at_once: ClassVar[bool]  # whether a GPU has enough memory to play all policies or designs at once
 
     def __init__(self, plan: P) -> None:
         self.plan = plan
@@ -63,19 +63,19 @@ class TaskRunner(ABC, Generic[P]):
 
     @abstractmethod
     def blocks_at_once(self, n_threads: int) -> int:
-        """How many blocks one of so many threads of this process is given at a time, or the GPU."""
+        """Return how many blocks a thread of this process, or the GPU, is given at a time."""
 
     @abstractmethod
     def measure(self, played: dict[int, Played], runs: slice, result: TaskResult) -> None:
-        """Add the measurements of some of the runs of each scenario."""
+        """Add the measurements of some of the runs of each scenario to the result."""
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Load tables, compile what is not compiled yet, and say of each how many there are."""
+        """Load tables and compile missing code. Each announcement is numbered, e.g. "(2 of 5)"."""
         every = [runner for runners in self.runners for runner in runners]
         for runner in every:
             runner.load_tables(announce)
         numbers = count(1)
-        # Looked up at the first message only: where all is compiled, a start should cost nothing.
+        # Computed only at the first message: if everything is compiled, a start should cost nothing.
         n_in_all = cache(lambda: len({runner.to_compile() for runner in every} - {None}))
 
         def number(message: str) -> None:
@@ -86,7 +86,7 @@ class TaskRunner(ABC, Generic[P]):
             runner.prepare(number)
 
     def run(self, task: Task, done: Integers, stop: Integers) -> TaskResult:
-        """Run a task; `done[0]` counts patients, a non-zero `stop[0]` ends it."""
+        """Run a task; `done[0]` counts patients, and a non-zero `stop[0]` ends it."""
         result: TaskResult = []
         block_size = self.plan.block_size
         for scenarios, blocks in groupby(task, key=attrgetter("scenarios")):
@@ -94,9 +94,9 @@ class TaskRunner(ABC, Generic[P]):
             runs = range(every_run[0].start, every_run[-1].stop)
             with self._launching:
                 played = self._play(scenarios, runs, done, stop)
-            if stop[0]:  # not all trials were played, and nobody waits for them
+            if stop[0]:  # some trials were not played, and the result is not used
                 return result
-            # Not all at once: what is measured of some thousand runs at a time stays near the core.
+            # Measured in parts: the data of a few thousand runs fit into the processor's cache.
             size = block_size * max(1, MAX_BLOCK_SIZE // block_size)
             for first in range(0, len(runs), size):
                 self.measure(played, slice(first, first + size), result)

@@ -1,4 +1,4 @@
-"""Workers for a plan: threads of this process, which also drive a GPU, or those of an executor."""
+"""Choice of workers for a plan: threads of this process, which may also drive a GPU, or those of an executor."""
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
@@ -12,7 +12,7 @@ from adhere.simulation.execution.task_runner import TaskRunner
 
 
 def check_workers(n_threads: int | None, device: object, executor: object) -> int:
-    """Return how many threads to use; refuse what contradicts itself, or is not there."""
+    """Return how many threads to use; refuse settings that contradict each other or are not available."""
     if executor is not None:
         if not isinstance(executor, Executor):
             raise InputError("executor", executor, "a concurrent.futures.Executor (Dask: client.get_executor())")
@@ -26,7 +26,7 @@ def check_workers(n_threads: int | None, device: object, executor: object) -> in
 
 
 def check_device(device: object, executor: object) -> None:
-    """Refuse a device that is not there, or that an executor's workers do not have."""
+    """Refuse a device that is not available, or that an executor's workers do not have."""
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise InputError("device", device, "cpu or cuda")
     if device == "cuda":
@@ -39,10 +39,12 @@ def check_device(device: object, executor: object) -> None:
 
 
 def backend_of(runner: TaskRunner[Any], executor: Executor | None, n_threads: int) -> Backend:
-    """The backend for an executor; threads of our own if there is none."""
-    # A pool derived from that of threads may run them in interpreters of their own, which share nothing.
+    """Return the backend for an executor, or one with our own threads if there is no executor."""
+    # A subclass of ThreadPoolExecutor may run its threads in separate interpreters, which share nothing.
     if executor is None or type(executor) is ThreadPoolExecutor:
         return ThreadBackend(runner, executor, n_threads)
-    from adhere.simulation.execution.executor import ExecutorBackend  # which digests all of adhere's sources
+    from adhere.simulation.execution.executor import (
+        ExecutorBackend,  # which reads all of adhere's sources
+    )
 
     return ExecutorBackend(runner, executor)

@@ -1,4 +1,4 @@
-"""Base of the runners: compile the loop over trials of one policy, and run it on processors or on a GPU."""
+"""Base of the compiled runners: compile the loop over trials of one policy, and run it on processors or on a GPU."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -24,17 +24,19 @@ from adhere.simulation.execution.plan import Integers
 from adhere.simulation.execution.task_runner import Runner
 from adhere.simulation.kernels import NO_FAULT
 
-Make: TypeAlias = Callable[..., Any]  # an array of a shape and a type
+Make: TypeAlias = Callable[..., Any]  # creates an array of a given shape and type
 Outcomes = TypeVar("Outcomes", bound=tuple[Any, ...])
 
 
 class BaseRunner(Runner, ABC, Generic[Outcomes]):
-    """Plays trials on processors or on a GPU: the same rules, patients and random numbers."""
+    """Base of runners that play trials on processors or on a GPU, with the same rules, patients and random
+    numbers.
+    """
 
-    function: ClassVar[Callable[..., int]]  # the loop, whose variable `t` counts patients
-    loop: ClassVar[Kernel]  # the same, to be compiled for each composition
-    gpu_loop: ClassVar[str]  # the same for a GPU, as `module:name`: to import it needs the extra `gpu`
-    announcement: ClassVar[str]  # of compiling it for a policy
+    function: ClassVar[Callable[..., int]]  # the loop; its variable `t` counts patients
+    loop: ClassVar[Kernel]  # the loop, to be compiled for each composition
+    gpu_loop: ClassVar[str]  # the loop for a GPU, as `module:name`; importing it needs the extra `gpu`
+    announcement: ClassVar[str]  # message before compiling it for a policy
 
     def __init__(
         self, policy: Policy, shape: TrialShape, population: Population, n_patients: int, device: str
@@ -52,41 +54,41 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
 
     @abstractmethod
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
-        """The loop's arguments up to the outcomes."""
+        """Return the loop's arguments up to the outcomes."""
 
     @abstractmethod
     def workspace(self, n_lanes: int, make: Make) -> tuple[Any, ...]:
-        """Arrays that trials side by side work in, where `make` makes those that have a column for each lane."""
+        """Return the workspace of parallel trials; `make` creates the arrays that have a column for each lane."""
 
     @abstractmethod
     def blank(self, n_runs: int) -> Outcomes:
-        """Outcomes to be filled."""
+        """Return empty outcomes to be filled in."""
 
     @property
     def _loop(self) -> Any:
         return resolve_name(self.gpu_loop) if self._is_on_gpu else self.loop
 
     def _example(self) -> Any:
-        """Arguments of the right types, for no trials."""
+        """Return arguments of the right types, for zero trials."""
         fixed = self.fixed_arguments(stream_keys(0, 0, 0), self.population.tables(0, 0, 1))
         counts = np.zeros((3, 1), np.int64)
         last = counts if self._is_on_gpu else (*counts[:2], 0, 1)
         return *fixed, self.blank(0), *self.workspace(1, np.zeros), *last
 
     def to_compile(self) -> object:
-        """What is left to compile, the same for all that share it; None if nothing is."""
+        """Return a key of the code that must still be compiled, shared by runners that share the code, or None."""
         example = self._example()
         return None if self._loop.ready(*example) else tuple(map(type_for(self.rule), example))
 
     def load_tables(self, announce: Callable[[str], None]) -> None:
-        """Load the tables that the rule looks things up in, or compute them."""
+        """Load or compute the tables that the rule looks up values in."""
         if self._lacks_tables:
             with announcing(announce):
                 self.rule = self._assemble().rule
             self._lacks_tables = False
 
     def prepare(self, announce: Callable[[str], None]) -> None:
-        """Compile, or load what was compiled before; a compilation is announced."""
+        """Compile the loop, or load it if it was compiled earlier. A compilation is announced."""
         self.load_tables(announce)
         loop, example = self._loop, self._example()
         if not loop.ready(*example):
@@ -97,15 +99,15 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
         self.kernel = loop.compiled(*example)
 
     def why_it_allocates(self) -> CompileError | None:
-        """What keeps the loop from being compiled without run-time memory, which a GPU lacks, if something does."""
+        """Return the reason why the loop needs run-time memory, which a GPU lacks, or None if it does not."""
         return self.loop.why_it_allocates(*self._example())
 
     def start(
         self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
     ) -> Callable[[], Outcomes]:
-        """Start some runs; what is returned waits until they are through, and returns their outcomes.
+        """Start some runs, and return a function that waits for them and returns their outcomes.
 
-        `done[0]` counts patients; a non-zero `stop[0]` ends it.
+        `done[0]` counts patients; a non-zero `stop[0]` ends the runs.
         """
         fixed = self.fixed_arguments(stream_keys(seed, runs.start, len(runs)), tables)
         outcomes = self.blank(len(runs))
@@ -138,13 +140,13 @@ class BaseRunner(Runner, ABC, Generic[Outcomes]):
 
     @cached_property
     def _rule_on_gpu(self) -> Any:
-        """The rule, copied once for all blocks of runs: its tables may be large."""
+        """The rule, copied to the GPU once for all blocks of runs, since its tables may be large."""
         from adhere.simulation.kernels.gpu_launch import on_gpu
 
         return on_gpu(self.rule)
 
     def _failing_loop(self, seed: int) -> Loop:
-        """The loop as it plays a single run, to find out what made it fail."""
+        """Return the loop for playing a single run, to find out what made it fail."""
 
         def arguments(run: int, stop: Integers) -> Any:
             fixed = self.fixed_arguments(stream_keys(seed, run, 1), self.population.tables(seed, run, 1))

@@ -1,4 +1,4 @@
-"""Runs a policy's compiled form in simulations."""
+"""Runner of compiled policies."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from adhere.simulation.measures.measure import Tallies, n_last
 
 
 class CompiledRunner(BaseRunner[Tallies]):
-    """Runs a policy's compiled form, on processors or on a GPU."""
+    """Runner of a policy's compiled form, on processors or on a GPU."""
 
     function, loop, announcement = run_block, RUN_BLOCK, "compiling"
     gpu_loop = "adhere.simulation.kernels.gpu_loop:RUN_ON_GPU"
@@ -42,17 +42,17 @@ class CompiledRunner(BaseRunner[Tallies]):
             raise InputError("device", f"cuda for {self.resolved} ({largest:,} numbers)", expected)
 
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
-        """The loop's arguments up to the tallies."""
+        """Return the loop's arguments up to the tallies."""
         patients, last = Patients.of(tables), n_last(self.n_patients)
         return self.rule, self._sizes, self.state, keys, patients, self.n_patients, self._grid, last
 
     def workspace(self, n_lanes: int, make: Make) -> tuple[Workspace]:
-        """Workspace of one thread; those of a GPU keep all of theirs in registers."""
+        """Return the workspace of one thread. The threads of a GPU keep theirs in registers."""
         if self._is_on_gpu:
             return (Workspace.of(self._one_by_one, self._sizes),)
         batch = BatchOfManyArms if self.population.n_arms > MAX_STATIC_ARMS else Batch
         return (Workspace.of(batch.of(self.population.n_arms, self._patients.bounds), self._sizes),)
 
     def blank(self, n_runs: int) -> Tallies:
-        """Tallies to be filled."""
+        """Return empty tallies to be filled in."""
         return Tallies.zeros(n_runs, len(self._grid), self.population.n_arms, len(self.components))

@@ -1,4 +1,4 @@
-"""Launch of a compiled loop on a GPU: one trial in each thread at a time. Imported only where a GPU is asked for."""
+"""Launch of a compiled loop on a GPU, where each thread plays one trial at a time. Imported only if a GPU is used."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,18 +8,18 @@ import numpy as np
 
 from adhere.compilation.gpu import cuda
 
-# Threads of one block share a multiprocessor. Few runs are spread over as many of them as there are.
+# The threads of a block share a multiprocessor. If there are few runs, they are spread over all multiprocessors.
 _THREADS, _THREADS_OF_FEW, _FEW_RUNS = 128, 32, 1 << 15
-_MAX_BLOCKS, _MAX_BYTES = 1024, 16 << 30  # of trials that are played at a time, where each works in memory
+_MAX_BLOCKS, _MAX_BYTES = 1024, 16 << 30  # limits on the trials played at a time, if each needs workspace in memory
 
 
 def launch(
     kernel: Any, rule: Any, fixed: Any, outcomes: Any, workspace: Callable[..., tuple[Any, ...]], no_fault: int
 ) -> Callable[[], int]:
-    """Launch the kernel; what is returned waits for it, fills the outcomes, and returns a fault.
+    """Launch the kernel, and return a function that waits for it, fills in the outcomes and returns a fault.
 
-    `rule` is on the GPU already; `fixed` are the arguments between it and the outcomes. `workspace` makes that of a
-    number of lanes.
+    `rule` is already on the GPU. `fixed` contains the arguments between the rule and the outcomes. `workspace`
+    creates the workspace of a number of lanes.
     """
     n_runs, stream = len(outcomes[0]), cuda.stream()
     make = partial(cuda.device_array, stream=stream)
@@ -45,7 +45,7 @@ def launch(
 
 
 def on_gpu(value: Any, stream: Any = 0) -> Any:
-    """An argument whose arrays lie in the GPU's memory."""
+    """Return an argument with its arrays copied to the GPU's memory."""
     if isinstance(value, tuple):
         parts = [on_gpu(part, stream) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -53,7 +53,7 @@ def on_gpu(value: Any, stream: Any = 0) -> Any:
 
 
 def _n_bytes(value: Any) -> int:
-    """The size of the arrays in named tuples."""
+    """Return the size in bytes of the arrays in nested named tuples."""
     if isinstance(value, tuple):
         return sum(map(_n_bytes, value))
     return value.nbytes if isinstance(value, np.ndarray) else 0

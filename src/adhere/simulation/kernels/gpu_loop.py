@@ -1,4 +1,4 @@
-"""The loop over patients on a GPU: each thread is a lane that plays one trial at a time, as on processors."""
+"""The loop over patients on a GPU. Each thread is a lane that plays one trial at a time, as on processors."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def run_on_gpu(
     rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
     tallies: Any, workspace: Any, done: Any, stop: Any, fault: Any,
 ) -> None:  # fmt: skip
-    """Run one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
+    """Run one trial for each row of keys. If a policy chooses an arm that does not exist, store it in `fault[0]`."""
     found = run_block(
         rule, sizes, initial, keys, patients, n_patients, grid, n_last, tallies, workspace, done, stop, cuda.grid(1),
         cuda.gridsize(1),

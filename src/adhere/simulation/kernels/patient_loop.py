@@ -34,7 +34,7 @@ from adhere.simulation.kernels.patients import (
 
 
 class Workspace(NamedTuple):
-    """What the loop works in: the batch of patients, and arrays that are too large to be its own."""
+    """Workspace of the loop: the batch of patients, and arrays that are too large for local memory."""
 
     batch: Any
     state: Any
@@ -45,7 +45,7 @@ class Workspace(NamedTuple):
 
     @staticmethod
     def of(batch: Batch | BatchOfManyArms | OneByOne, sizes: Sizes) -> Workspace:
-        """Workspace of one thread around a batch; a GPU's threads have a batch of no patients."""
+        """Return the workspace of one thread around a batch. For a GPU's threads the batch contains no patients."""
         many_arms = isinstance(batch, BatchOfManyArms)
         return Workspace(
             batch,
@@ -63,7 +63,7 @@ class Sizes(NamedTuple):
     state: int
     memo: int
     components: int
-    bounds: int  # of cells, where a thread of a GPU keeps them
+    bounds: int  # number of cell bounds, if a GPU's thread keeps them in registers
     arms: Arms
 
 
@@ -71,9 +71,9 @@ def run_block(
     rule: Any, sizes: Any, initial: Any, keys: Any, patients: Any, n_patients: int, grid: Any, n_last: int,
     tallies: Any, workspace: Any, done: Any, stop: Any, lane: Any, n_lanes: Any,
 ) -> int:  # fmt: skip
-    """Run trials in one of several lanes; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+    """Run the trials of one of several lanes. Return `NO_FAULT`, or an arm that was chosen but does not exist.
 
-    There is a trial for each row of keys. `done[lane]` counts patients; a non-zero `stop[0]` ends it.
+    There is one trial for each row of keys. `done[lane]` counts patients; a non-zero `stop[0]` ends the loop.
     """
     n_arms, before_last, batch = sizes.arms.number, n_patients - n_last, workspace.batch
     floats, memo_floats = local_floats(sizes.state, workspace.state), local_floats(sizes.memo, workspace.memo)
@@ -98,11 +98,11 @@ def run_block(
                 return NO_FAULT
             draw_patients(batch, sizes.arms, patients, bounds, first, end - first, rng)
             while t < end:
-                # Up to the next point where something is noted; in between there is nothing to look out for.
+                # Up to the next point where something is recorded; the loop below needs no checks.
                 until = grid[mark] if grid[mark] < end else end
                 until = before_last if t < before_last < until else until
                 while t < until:
-                    i = np.uint64(t - first)  # unsigned: a signed index might count from the end
+                    i = np.uint64(t - first)  # unsigned, since a signed index might count from the end
                     point_to_choice(batch, rng, t, i)
                     remember(rule, state, memo)
                     chosen = choose(rule, state, memo, 1.0, rng)

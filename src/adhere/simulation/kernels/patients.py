@@ -1,6 +1,7 @@
-"""Patients, drawn one by one or many at a time: a loop for each step, so that one instruction serves eight of them.
+"""Patients, drawn one by one or in batches. Batches use one loop per step, so that an instruction handles eight
+patients.
 
-A patient takes and gains what belongs to the cell of the population's table in which its draw lands.
+The cell of the population's table that a patient's draw falls into determines what the patient takes and gains.
 """
 
 from __future__ import annotations
@@ -14,23 +15,26 @@ from adhere.compilation.intrinsics import in_wide_vectors
 from adhere.populations import PatientTables
 from adhere.randomness import CHOOSE, PATIENT, point, point_with, step, steps_to, word_at
 
-# How many patients are drawn together, and pass between two looks at whether to stop. All of it stays near the core.
+# The number of patients that are drawn together, and between two checks whether to stop. Their data fit into the
+# processor's cache.
 BATCH_SIZE = 512
-# Up to how many cells a draw is compared with every boundary; among more a guide says where to begin.
+# Up to this number of cells, a draw is compared with every boundary. With more cells, a guide tells where to begin.
 FEW_CELLS = 32
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _ALL_STEPS = 1 << 53
-_LOW_BITS, _HIGH_BITS = np.uint64(21), np.uint64(32)  # of the 53 of a step
+_LOW_BITS, _HIGH_BITS = np.uint64(21), np.uint64(32)  # of the 53 bits of a step
 
 
 class Arms(NamedTuple):
-    """How many arms there are. Known when a loop is compiled for few: a division by two is then a product."""
+    """Number of arms. It is a compile-time constant if there are few arms, so that divisions become
+    multiplications.
+    """
 
     number: int
 
 
 class Patients(NamedTuple):
-    """How patients are drawn (`populations.PatientTables`, as compiled code takes it)."""
+    """Tables from which patients are drawn (`populations.PatientTables`), in the form that compiled code uses."""
 
     bounds: Any  # [run or 1, draw, cell] the first step beyond a cell
     actual: Any  # [arm, cell]
@@ -38,7 +42,7 @@ class Patients(NamedTuple):
 
     @staticmethod
     def of(tables: PatientTables) -> Patients:
-        """From a population's tables."""
+        """Return the tables of a population in compiled form."""
         return Patients(steps_to(tables.cumulative), tables.actual.astype(np.uint32), tables.reward)
 
 
@@ -47,15 +51,15 @@ class Batch(NamedTuple):
 
     words: Any
     steps: Any
-    cells: Any  # in which the draws landed
-    actual: Any  # [arm, patient]; unsigned, since compiled code need not ask whether it counts from the end
+    cells: Any  # the cells that the draws fell into
+    actual: Any  # [arm, patient]; unsigned, so that compiled code need not check for negative indices
     reward: Any  # [arm, patient]
-    baseline: Any  # the mean of a patient's rewards over the arms
-    guide: Any  # [draw, entry] to the cells, where there are many
+    baseline: Any  # mean of a patient's rewards over the arms
+    guide: Any  # [draw, entry] guide to the cells, if there are many
 
     @staticmethod
     def of(n_arms: int, bounds: Any) -> Batch:
-        """Workspace of one thread."""
+        """Return the workspace of one thread."""
         return Batch(
             np.zeros(BATCH_SIZE, np.uint64),
             np.zeros(BATCH_SIZE, np.int64),
@@ -68,7 +72,7 @@ class Batch(NamedTuple):
 
 
 class BatchOfManyArms(NamedTuple):
-    """The same for many arms, of which only cells are kept: few of a patient's rewards are ever looked at."""
+    """The same for many arms. Only cells are stored, since few of a patient's rewards are ever used."""
 
     words: Any
     steps: Any
@@ -78,7 +82,7 @@ class BatchOfManyArms(NamedTuple):
 
     @staticmethod
     def of(n_arms: int, bounds: Any) -> BatchOfManyArms:
-        """Workspace of one thread."""
+        """Return the workspace of one thread."""
         return BatchOfManyArms(
             np.zeros(BATCH_SIZE, np.uint64),
             np.zeros(BATCH_SIZE, np.int64),
@@ -89,27 +93,27 @@ class BatchOfManyArms(NamedTuple):
 
 
 class OneByOne(NamedTuple):
-    """No batch: a thread of a GPU draws each patient when its arm is chosen; bounds of cells are in registers."""
+    """No batch: a GPU's thread draws each patient when its arm is chosen; bounds of cells are in registers."""
 
-    draws: int  # of a patient
-    cells: int  # of a draw
+    draws: int  # number of draws per patient
+    cells: int  # number of cells per draw
 
 
 class CellsInMemory(NamedTuple):
-    """No batch either: the cells of a draw, which are a power of two, are searched in the tables."""
+    """No batch either: the cells of a draw, a power of two, are found by searching the tables in memory."""
 
     size: int = 0
 
 
 class Bounds(NamedTuple):
-    """The bounds of the cells of a run's patients. A tuple, since loops without run-time memory return no arrays."""
+    """Bounds of the cells of a run's patients. A tuple, since loops without run-time memory cannot return arrays."""
 
     steps: Any  # [draw, cell], or flat
 
 
 @generic_with_default
 def bounds_of_run(batch: Any, patients: Any, run: Any, local: Any) -> Any:
-    """The bounds of the cells of a run's patients, after making a guide to them ready."""
+    """Return the bounds of the cells of a run's patients, after preparing the guide to them."""
     has_own = patients.bounds.shape[0] > 1
     bounds = patients.bounds[run if has_own else 0]
     if run == 0 or has_own:
@@ -119,7 +123,7 @@ def bounds_of_run(batch: Any, patients: Any, run: Any, local: Any) -> Any:
 
 @generic_with_default
 def point_to_choice(batch: Any, rng: Any, t: Any, i: Any) -> None:
-    """Begin the random numbers of a choice, the first of which was drawn with the batch."""
+    """Begin the random numbers of a choice. The first one was drawn with the batch."""
     point_with(rng, t, CHOOSE, batch.words[i])
 
 
@@ -131,7 +135,7 @@ def count_one(batch: Any, counts: Any, n: int, index: Any) -> None:
 
 @generic_with_default
 def complete_counts(batch: Any, counts: Any, n: int, total: Any) -> None:
-    """Fill in counts that `count_one` left to the end."""
+    """Fill in the counts that `count_one` postponed."""
 
 
 @generic_with_default
@@ -141,12 +145,14 @@ def draw_patients(batch: Any, arms: Any, patients: Any, bounds: Any, first: int,
 
 @generic
 def patient_at(batch: Any, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any) -> Any:
-    """Return what patient t, the ith of a batch, takes and gains if an arm is chosen, and its mean gain over arms."""
+    """Return what patient t, the ith of a batch, takes and gains if an arm is chosen, and the mean gain over all
+    arms.
+    """
 
 
 @implements(draw_patients, Batch)
 def draw_for_few_arms(batch: Batch, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any) -> None:
-    """What every patient takes and gains under every arm."""
+    """Store what every patient of a batch takes and gains under every arm."""
     in_wide_vectors()
     steps, cells, baseline = batch.steps, batch.cells, batch.baseline
     begin(batch, first, n, rng)
@@ -171,7 +177,7 @@ def draw_for_few_arms(batch: Batch, arms: Any, patients: Any, bounds: Any, first
 def patient_of_few_arms(
     batch: Batch, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any
 ) -> Any:
-    """As drawn."""
+    """Return the stored values of the patient."""
     return batch.actual[chosen, i], batch.reward[chosen, i], batch.baseline[i]
 
 
@@ -179,7 +185,7 @@ def patient_of_few_arms(
 def draw_for_many_arms(
     batch: BatchOfManyArms, arms: Any, patients: Any, bounds: Any, first: int, n: int, rng: Any
 ) -> None:
-    """The cells of every patient, and what it gains on average."""
+    """Store the cells of every patient of a batch, and the mean gain over all arms."""
     in_wide_vectors()
     steps, baseline = batch.steps, batch.baseline
     begin(batch, first, n, rng)
@@ -202,7 +208,7 @@ def draw_for_many_arms(
 def patient_of_many_arms(
     batch: BatchOfManyArms, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any
 ) -> Any:
-    """What belongs to the cell."""
+    """Return the values in the patient's cell."""
     cell = batch.cells[chosen if bounds.shape[0] > 1 else 0, i]
     return patients.actual[chosen, cell], patients.reward[chosen, cell], batch.baseline[i]
 
@@ -218,7 +224,7 @@ def begin(batch: Any, first: int, n: int, rng: Any) -> None:
 
 @inline
 def draw_steps(rng: Any, first: int, n: int, draw: int, steps: Any) -> None:
-    """One of the draws of each patient."""
+    """Draw one of the random numbers of each patient, as steps."""
     outer, middle = rng[0], rng[1]
     for i in range(n):
         steps[i] = step(word_at(outer, middle, first + i, PATIENT, draw))
@@ -226,7 +232,7 @@ def draw_steps(rng: Any, first: int, n: int, draw: int, steps: Any) -> None:
 
 @inline
 def draw_patient(search: Any, n_arms: int, patients: Any, bounds: Any, t: Any, chosen: int, rng: Any) -> Any:
-    """What one patient takes and gains, and the mean over arms of what it would gain."""
+    """Return what one patient takes and gains, and the mean over arms of what it would gain."""
     actual, reward, total, cell = np.uint32(0), 0.0, 0.0, np.uint32(0)
     for arm in range(n_arms):
         if arm < n_draws(search, bounds):
@@ -239,24 +245,24 @@ def draw_patient(search: Any, n_arms: int, patients: Any, bounds: Any, t: Any, c
 
 @generic
 def n_draws(search: Any, bounds: Any) -> Any:
-    """How many draws a patient takes."""
+    """Return the number of draws per patient."""
 
 
 @generic
 def cell_of(search: Any, bounds: Any, draw: int, drawn: Any) -> Any:
-    """The cell in which a draw lands: so many boundaries lie at or below it."""
+    """Return the index of the cell that a draw falls into: the number of boundaries at or below it."""
 
 
 @implements(n_draws, CellsInMemory)
 def n_draws_in_memory(search: CellsInMemory, bounds: Any) -> Any:
-    """As many as the tables have."""
+    """Return the number of draws in the tables."""
     return bounds.shape[0]
 
 
 @implements(cell_of, CellsInMemory)
 def cell_in_memory(search: CellsInMemory, bounds: Any, draw: int, drawn: Any) -> Any:
-    """By bisection."""
-    cell, half = np.int64(0), np.int64(bounds.shape[1] // 2)  # shorter ones are slower here
+    """Find the cell by bisection."""
+    cell, half = np.int64(0), np.int64(bounds.shape[1] // 2)  # smaller integer types are slower here
     while half > 0:
         cell += half if drawn >= bounds[draw, cell + half - 1] else 0
         half //= 2
@@ -265,13 +271,13 @@ def cell_in_memory(search: CellsInMemory, bounds: Any, draw: int, drawn: Any) ->
 
 @implements(n_draws, OneByOne)
 def n_draws_one_by_one(search: OneByOne, bounds: Any) -> Any:
-    """As many as are compiled in."""
+    """Return the number of draws that is compiled in."""
     return search.draws
 
 
 @implements(cell_of, OneByOne)
 def cell_in_registers(search: OneByOne, bounds: Any, draw: int, drawn: Any) -> Any:
-    """By comparison with every boundary."""
+    """Compare the draw with every boundary."""
     cell, number = np.uint32(0), float(drawn)
     for boundary in range(search.cells - 1):
         cell += np.uint32(number >= bounds[draw * search.cells + boundary])
@@ -280,7 +286,7 @@ def cell_in_registers(search: OneByOne, bounds: Any, draw: int, drawn: Any) -> A
 
 @implements(bounds_of_run, OneByOne)
 def bounds_in_registers(batch: OneByOne, patients: Any, run: Any, local: Any) -> Any:
-    """A copy, as floats: a GPU has more time for them."""
+    """Copy the bounds as floats, which a GPU handles faster."""
     for draw in range(batch.draws):
         for cell in range(batch.cells):
             local[draw * batch.cells + cell] = patients.bounds[run % patients.bounds.shape[0], draw, cell]
@@ -289,20 +295,20 @@ def bounds_in_registers(batch: OneByOne, patients: Any, run: Any, local: Any) ->
 
 @implements(point_to_choice, OneByOne)
 def point_one_by_one(batch: OneByOne, rng: Any, t: Any, i: Any) -> None:
-    """Nothing was drawn before."""
+    """Begin the random numbers of a choice, none of which was drawn before."""
     point(rng, t, CHOOSE)
 
 
 @implements(count_one, OneByOne)
 def count_in_registers(batch: OneByOne, counts: Any, n: int, index: Any) -> None:
-    """Without an index that is known at run time only; what is left belongs to the first."""
+    """Add one to a count without indexing at run time. The first count is computed at the end."""
     for one in range(1, n):
         counts[one] += 1 if one == index else 0
 
 
 @implements(complete_counts, OneByOne)
 def complete_first_count(batch: OneByOne, counts: Any, n: int, total: Any) -> None:
-    """The first is the rest."""
+    """Set the first count to the total minus all other counts."""
     counts[0] = total
     for one in range(1, n):
         counts[0] -= counts[one]
@@ -312,15 +318,15 @@ def complete_first_count(batch: OneByOne, counts: Any, n: int, total: Any) -> No
 def patient_one_by_one(
     batch: OneByOne, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any
 ) -> Any:
-    """Drawn now."""
+    """Draw the patient now."""
     return draw_patient(batch, arms.number, patients, bounds, t, chosen, rng)
 
 
 @no_inline
 def look_up_among_few(bounds: Any, actuals: Any, rewards: Any, n: int, steps: Any, actual: Any, reward: Any) -> None:
-    """What each of n patients takes and gains: what belongs to the cell in which its draw lands.
+    """Store what each of n patients takes and gains, given the cells that their draws fall into.
 
-    Three boundaries in one pass: two arms and two rewards make four cells.
+    Each pass handles three boundaries, since two arms and two rewards make four cells.
     """
     in_wide_vectors()
     last = bounds.size - 1
@@ -344,14 +350,14 @@ def look_up_among_few(bounds: Any, actuals: Any, rewards: Any, n: int, steps: An
 
 @inline
 def look_up(actuals: Any, rewards: Any, n: int, cells: Any, actual: Any, reward: Any) -> None:
-    """What each of n patients takes and gains, from its cell."""
+    """Store what each of n patients takes and gains, given its cell."""
     for i in range(n):
         actual[i], reward[i] = actuals[cells[i]], rewards[cells[i]]
 
 
 @inline
 def find_among_few(bounds: Any, n: int, steps: Any, cells: Any) -> None:
-    """The cell in which each of n draws lands: so many boundaries lie at or below it. Three in one pass, as above."""
+    """Find the cell that each of n draws falls into, three boundaries per pass, as in `look_up_among_few`."""
     last = bounds.size - 1
     for i in range(n):
         cells[i] = 0
@@ -365,7 +371,9 @@ def find_among_few(bounds: Any, n: int, steps: Any, cells: Any) -> None:
 
 
 def guide_for(bounds: Any) -> Any:
-    """Room for the guide to each draw's cells, where there are many: four entries for each cell."""
+    """Return an empty guide to each draw's cells, with four entries per cell; it has no entries if there are few
+    cells.
+    """
     n_draws, n_cells = bounds.shape[-2:]
     n_entries = 4 << int(n_cells - 1).bit_length() if n_cells > FEW_CELLS else 0
     return np.zeros((n_draws, n_entries), np.uint32)
@@ -373,7 +381,7 @@ def guide_for(bounds: Any) -> Any:
 
 @no_inline
 def fill_guide(bounds: Any, guide: Any) -> None:
-    """Say of each of equal parts of the range of a draw in which cell it begins."""
+    """Store the cell at which each of several equal parts of a draw's range begins."""
     if guide.shape[1] > 0:
         width = _ALL_STEPS // guide.shape[1]
         for draw in range(guide.shape[0]):
@@ -385,9 +393,10 @@ def fill_guide(bounds: Any, guide: Any) -> None:
 
 @no_inline
 def find_among_many(bounds: Any, guide: Any, n: int, steps: Any, cells: Any) -> None:
-    """The same with a guide. A part of the range has a quarter of a boundary on average: little is left to search.
+    """Find the cell that each of n draws falls into, with a guide.
 
-    One draw after the other: for so little, vectors do not pay.
+    On average an entry covers a quarter of a boundary, so little is left to search. Vector instructions would not
+    pay.
     """
     n_entries = np.uint64(guide.size)
     for i in range(n):
@@ -397,7 +406,7 @@ def find_among_many(bounds: Any, guide: Any, n: int, steps: Any, cells: Any) -> 
 
 @inline
 def _cell_from(cell: Any, bounds: Any, step: Any) -> Any:
-    """The cell in which a draw lands, which is this one or one after it."""
+    """Return the cell that a draw falls into, which is `cell` or a later one."""
     last = np.uint64(bounds.size - 1)
     while step >= bounds[cell] and cell < last:
         cell += _ONE

@@ -1,4 +1,4 @@
-"""Runs a policy that is a plain Python object."""
+"""Runner of policies that are plain Python objects."""
 
 import copy
 import inspect
@@ -21,9 +21,11 @@ from adhere.simulation.measures.measure import Tallies, n_last
 
 
 class PlainPolicy(Protocol):
-    """A plain Python object that can be simulated: `choose` gives the number of an arm, `update` hears of a patient.
+    """A plain Python object that can be simulated: `choose` returns the index of an arm, `update` learns from a
+    patient.
 
-    `choose` gets a NumPy generator, or nothing; `update` gets the arm chosen, the arm taken and the reward.
+    `choose` is called with a NumPy generator, or with nothing. `update` is called with the arm chosen, the arm taken
+    and the reward.
     """
 
     @property
@@ -36,15 +38,15 @@ class PlainPolicy(Protocol):
 
 
 def name_of(policy: object) -> str:
-    """The name of a policy in results, whether it is compiled or a plain object."""
+    """Return the name of a policy in results, whether it is compiled or a plain object."""
     return str(policy) if isinstance(policy, Policy) else str(getattr(policy, "name", type(policy).__name__))
 
 
 class PythonRunner(Runner):
-    """Runs a plain object with `choose` and `update`, copied afresh for each run.
+    """Runner of a plain object with `choose` and `update`, which is copied for each run.
 
-    `choose()` or `choose(rng)` returns an arm number; `update(chosen, actual, reward)` learns. `rng` is a NumPy
-    generator of the run's own.
+    `choose()` or `choose(rng)` returns the index of an arm; `update(chosen, actual, reward)` learns. `rng` is the
+    run's own NumPy generator.
     """
 
     def __init__(self, policy: object, population: Population, n_patients: int, grid: Integers) -> None:
@@ -60,7 +62,7 @@ class PythonRunner(Runner):
     def start(
         self, seed: int, runs: range, tables: PatientTables, done: Integers, stop: Integers
     ) -> Callable[[], Tallies]:
-        """Play every run, patient by patient, with the patients every other policy meets."""
+        """Play every run, patient by patient, with the same patients as for every other policy."""
         tallies = Tallies.zeros(len(runs), len(self._grid), self.population.n_arms, 1)
         for row, run in enumerate(runs):
             patients = self.population.patients(seed, run, self._n_patients)
@@ -84,7 +86,7 @@ class PythonRunner(Runner):
         return lambda: tallies
 
     def _asked(self, method: Callable[..., Any], arguments: tuple[Any, ...], t: int, run: int) -> Any:
-        """Call a method of the policy; an exception says which policy raised it, in which line, at which patient."""
+        """Call a method of the policy. An exception reports the policy, the line of code and the patient."""
         try:
             return method(*arguments)
         except (MemoryError, OSError, InputError):

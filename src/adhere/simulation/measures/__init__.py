@@ -1,1 +1,1 @@
-"""Measures of runs, accumulated in memory that does not grow with their number."""
+"""Measures of runs, accumulated in memory that does not grow with the number of runs."""

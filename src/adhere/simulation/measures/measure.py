@@ -1,4 +1,4 @@
-"""From what a block of runs left behind to the quantities whose means are reported."""
+"""Compute from the tallies of a block of runs the quantities whose means are reported."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MEASURES = ("surplus", "realised_surplus", "reward", "regret")
 SHARES = ("worse_than_randomisation", "favours_best_arm")
 LARGEST_LAST_PART = 100
 _ORDER_MATTERS = 8
-_ROUNDING = 1e-12  # of a reward, for each patient: a surplus this small is none
-SURPLUSES = slice(2)  # of the measures
+_ROUNDING = 1e-12  # in rewards per patient: a smaller surplus counts as 0
+SURPLUSES = slice(2)  # columns of the measures
 
 
 class Tallies(NamedTuple):
-    """What a block of runs leaves behind, by run and, where it says so, by point of the grid."""
+    """Totals of a block of runs, by run and, where indicated, by grid point."""
 
     pulls: NDArray[np.int64]  # [run, grid, arm] recommendations so far
     rewards: NDArray[np.float64]  # [run, grid] rewards so far
@@ -31,7 +31,7 @@ class Tallies(NamedTuple):
 
     @staticmethod
     def zeros(n_runs: int, n_grid: int, n_arms: int, n_deciders: int) -> Tallies:
-        """Tallies to be filled."""
+        """Return empty tallies to be filled in."""
         return Tallies(
             np.zeros((n_runs, n_grid, n_arms), np.int64),
             np.zeros((n_runs, n_grid)),
@@ -42,55 +42,60 @@ class Tallies(NamedTuple):
 
 
 def n_last(n_patients: int) -> int:
-    """How many recommendations count as the last: a tenth of the trial, at least 1 and at most 100."""
+    """Return how many recommendations count as the last: a tenth of the trial, at least 1 and at most 100."""
     return max(1, min(LARGEST_LAST_PART, n_patients // 10))
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where each quantity of one policy on one population stands in a row of numbers, one row for each run.
+    """Positions of the quantities of one policy on one population, in a row of numbers for each run.
 
-    Measures and their differences from the reference policy, by point of the grid; the share of each arm
-    among recommendations, by arm and point; the share of decisions of each part of a hybrid; two shares of
-    runs.
+    A row contains, in this order:
+
+    - measures, and their differences from the reference policy, by grid point
+    - each arm's share of the recommendations, by arm and grid point
+    - each component's share of the decisions of a hybrid
+    - two shares of runs
     """
 
     n_grid: int
     n_arms: int
 
     def measure(self, name: str, difference: bool = False) -> slice:
-        """A measure, or its difference from the reference policy's, along the grid."""
+        """Return the columns of a measure along the grid, or of its difference from the reference policy's."""
         if name not in MEASURES:
             raise InputError("measure", name, f"one of {', '.join(MEASURES)}")
         return self._along_grid(MEASURES.index(name) + len(MEASURES) * difference)
 
     def allocation(self, arm: int) -> slice:
-        """An arm's share of the recommendations up to each point of the grid."""
+        """Return the columns of an arm's share of the recommendations up to each grid point."""
         return self._along_grid(2 * len(MEASURES) + arm)
 
     def _along_grid(self, quantity: int) -> slice:
         return slice(quantity * self.n_grid, (quantity + 1) * self.n_grid)
 
     def component(self, index: int) -> int:
-        """The share of decisions one part of a hybrid made."""
+        """Return the column of a component's share of the decisions."""
         return (2 * len(MEASURES) + self.n_arms) * self.n_grid + index
 
     def final(self) -> list[int]:
-        """What each run came to: the measures and the shares of the arms at the end of the trial."""
+        """Return the columns of each run's final values: the measures and the arms' shares at the end of the
+        trial.
+        """
         along = [*map(self.measure, MEASURES), *map(self.allocation, range(self.n_arms))]
         return [where.stop - 1 for where in along]
 
     def allocations(self) -> list[int]:
-        """Each arm's share of the recommendations at every point of the grid, arm by arm."""
+        """Return the columns of each arm's share of the recommendations at every grid point, arm by arm."""
         return [column for arm in range(self.n_arms) for column in range(*self.allocation(arm).indices(2**62))]
 
     def share(self, name: str) -> int:
-        """Whether a run counts towards a share of runs; counted from the end."""
+        """Return the column that says whether a run counts towards a share of runs, counted from the end."""
         return SHARES.index(name) - len(SHARES)
 
 
 def measures(tallies: Tallies, means: Floats) -> list[Floats]:
-    """Surplus, realised surplus, reward and regret, each [run, grid]; `means` is [1 or run, arm]."""
+    """Return surplus, realised surplus, reward and regret, each [run, grid]; `means` is [1 or run, arm]."""
     baseline = means.mean(axis=1, keepdims=True)
     best = means.max(axis=1, keepdims=True)
     surplus = _sum_over_arms(tallies.pulls, means - baseline)
@@ -99,7 +104,9 @@ def measures(tallies: Tallies, means: Floats) -> list[Floats]:
 
 
 def _sum_over_arms(pulls: NDArray[np.int64], each: Floats) -> Floats:
-    """Σ_j pulls_j · each_j. NumPy's sum is slow over so short an axis; from eight on it adds in another order."""
+    """Return Σ_j pulls_j · each_j. NumPy's sum is slow over so short an axis, and uses another order from eight arms
+    on.
+    """
     if pulls.shape[2] >= _ORDER_MATTERS:
         summed: Floats = (pulls * each[:, None, :]).sum(axis=2)
         return summed
@@ -110,15 +117,15 @@ def _sum_over_arms(pulls: NDArray[np.int64], each: Floats) -> Floats:
 
 
 def without_rounding(surplus: Floats, n_patients: float) -> Floats:
-    """Surpluses of runs, 0 where sums of floats left a trace of nothing.
+    """Return the surpluses of runs, with those within rounding error of zero set to 0.
 
-    Whatever looks at single runs (shares, quantiles, runs that are kept) takes these; means do without.
+    It is used wherever single runs matter: for shares, quantiles and stored runs. Means do not need it.
     """
     return np.where(np.abs(surplus) <= _ROUNDING * n_patients, 0.0, surplus)
 
 
 def rows_of_policies(tallies: Sequence[Tallies], means: Floats, grid: Floats, reference: int) -> list[Floats]:
-    """One matrix for each policy, a row for each run and a column for each of `Columns`."""
+    """Return one matrix for each policy, with a row for each run and a column for each of `Columns`."""
     measured = [measures(one, means) for one in tallies]
     best_arms = means == means.max(axis=1, keepdims=True)
     return [
@@ -141,15 +148,15 @@ def _matrix(
     np.divide(tallies.decisions, grid[-1], out=matrix[:, columns.component(0) : -len(SHARES)])
     matrix[:, columns.share("worse_than_randomisation")] = without_rounding(own[0][:, -1], grid[-1]) < 0.0
     most_last = tallies.last_pulls == tallies.last_pulls.max(axis=1, keepdims=True)
-    # Favoured: only best arms lead among the last recommendations.
+    # A best arm is favoured if only best arms lead among the last recommendations.
     matrix[:, columns.share("favours_best_arm")] = ~(most_last & ~best_arms).any(axis=1)
     return matrix
 
 
 def pooled_rows(matrices: Sequence[Floats], n_grid: int, n_patients: int) -> Floats:
-    """One policy on several populations, averaged run by run: measures and differences, then the shares of runs.
+    """Return the rows of one policy averaged over populations: measures and differences, then the shares of runs.
 
-    Run r of every population has the same random numbers, so only the runs' own averages show their true spread.
+    Run r uses the same random numbers in every population, so only averages within each run show the true spread.
     """
     n_measures = 2 * len(MEASURES) * n_grid
     average: Floats = np.mean([matrix[:, :n_measures] for matrix in matrices], axis=0)

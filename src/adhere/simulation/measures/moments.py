@@ -1,4 +1,4 @@
-"""Mean and spread of many numbers at once, merged over blocks of runs in a fixed order."""
+"""Mean and spread of many quantities at once, merged over blocks of runs in a fixed order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class EqualArrays:
-    """Two values of one class are equal if all their fields are, arrays as a whole."""
+    """Base of classes whose values are equal if all their fields are equal, including arrays."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -23,7 +23,7 @@ class EqualArrays:
 
 @dataclass(frozen=True, eq=False)
 class Moments(EqualArrays):
-    """How many runs, the mean of each quantity over them, and the sum of squared deviations from it."""
+    """Number of runs, mean of each quantity over them, and sum of squared deviations from the mean."""
 
     n: int
     mean: Floats
@@ -31,13 +31,13 @@ class Moments(EqualArrays):
 
     @staticmethod
     def of(rows: Floats) -> Moments:
-        """The moments of a block: one row for each run, one column for each quantity."""
+        """Return the moments of a block: one row for each run, one column for each quantity."""
         mean = rows.mean(axis=0)
         return Moments(len(rows), mean, ((rows - mean) ** 2).sum(axis=0))
 
     @staticmethod
     def of_blocks(rows: Floats, size: int) -> list[Moments]:
-        """The moments of consecutive blocks of a size; the last one may be shorter."""
+        """Return the moments of consecutive blocks of a given size. The last block may be shorter."""
         whole = len(rows) // size
         blocks = rows[: whole * size].reshape(whole, size, rows.shape[1])
         means = blocks.mean(axis=1)
@@ -46,7 +46,7 @@ class Moments(EqualArrays):
         return [*moments, Moments.of(rows[whole * size :])] if whole * size < len(rows) else moments
 
     def merge(self, later: Moments) -> Moments:
-        """The moments of this block and a later one together (Chan, Golub & LeVeque, 1983)."""
+        """Return the moments of this block and a later one together (Chan, Golub & LeVeque, 1983)."""
         n = self.n + later.n
         difference = later.mean - self.mean
         mean = self.mean + difference * (later.n / n)
@@ -54,14 +54,14 @@ class Moments(EqualArrays):
         return Moments(n, mean, deviations)
 
     def standard_error(self) -> Floats:
-        """The Monte Carlo standard error of each mean; NaN for a single run."""
+        """Return the Monte Carlo standard error of each mean, or NaN for a single run."""
         if self.n < 2:
             return np.full_like(self.mean, np.nan)
         error: Floats = np.sqrt(self.deviations / (self.n - 1) / self.n)
         return error
 
     def estimate(self, column: int) -> Estimate:
-        """One quantity's mean with its interval.
+        """Return the mean of one quantity, with its interval.
 
         >>> Moments.of(np.array([[1.0], [3.0]])).estimate(0)
         Estimate(mean=2.0, se=1.0, low=0.04003601545994..., high=3.95996398454005...)
@@ -73,7 +73,7 @@ class Moments(EqualArrays):
         return Estimate(mean, error, mean - Z95 * error, mean + Z95 * error)
 
     def mean_share(self, column: int) -> Estimate:
-        """The mean of a quantity that is a share, whose interval is from 0 to 1."""
+        """Return the mean of a quantity that is a share, with an interval clipped to [0, 1]."""
         one = self.estimate(column)
         if one.low is None or one.high is None:
             return one

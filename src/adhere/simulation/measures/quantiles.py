@@ -17,16 +17,15 @@ _RATIO = (1.0 + ACCURACY) / (1.0 - ACCURACY)
 _SMALLEST, _LARGEST = 1e-6, 1e9
 _BUCKETS = math.ceil(math.log(_LARGEST / _SMALLEST) / math.log(_RATIO))
 N_BUCKETS = 2 * _BUCKETS + 1
-MAX_VALUES = 1000  # that a `Spread` keeps
+MAX_VALUES = 1000  # the largest number of values that a `Spread` stores
 
 
 @dataclass(frozen=True, eq=False)
 class QuantileSketch(EqualArrays):
-    """Counts in buckets whose bounds grow by 1%, on both sides of zero: any quantile to within 0.5% of itself.
+    """Counts in buckets whose bounds grow by 1% on both sides of zero; quantiles are accurate to 0.5% of their value.
 
-    The lowest and the highest value are kept as they are.
-
-    Values below 10⁻⁶ in size count as zero. Sketches of separate runs add up exactly, in any order.
+    The lowest and the highest value are stored exactly. Values below 10⁻⁶ in size count as zero. Sketches of separate
+    runs add up exactly, in any order.
 
     Reference: Masson, Rim & Lee (2019), "DDSketch: a fast and fully-mergeable quantile sketch".
 
@@ -39,7 +38,7 @@ class QuantileSketch(EqualArrays):
     highest: float
 
     def used(self) -> tuple[NDArray[np.int16], NDArray[np.int64], float, float]:
-        """What `from_used` takes. It is small: most buckets are empty."""
+        """Return the arguments of `from_used`, which are small because most buckets are empty."""
         used = np.flatnonzero(self.counts)
         return used.astype(np.int16), self.counts[used], self.lowest, self.highest
 
@@ -48,14 +47,14 @@ class QuantileSketch(EqualArrays):
 
     @staticmethod
     def from_used(used: Any, n_each: Any, lowest: float, highest: float) -> QuantileSketch:
-        """The sketch with so many values in each of the buckets used."""
+        """Return the sketch with `n_each` values in each of the used buckets."""
         counts = np.zeros(N_BUCKETS, np.int64)
         counts[used] = n_each
         return QuantileSketch(counts, lowest, highest)
 
     @staticmethod
     def of(values: ArrayLike) -> QuantileSketch:
-        """The sketch of some values."""
+        """Return the sketch of some values."""
         array = np.asarray(values, dtype=np.float64)
         size = np.clip(np.abs(array), _SMALLEST, _LARGEST)
         bucket = np.ceil(np.log(size / _SMALLEST) / math.log(_RATIO)).astype(np.int64)
@@ -64,12 +63,12 @@ class QuantileSketch(EqualArrays):
         return QuantileSketch(counts, float(array.min()), float(array.max()))
 
     def merge(self, other: QuantileSketch) -> QuantileSketch:
-        """The sketch of both sets of values."""
+        """Return the sketch of both sets of values."""
         lowest, highest = min(self.lowest, other.lowest), max(self.highest, other.highest)
         return QuantileSketch(self.counts + other.counts, lowest, highest)
 
     def quantile(self, q: float) -> float:
-        """The value below which a share q of the runs lies."""
+        """Return the value below which a share q of the runs lies."""
         if not isinstance(q, (int, float, np.integer, np.floating)) or not 0.0 <= q <= 1.0:
             raise InputError("q", q, "a number from 0 to 1")
         rank = q * (int(self.counts.sum()) - 1)
@@ -81,9 +80,9 @@ class QuantileSketch(EqualArrays):
 
 @dataclass(frozen=True, eq=False)
 class Spread(EqualArrays):
-    """How often each value occurs; where more than `MAX_VALUES` do, none is kept, and the sketch knows them to 0.5%.
+    """Number of occurrences of each value. If there are more than `MAX_VALUES` values, only a sketch is stored.
 
-    Those of separate trials add up, in any order.
+    The sketch is accurate to 0.5%. Spreads of separate trials add up, in any order.
 
     >>> spread = Spread.of(np.array([84.0, 24.0])).merge(Spread.of(np.array([84.0])))
     >>> spread.values.tolist(), spread.counts.tolist()
@@ -96,11 +95,11 @@ class Spread(EqualArrays):
 
     @staticmethod
     def of(values: NDArray[np.float64]) -> Spread:
-        """That of some trials."""
+        """Return the spread of some trials' values."""
         return _few(*np.unique(values, return_counts=True), QuantileSketch.of(values))
 
     def merge(self, other: Spread) -> Spread:
-        """That of both."""
+        """Return the spread of both sets of trials."""
         sketch = self.sketch.merge(other.sketch)
         if not (self.is_exact and other.is_exact):
             return Spread(np.zeros(0), np.zeros(0, np.int64), sketch)
@@ -111,7 +110,7 @@ class Spread(EqualArrays):
 
     @property
     def is_exact(self) -> bool:
-        """Whether every value was kept."""
+        """Whether every value was stored."""
         return len(self.values) > 0
 
 

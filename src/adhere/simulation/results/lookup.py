@@ -1,4 +1,4 @@
-"""Lookup of one result among many, and what lists of results have in common."""
+"""Base of lists of results, and lookup of one result among many."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     import polars
 
 T = TypeVar("T")
-_MAX_LINES, _LINE_WIDTH = 10, 100  # of `repr`
+_MAX_LINES, _LINE_WIDTH = 10, 100  # limits of `repr`
 
 
 def index_of(field: str, wanted: object, spellings: Sequence[str], names: Sequence[Sequence[str]]) -> int:
-    """The index of what a user means: given as an index, or as text, by any of the names of each.
+    """Return the index of the item that a user named by its index or by any of its names.
 
-    `spellings` are the texts that `wanted` may be known by, the plainest first.
+    `spellings` are the texts by which `wanted` may be known, the plainest first.
     """
     if is_integer(wanted):
         if not -len(names) <= wanted < len(names):
@@ -33,7 +33,7 @@ def index_of(field: str, wanted: object, spellings: Sequence[str], names: Sequen
 
 
 class ResultList(Generic[T]):
-    """Results in a fixed order, with frames of polars and of pandas."""
+    """Base of lists of results in a fixed order."""
 
     def _results(self) -> Sequence[T]:
         raise NotImplementedError
@@ -45,7 +45,7 @@ class ResultList(Generic[T]):
         return iter(self._results())
 
     def _in_short(self, title: str, lines: Sequence[str], more: str) -> str:
-        """A `repr` of a title and a line for each result, if they are few."""
+        """Return a `repr` of a title and a line for each result; with many results, only the first ones."""
         n_shown = len(lines) if len(lines) < _MAX_LINES else _MAX_LINES - 2
         shown = [f"{type(self).__name__}: {title}", *(f"  {line}" for line in lines[:n_shown])]
         if n_shown < len(lines):
@@ -54,14 +54,14 @@ class ResultList(Generic[T]):
 
 
 class HasFrame:
-    """Something with a frame of polars, and therefore of pandas."""
+    """Base of classes with a polars frame, and therefore a pandas frame."""
 
     def to_polars(self) -> polars.DataFrame:
-        """A frame of polars."""
+        """Return a polars frame."""
         raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
-        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        """Return the frame of `to_polars` as a pandas frame (extra `pandas`)."""
         from adhere.frames import as_pandas
 
         return as_pandas(self.to_polars())

@@ -1,4 +1,4 @@
-"""One policy on one population: every measure, over all runs and along the trial."""
+"""Outcome of one policy on one population: every measure, over all runs and along the trial."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +29,7 @@ class Config:
 
     @property
     def size(self) -> str:
-        """How many runs of how many patients, in words."""
+        """Number of runs and patients, and the seed, in words."""
         return f"{counted(self.n_runs, 'run')} of {counted(self.n_patients, 'patient')}, seed {self.seed}"
 
 
@@ -46,11 +46,11 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One policy on one population.
+    """Outcome of one policy on one population.
 
-    `resolved` is the policy with the numbers it left open settled; `source` credits whoever collected the data.
-    `arm_order` says which arm is the control and what decided the order of arms, where that matters; `best_arm` is
-    the arm that is best to recommend, if it is the same in all runs.
+    `resolved` is the policy with all its open numbers filled in. `source` credits the source of the data. `arm_order`
+    says which arm is the control and what decided the order of the arms, if that matters. `best_arm` is the best arm
+    to recommend, if it is the same in all runs.
     """
 
     policy: str
@@ -69,7 +69,7 @@ class Outcome:
         return f"Outcome: {self.in_short()}"
 
     def in_short(self) -> str:
-        """The population, the policy, and its final surplus and regret, in a line."""
+        """Return one line with the population, the policy, and its final surplus and regret."""
         return f"{self.population}, {self.policy}: surplus {self.surplus}, regret {self.regret.mean:.4g}"
 
     @property
@@ -101,29 +101,31 @@ class Outcome:
 
     @property
     def best_arm_surplus(self) -> float:
-        """Expected surplus of always choosing the best arm, whose regret is 0; the same for all policies."""
+        """Expected surplus of always choosing the best arm, which has regret 0; the same for all policies."""
         return self.surplus.mean + self.regret.mean
 
     def best_arm_surplus_trajectory(self) -> Floats:
-        """The surplus of always choosing the best arm, along the grid of t."""
+        """Return the surplus of always choosing the best arm, along the grid of t."""
         best: Floats = self.trajectory("surplus").mean + self.trajectory("regret").mean
         return best
 
     def difference(self, measure: str = "surplus") -> Estimate:
-        """The measure minus the reference policy's on the same patients, with a paired standard error."""
+        """Return the measure minus the reference policy's on the same patients, with a paired standard error."""
         return self._final(measure, difference=True)
 
     def quantile(self, q: float) -> float:
-        """A quantile over runs of the final surplus, to within 0.5% of itself; `keep_runs` allows exact ones."""
+        """Return a quantile over runs of the final surplus, accurate to 0.5% of its value; `keep_runs` allows exact
+        ones.
+        """
         return self.sketch.quantile(q)
 
     def quantiles(self) -> dict[str, float]:
-        """Five quantiles of the final surplus, by their names in tables: `surplus_q05` and others."""
+        """Return five quantiles of the final surplus by their column names: `surplus_q05` and others."""
         return {f"surplus_q{percent:02}": self.quantile(percent / 100) for percent in QUANTILES}
 
     @property
     def worse_than_randomisation(self) -> Estimate:
-        """Share of runs whose surplus is negative."""
+        """Share of runs with a negative surplus."""
         return self._share_of_runs("worse_than_randomisation")
 
     @property
@@ -133,27 +135,29 @@ class Outcome:
 
     @property
     def allocation(self) -> dict[str, Estimate]:
-        """Each arm's share of the recommendations."""
+        """Share of the recommendations that each arm received."""
         return {arm: self.moments.mean_share(self._columns.allocation(i).stop - 1) for i, arm in enumerate(self.arms)}
 
     @property
     def experts(self) -> dict[str, Estimate]:
-        """Each part's share of the decisions, for a hybrid; empty for a learner."""
+        """Share of the decisions that each component of a hybrid made; empty for a learner."""
         if len(self.components) < 2:
             return {}
         return {name: self.moments.mean_share(self._columns.component(i)) for i, name in enumerate(self.components)}
 
     def _share_of_runs(self, name: str) -> Estimate:
-        """With Wilson's interval: the share itself and the ends are from 0 to 1. Of pooled shares it is too wide."""
+        """Return a share of runs with Wilson's interval, which lies within [0, 1]. For pooled shares it is too
+        wide.
+        """
         one, n_runs = self.moments.estimate(self._columns.share(name)), self.moments.n
         return one if one.se is None else Estimate(one.mean, one.se, *wilson(one.mean * n_runs, n_runs))
 
     def trajectory(self, measure: str = "surplus", difference: bool = False) -> Trajectory:
-        """A measure, or its difference from the reference policy's, along the grid of t."""
+        """Return a measure along the grid of t, or its difference from the reference policy's."""
         return self._along(self._columns.measure(measure, difference))
 
     def allocation_trajectory(self, arm: str) -> Trajectory:
-        """An arm's share of the recommendations up to each point of the grid."""
+        """Return an arm's share of the recommendations up to each grid point."""
         if arm not in self.arms:
             raise InputError("arm", arm, nearest(str(arm), self.arms))
         share = self._along(self._columns.allocation(self.arms.index(arm)))
@@ -164,7 +168,7 @@ class Outcome:
         return Trajectory(np.array(self.grid), mean, error, mean - Z95 * error, mean + Z95 * error)
 
     def to_json(self) -> dict[str, Any]:
-        """The final figures as plain data."""
+        """Return the final numbers as plain data."""
         return {
             "policy": self.policy,
             "resolved_policy": self.resolved,

@@ -1,4 +1,4 @@
-"""What a simulation found."""
+"""Result of a simulation."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class SimulationResult(ResultList[Outcome]):
 
     @property
     def runs(self) -> Runs:
-        """What each run came to, if `simulate` was told to keep it."""
+        """Final values of each run, if `simulate` was called with `keep_runs=True`."""
         if self.kept_runs is None:
             sentence = "the runs were not kept: simulate(…, keep_runs=True)"
             raise InputError("runs", None, "keep_runs=True", sentence)
         return self.kept_runs
 
     def __getitem__(self, key: object) -> Outcome:
-        """The outcome at a place, or `result[population, policy]`: values, any texts that mean them, or a place."""
+        """Return the outcome at an index, or for `result[population, policy]`, each given by value, text or index."""
         if is_integer(key):
             return self.outcomes[index_of("outcome", key, (), [()] * len(self))]
         if not isinstance(key, tuple) or len(key) != 2:
@@ -134,20 +134,24 @@ class SimulationResult(ResultList[Outcome]):
         return html_table(self.config, self.outcomes)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """One object for each outcome, with the configuration. The seed is a string: JSON readers may round it."""
+        """Return one object for each outcome, with the configuration. The seed is text, since JSON readers may round
+        it.
+        """
         config = {name: value for name, value in vars(self.config).items() if name != "grid"}
         return [{**outcome.to_json(), **config, "seed": str(self.config.seed)} for outcome in self.outcomes]
 
     def summary(self, width: int = 80) -> str:
-        """A plain table of surplus, its difference from the reference, regret and allocation, and what they are."""
+        """Return a plain table of surplus, difference from the reference, regret and allocation, with
+        explanations.
+        """
         from adhere.simulation.results.result_table import result_table
 
         return result_table(self.config, self.outcomes, width)
 
     def plot(self, notes: Sequence[str] = ()) -> Figure:
-        """The surplus along the trial and the quantiles of its final value, as a figure of matplotlib.
+        """Plot the surplus along the trial and the quantiles of its final value, and return a matplotlib figure.
 
-        A notebook shows it; `plot().savefig("surplus.png")` keeps it. `notes` go under it.
+        A notebook shows the figure, and `plot().savefig("surplus.png")` saves it. `notes` are printed below it.
         """
         try:
             import matplotlib  # noqa: F401
@@ -160,22 +164,22 @@ class SimulationResult(ResultList[Outcome]):
         return surplus_plot(self.config, self.outcomes, notes)
 
     def to_polars(self, *, final: bool = False) -> polars.DataFrame:
-        """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high.
+        """Return every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high.
 
-        With `final`, a row for each population and policy instead: what each measure came to, and how runs spread.
+        With `final`, return a row for each population and policy instead, with final values and their spread.
         """
         from adhere.simulation.results.result_frames import along_trial, final_figures
 
         return final_figures(self.outcomes) if final else along_trial(self.outcomes)
 
     def to_pandas(self, *, final: bool = False) -> pandas.DataFrame:
-        """What `to_polars` gives, as a frame of pandas (extra `pandas`)."""
+        """Return the frame of `to_polars` as a pandas frame (extra `pandas`)."""
         from adhere.frames import as_pandas
 
         return as_pandas(self.to_polars(final=final))
 
     def save(self, folder: str | Path) -> None:
-        """Write `result.parquet`, `result.json` and, of runs that were kept, `runs.parquet`, all or nothing."""
+        """Write `result.parquet`, `result.json` and, if runs were kept, `runs.parquet`. All are written, or none."""
         from adhere.simulation.results.result_files import save  # loads polars
 
         runs = None if self.kept_runs is None else self.kept_runs.to_polars()
@@ -183,7 +187,7 @@ class SimulationResult(ResultList[Outcome]):
 
     @staticmethod
     def load(folder: str | Path) -> SimulationResult:
-        """What `save` wrote, to the bit."""
+        """Return the result that `save` wrote, equal to the last bit."""
         from adhere.simulation.results.result_files import load
 
         config, described, table = load(Path(folder))
@@ -193,7 +197,7 @@ class SimulationResult(ResultList[Outcome]):
 
 
 def _canonical(policy: object) -> str:
-    """The text that a policy is known by; a name that is no policy's, as that of a plain object, is left as it is."""
+    """Return the canonical text of a policy. Other names, such as a plain object's, are returned unchanged."""
     try:
         return str(policy if isinstance(policy, Policy) else parse_policy(str(policy)))
     except InputError:

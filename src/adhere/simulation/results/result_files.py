@@ -1,4 +1,4 @@
-"""Simulation results on disk: numbers as Parquet, everything else as JSON, equal to the bit when read back."""
+"""Simulation results on disk: numbers as Parquet, everything else as JSON; reading restores every bit."""
 
 import hashlib
 import json
@@ -16,13 +16,13 @@ from adhere.simulation.measures.quantiles import QuantileSketch
 _FORMAT = 1
 _SCHEMA = {"outcome": polars.Int32, "kind": polars.String, "column": polars.Int64, "value": polars.Float64}
 _TEXTS = ("policy", "resolved", "population", "source", "arms", "components")
-_LATER_TEXTS = ("arm_order", "best_arm")  # at first there were none
+_LATER_TEXTS = ("arm_order", "best_arm")  # missing in older files
 NUMBERS, RUNS, REST = "result.parquet", "runs.parquet", "result.json"
 _NEW = ".new"
 
 
 def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]], runs: polars.DataFrame | None) -> None:
-    """Write a result's configuration and outcomes, as their fields, into a folder, and its runs if they were kept."""
+    """Write a result's configuration and outcomes (as their fields) into a folder, and its runs if they were kept."""
     folder.mkdir(parents=True, exist_ok=True)
     frames, described = [], []
     for index, outcome in enumerate(outcomes):
@@ -41,13 +41,13 @@ def save(folder: Path, config: dict[str, Any], outcomes: list[dict[str, Any]], r
             table.write_parquet(Path(scratch) / name)
             digests[name] = _digest(Path(scratch) / name)
         rest = Path(scratch) / REST
-        # The seed is text: a reader of JSON may hold whole numbers up to 2**53 only.
+        # The seed is text, since a JSON reader may only support whole numbers up to 2**53.
         written = {**config, "seed": str(config["seed"])}
         named = {"numbers": digests[NUMBERS], "runs": digests.get(RUNS)}
         document = {"format": _FORMAT, **named, "config": written, "outcomes": described}
         rest.write_text(json.dumps(document, indent=1), encoding="utf-8")
-        # The second step is the one that counts: before it the old result is read, after it the new one, since
-        # `load` takes whichever numbers the document names.
+        # The second replacement decides: before it `load` reads the old result, after it the new one, because `load`
+        # takes the numbers that the document names.
         for name in tables:
             (Path(scratch) / name).replace(folder / f"{name}{_NEW}")
         rest.replace(folder / REST)
@@ -63,7 +63,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], polars.Dat
     numbers = _read_table(folder, NUMBERS, document["numbers"])
     table = numbers.partition_by("outcome", "kind", as_dict=True)
     config = document["config"]
-    config |= {"grid": tuple(config["grid"]), "seed": int(config["seed"])}  # the seed was a number at first
+    config |= {"grid": tuple(config["grid"]), "seed": int(config["seed"])}  # in older files the seed is a number
     outcomes = []
     for index, stored in enumerate(document["outcomes"]):
         rows = {kind: own for (i, kind), own in table.items() if i == index}
@@ -80,7 +80,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], polars.Dat
                 "sketch": QuantileSketch.from_used(used, n_each, *stored["surplus_range"]),
             }
         )
-    runs = document.get("runs")  # at first there were none
+    runs = document.get("runs")  # missing in older files
     return config, outcomes, None if runs is None else _read_table(folder, RUNS, runs)
 
 

@@ -12,7 +12,7 @@ from adhere.simulation.results.outcome import Outcome
 
 
 def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
-    """Every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high."""
+    """Return every measure along the grid as a long table: population, policy, measure, t, mean, se, low, high."""
     frames = []
     for one, difference, measure in product(outcomes, (False, True), MEASURES):
         name = f"{measure}_difference" if difference else measure
@@ -23,7 +23,9 @@ def along_trial(outcomes: Sequence[Outcome]) -> polars.DataFrame:
 
 
 def final_figures(outcomes: Sequence[Outcome]) -> polars.DataFrame:
-    """A row for each outcome: measures, surplus difference, shares of runs, quantiles, best arm, each arm's share."""
+    """Return a row for each outcome: measures, surplus difference, shares of runs, quantiles, best arm,
+    allocation.
+    """
     rows = []
     for one in outcomes:
         row: dict[str, object] = {"population": one.population, "policy": one.policy}
@@ -45,7 +47,7 @@ def _columns(name: str, one: Estimate) -> dict[str, float | None]:
 def labelled(
     names: Sequence[str], labels: Sequence[tuple[str, ...]], columns: Sequence[Mapping[str, Any] | Sequence[Any]]
 ) -> polars.DataFrame:
-    """A frame of several tables, one below the other, with labels in their first columns; columns may differ."""
+    """Return a frame of several tables below each other, with labels in the first columns; columns may differ."""
     kinds = [polars.Enum(list(dict.fromkeys(own))) for own in zip(*labels, strict=True)]
     frames = []
     for own, table in zip(labels, columns, strict=True):

@@ -1,4 +1,4 @@
-"""What a simulation found, as a table: of plain text, or for a notebook."""
+"""Tables of a simulation's result: in plain text, or for a notebook."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -10,7 +10,7 @@ from adhere.report.text_table import fits, paragraph, policy_lines, text_tables
 from adhere.simulation.results.outcome import Config, Outcome
 
 _MOST_ARMS = 10
-BEST = "always the best arm"  # the line that policies are to come near to
+BEST = "always the best arm"  # the upper limit for policies
 _MEASURES = (
     "surplus: expected reward above uniform randomisation, summed over a trial; regret: expected reward lost against"
     " always choosing the best arm"
@@ -20,16 +20,19 @@ EXPLANATION = (
     " of runs stay below (to within 0.5%). [low, high]: 95% Monte Carlo interval of a mean over simulated runs (more"
     " runs narrow it), not between patients."
 )
-_LEFT, _BROKEN = ("population", "policy", "allocation"), ("policy", "allocation")  # columns of text; long ones
-_GLUE = "\N{NO-BREAK SPACE}"  # within an arm's share, which is not broken
+_LEFT, _BROKEN = (
+    ("population", "policy", "allocation"),
+    ("policy", "allocation"),
+)  # text columns; those that wrap
+_GLUE = "\N{NO-BREAK SPACE}"  # within an arm's share, which must not wrap
 Columns = dict[str, list[str]]
 
 
 def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -> str:
-    """Surplus, its difference from the reference, regret, shares of runs and allocation, by population and policy.
+    """Return surplus, difference from the reference, regret, shares of runs and allocation, by population and policy.
 
-    Every population has the same columns, and every policy a row. Where policies are too long for that, rows have
-    their numbers, which a list explains; where allocations are, they have a table of their own.
+    All populations have the same columns, with one row per policy. If the policies are too long, rows are numbered,
+    and a list explains the numbers. If the allocations are too long, they get a table of their own.
     """
     groups = by_population(outcomes)
     policies = [one.policy for one in groups[0]]
@@ -60,7 +63,7 @@ def result_table(config: Config, outcomes: Sequence[Outcome], width: int = 80) -
 
 
 def _arm_orders(groups: Sequence[Sequence[Outcome]]) -> list[str]:
-    """For each population where it matters, name the control and what decided the order of arms."""
+    """Return a line for each population whose arm order matters: its control, and what decided the order."""
     return [f"{one.population}: {one.arm_order}" for one, *_ in groups if one.arm_order]
 
 
@@ -70,18 +73,18 @@ def _best_line(outcomes: Sequence[Outcome]) -> str:
 
 
 def _best(outcomes: Sequence[Outcome]) -> str:
-    """The surplus of always choosing the best arm, with as many digits as those of the policies."""
+    """Return the surplus of always choosing the best arm, with as many digits as the policies' surpluses."""
     best = Estimate(outcomes[0].best_arm_surplus, None, None, None)
     return estimate_texts([best], digits=digits_of([one.surplus for one in outcomes]))[0]
 
 
 def _rows(columns: Columns) -> list[list[str]]:
-    """The rows of a table, the headings first."""
+    """Return the rows of a table, headings first."""
     return [list(columns), *map(list, zip(*columns.values(), strict=True))]
 
 
 def _numbered(policies: Sequence[str], width: int) -> str:
-    """The policies by their numbers, a long one on several lines."""
+    """Return the numbered list of policies; long policies take several lines."""
     wide = len(str(len(policies)))
     lines = ["policies"]
     for number, policy in enumerate(policies, 1):
@@ -100,12 +103,12 @@ def _introduction(config: Config, n_policies: int) -> str:
 
 
 def explanation(config: Config) -> str:
-    """Explain the numbers in a table; a single run has neither intervals nor shares of runs."""
+    """Return the explanation of a table's numbers; a single run has neither intervals nor shares of runs."""
     return EXPLANATION if config.n_runs > 1 else f"{_MEASURES}."
 
 
 def by_population(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """The outcomes of each population, in the order given; two that share a name stay apart."""
+    """Return the outcomes of each population, in order; two populations with the same name stay separate."""
     groups: list[list[Outcome]] = []
     for outcome in outcomes:
         last = groups[-1] if groups else []
@@ -118,7 +121,7 @@ def by_population(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
 
 
 def _columns(outcomes: Sequence[Outcome], config: Config) -> Columns:
-    """The columns of numbers by their names."""
+    """Return the columns of numbers, by name."""
     surpluses = [one.surplus for one in outcomes]
     columns = {"surplus": estimate_texts(surpluses)}
     if len(outcomes) > 1:
@@ -143,7 +146,7 @@ def _share(share: float) -> str:
 
 
 def _allocation(outcome: Outcome) -> str:
-    """Each arm's share; of very many arms, those recommended most."""
+    """Return each arm's share, or those of the most recommended arms if there are many."""
     every = [(arm, share.mean) for arm, share in outcome.allocation.items()]
     shown = every if len(every) <= _MOST_ARMS else sorted(every, key=lambda one: -one[1])[:_MOST_ARMS]
     names = quoted(arm for arm, _ in shown)
@@ -153,7 +156,7 @@ def _allocation(outcome: Outcome) -> str:
 
 
 def html_table(config: Config, outcomes: Sequence[Outcome]) -> str:
-    """The same for a notebook: a row for each population and policy, and what the numbers are."""
+    """Return the table for a notebook: a row for each population and policy, and an explanation of the numbers."""
     rows: list[dict[str, str]] = []
     groups = by_population(outcomes)
     for group in groups:

@@ -1,4 +1,4 @@
-"""What each run of a simulation came to, where a user wants it kept."""
+"""Values of each run of a simulation, for users who want to keep them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OutcomeRuns(EqualArrays):
-    """The runs of one policy on one population: [measure or share of an arm, run]."""
+    """The runs of one policy on one population, as an array [measure or share of an arm, run]."""
 
     population: str
     policy: str
@@ -29,14 +29,14 @@ class OutcomeRuns(EqualArrays):
 
     @property
     def columns(self) -> dict[str, Floats]:
-        """The numbers of all runs by what they are."""
+        """The numbers of all runs, by column name."""
         names = [*MEASURES, *(f"allocation_{arm}" for arm in self.arms)]
         return dict(zip(names, self.numbers, strict=True))
 
 
 @dataclass(frozen=True, repr=False)
 class Runs(HasFrame):
-    """Each run's final surplus, realised surplus, reward, regret and allocation, of every policy and population."""
+    """Final surplus, realised surplus, reward, regret and allocation of each run, for every policy and population."""
 
     by_outcome: tuple[OutcomeRuns, ...]
 
@@ -50,11 +50,13 @@ class Runs(HasFrame):
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take; a table of them takes as much again."""
+        """Memory that the runs take, in bytes. A table of them takes the same again."""
         return sum(one.numbers.nbytes for one in self.by_outcome)
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each population, policy and run: population, policy, run, measures, `allocation_ARM` by arm."""
+        """Return a row for each population, policy and run: population, policy, run, measures, `allocation_ARM` by
+        arm.
+        """
         from adhere.simulation.results.result_frames import labelled
 
         whose = [(one.population, one.policy) for one in self.by_outcome]
@@ -63,7 +65,7 @@ class Runs(HasFrame):
 
     @staticmethod
     def from_polars(table: polars.DataFrame, outcomes: Sequence[Outcome], n_runs: int) -> Runs:
-        """What `to_polars` gave for these outcomes."""
+        """Return the runs from the frame that `to_polars` returned for these outcomes."""
         found = []
         for number, one in enumerate(outcomes):
             rows = table.slice(number * n_runs, n_runs)

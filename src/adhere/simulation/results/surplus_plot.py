@@ -1,4 +1,4 @@
-"""The surplus of a simulation along the trial, drawn: a panel for each population, a line for each policy."""
+"""Plot of a simulation's surplus along the trial: a panel for each population, a line for each policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 def trajectory_rows(outcome: Outcome) -> list[dict[str, float]]:
-    """The surplus after t patients, as rows of a table; before the first patient it is 0."""
+    """Return the surplus after t patients as rows of a table; before the first patient it is 0."""
     along = outcome.trajectory()
     points = zip(along.t, along.mean, along.se, along.low, along.high, strict=True)
     start = {"t": 0, "mean": 0.0, "se": 0.0, "low": 0.0, "high": 0.0}
@@ -25,9 +25,9 @@ def trajectory_rows(outcome: Outcome) -> list[dict[str, float]]:
 
 
 def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[str] = ()) -> Figure:
-    """Mean surplus after t patients with its 95% interval, and beside it the quantiles over runs of the final one.
+    """Plot the mean surplus after t patients with its 95% interval, and the quantiles over runs of its final value.
 
-    Zero is uniform randomisation; a broken grey line is always choosing the best arm.
+    Zero is uniform randomisation. A dashed grey line shows always choosing the best arm.
     """
     import matplotlib
     import polars
@@ -62,13 +62,13 @@ def surplus_plot(config: Config, outcomes: Sequence[Outcome], notes: Sequence[st
             ends=polars.DataFrame(ends) if config.n_runs > 1 else None,
             best=polars.DataFrame(best),
         )
-    # A notebook asks for it. Its own way of showing figures needs pyplot, which keeps them all.
+    # Used by notebooks. Their own way to show figures needs pyplot, which keeps every figure in memory.
     figure._repr_png_ = lambda: plot_file(figure, ".png")  # type: ignore[attr-defined]
     return figure
 
 
 def plot_file(figure: Figure, suffix: str) -> bytes:
-    """The contents of a file with the plot, of the kind its suffix says: .png, .svg or .pdf."""
+    """Return the content of a file with the plot; the suffix selects the format: .png, .svg or .pdf."""
     import matplotlib
 
     with matplotlib.rc_context(SETTINGS):
