@@ -2,9 +2,9 @@
 
     python -m benchmarks.mediated_thompson [families] [arms] [refuting] [stroke] [--device cuda]
 
-prints the tables of docs/past-the-paper.md (all of them if none is named). The populations follow the arena's laws
-but have a seed of their own: defaults are chosen here, and judged there. On two cores it plays 200 populations of
-each family, in some minutes; on a GPU the 4,000 of the page.
+prints tables, all of them if none is named. docs/explanation/what-taken-is-worth.md shows a part of them. The
+populations follow the arena's laws, with a seed of their own: defaults are chosen here and judged there. On two cores
+it plays 200 populations of each family in some minutes; on a GPU it plays the 4,000 of the page.
 """
 
 from __future__ import annotations

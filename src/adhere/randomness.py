@@ -5,7 +5,7 @@ Each run has its own 128-bit key, and each random word is a keyed mix of a 64-bi
 be derived again on its own, and no two (decision, purpose, draw) of a run ever share a counter.
 
 The mixer is Pelle Evensen's `rrxmrrxmsx_0`, built for low-entropy counters, with the second half of the key
-added between its two multiplications. `docs/randomness.md` says how it was tested.
+added between its two multiplications. `docs/explanation/randomness.md` says how it was tested.
 
 The functions are plain scalar code: Numba compiles them into every kernel, and NumPy runs the same
 definitions elementwise on arrays of counters.
