@@ -27,7 +27,7 @@ extensions = [
 _OLD_PAGES = [
     page.name for page in Path(__file__).parent.glob("*.md") if page.stem not in ("index", "what-adhere-does-not-do")
 ]
-exclude_patterns = [*_OLD_PAGES, "internals", "_build", "_ext", "examples", "jupyter_execute"]
+exclude_patterns = [*_OLD_PAGES, "_build", "_ext", "examples", "jupyter_execute"]
 templates_path = ["_templates"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r".*")]  # types in numpydoc's prose are no links; links in MyST are checked by MyST

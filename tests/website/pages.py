@@ -20,7 +20,7 @@ MACHINE_PAGES = [
         "cards/runbook.md",
     )
 ]
-_MADE = ("_build", "_ext", "_templates", "examples", "generated", "jupyter_execute", "internals")
+_MADE = ("_build", "_ext", "_templates", "examples", "generated", "jupyter_execute")
 _BLOCK = re.compile(r"^(`{3,}|:{3,})(.*?)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 _CAPTION = re.compile(r"\A:caption: (\S+\.\w+)\n\n")
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
