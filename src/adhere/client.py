@@ -34,12 +34,79 @@ _OWN_ERRORS = {
 
 
 class Client(adhere_client.Client):
-    """`adhere_client.Client`, which describes it; what it refuses can be caught as `adhere.InputError` too."""
+    """Client of a service, for programs that block until a response arrives.
+
+    The methods are those of `adhere_client.Client`. Refused values can also be caught as `InputError`, `UnknownError`
+    and `ConflictError` of adhere.
+
+    Parameters
+    ----------
+    url : str
+        Address of the service, such as ``"https://trials.example.org"``.
+    token : str
+        Access code. Its role decides which methods the service permits.
+    timeout : float, default 30
+        Number of seconds to wait for a response.
+    tries : int, default 8
+        Number of attempts if the service does not respond. Every attempt has the same idempotency key.
+
+    See Also
+    --------
+    AsyncClient : The same calls for asynchronous code.
+    Trial : A trial in memory, without a service.
+    ServiceError : The error if the service does not respond or fails.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> site = adhere.Client("http://127.0.0.1:9", "adh_example", tries=1)  # nothing listens at this port
+    >>> try:
+    ...     site.recommend("headache", "patient-17")
+    ... except adhere.ServiceError as error:
+    ...     print(error.status)
+    0
+
+    """
 
     _own_errors: ClassVar = _OWN_ERRORS
 
 
 class AsyncClient(adhere_client.AsyncClient):
-    """`adhere_client.AsyncClient`, which describes it; what it refuses can be caught as `adhere.InputError` too."""
+    """Client of a service, for asynchronous programs.
+
+    The methods are those of `adhere_client.AsyncClient`. Refused values can also be caught as `InputError`,
+    `UnknownError` and `ConflictError` of adhere.
+
+    Parameters
+    ----------
+    url : str
+        Address of the service, such as ``"https://trials.example.org"``.
+    token : str
+        Access code. Its role decides which methods the service permits.
+    timeout : float, default 30
+        Number of seconds to wait for a response.
+    tries : int, default 8
+        Number of attempts if the service does not respond. Every attempt has the same idempotency key.
+
+    See Also
+    --------
+    Client : The same calls for code that blocks.
+    Trial : A trial in memory, without a service.
+    ServiceError : The error if the service does not respond or fails.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import adhere
+    >>> async def enter(subject):
+    ...     site = adhere.AsyncClient("http://127.0.0.1:9", "adh_example", tries=1)  # nothing listens at this port
+    ...     try:
+    ...         return await site.recommend("headache", subject)
+    ...     except adhere.ServiceError as error:
+    ...         return error.status
+    >>> asyncio.run(enter("patient-17"))
+    0
+
+    """
 
     _own_errors: ClassVar = _OWN_ERRORS

@@ -10,14 +10,31 @@ _MOST_LISTED = 10
 
 
 class InputError(ValueError):
-    """A value that cannot be used: which field, what it was, what was expected.
+    """Error for a value that cannot be used. It names the field, the value and what was expected.
 
-    Where those three make no good sentence, `sentence` says it.
+    Parameters
+    ----------
+    field : str
+        Field that the value was given for.
+    value : object
+        Value that was refused.
+    expected : str
+        Description of the values that are accepted.
+    sentence : str, optional
+        Message in place of the default one, which is made of field, value and expected.
 
+    See Also
+    --------
+    UnknownError : A name or number that does not exist.
+    ConflictError : A valid value that conflicts with what was recorded before.
+
+    Examples
+    --------
     >>> print(InputError("gamma", 1.5, "a number in (0, 1]"))
     gamma: got 1.5, expected a number in (0, 1]
     >>> print(InputError("n_patients", None, "the number of patients", "this policy needs n_patients=…"))
     this policy needs n_patients=…
+
     """
 
     def __init__(self, field: str, value: object, expected: str, sentence: str = "") -> None:
@@ -90,11 +107,64 @@ def joined(words: Iterable[str], last: str = "and") -> str:
 
 
 class UnknownError(InputError):
-    """A name or number that does not exist, or that the caller may not see."""
+    """Error for a name or number that does not exist, or that the caller may not see.
+
+    Parameters
+    ----------
+    field : str
+        Field that the value was given for.
+    value : object
+        Value that was refused.
+    expected : str
+        Description of the values that are accepted.
+    sentence : str, optional
+        Message in place of the default one, which is made of field, value and expected.
+
+    See Also
+    --------
+    InputError : Its base class, for any value that cannot be used.
+
+    Examples
+    --------
+    >>> print(UnknownError("trial", "headaches", "the name of a trial"))
+    trial: got 'headaches', expected the name of a trial
+
+    """
 
 
 class ConflictError(InputError):
-    """A valid value that conflicts with what was recorded before, if it was of one recommendation, of this one."""
+    """Error for a valid value that conflicts with what was recorded before.
+
+    Parameters
+    ----------
+    field : str
+        Field that the value was given for.
+    value : object
+        Value that was refused.
+    expected : str
+        Description of the values that are accepted.
+    sentence : str, optional
+        Message in place of the default one, which is made of field, value and expected.
+    recommendation_id : str, optional
+        ID of the recommendation that the value conflicts with.
+
+    See Also
+    --------
+    InputError : Its base class, for values that are never valid.
+
+    Examples
+    --------
+    >>> from adhere import ConflictError, Trial
+    >>> trial = Trial("thompson", ["walk", "aspirin"], seed=1)
+    >>> recommendation = trial.recommend()
+    >>> trial.report(recommendation.id, reward=1)
+    >>> try:
+    ...     trial.report(recommendation.id, reward=0)
+    ... except ConflictError as error:
+    ...     print(error.field)
+    reward
+
+    """
 
     def __init__(
         self, field: str, value: object, expected: str, sentence: str = "", recommendation_id: str | None = None
@@ -119,10 +189,28 @@ class CompileError(SourceError):
 
 
 class PolicyError(SourceError):
-    """A policy whose code fails while it runs; `kind` is the name of what it raised.
+    """Error in a policy whose code fails while it runs.
 
+    Parameters
+    ----------
+    policy : str
+        Text of the policy.
+    place : str
+        File and line that failed; empty if they are unknown.
+    reason : str
+        Kind and message of the exception.
+    kind : str
+        Kind of the exception that the code raised.
+
+    See Also
+    --------
+    check_policies : Find such errors before a trial.
+
+    Examples
+    --------
     >>> print(PolicyError("mine", "mine.py line 23", "ValueError: too late", "ValueError"))
     mine failed at mine.py line 23: ValueError: too late
+
     """
 
     def __init__(self, policy: str, place: str, reason: str, kind: str) -> None:

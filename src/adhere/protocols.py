@@ -24,10 +24,25 @@ Table = tuple[tuple[int | None, ...], ...]
 
 @dataclass(frozen=True)
 class Protocol:
-    """A named protocol, or a credit table of one's own (rows chosen, columns actual, None for no credit).
+    """Rule that decides which arm a learner credits with a reward.
 
+    Parameters
+    ----------
+    name : str
+        Name of the protocol: "chosen", "actual", "comply", or "credit" for a table.
+    table : tuple of tuple, optional
+        Credit table: rows are arms recommended, columns are arms taken, and entries are the arms to credit, or None
+        for no credit.
+
+    See Also
+    --------
+    Learner : A bandit under one protocol.
+
+    Examples
+    --------
     >>> str(Protocol("credit", ((0, 1), (None, 1))))
     'credit[0 1; - 1]'
+
     """
 
     name: str

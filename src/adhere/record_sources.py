@@ -126,28 +126,51 @@ def analyse(
     on_progress: Callable[[int], None] = lambda n: None,
     **columns: str | None,
 ) -> Analysis:
-    """Analyse records of a treatment: every view side by side, and which of them can be trusted.
+    """Analyse records of a trial: every view side by side, and which of them to trust.
 
     Parameters
     ----------
-    given, trial, arms, control, columns
-        Where the records are, as `records_of` takes them.
-    level
-        The level of all confidence sets.
-    margin
-        The difference up to which outcomes given the arm taken count as not depending on the arm chosen.
-    lower_is_better
-        Whether a lower outcome is better, as where 1 is a death: an outcome y is then read as 1 − y. Left out, it is
-        what the design of a live trial or an exported table (LOWERFL) says, and otherwise False.
-    fixed_allocation
-        Declares that arms were assigned with probabilities fixed in advance, and that this is the only look: then
-        nothing warns that the records do not say it.
-    redraws, seed
-        How often the randomisation test draws the allocation again, where a log says how it was drawn; 0 leaves the
-        test out.
-    on_progress
-        Called with the number of redraws done since the last call.
+    given : str, path, frame, Trial, Population or Records
+        Records: a table, a log, a file of trials, an address of PostgreSQL, or a trial in memory.
+    trial : str, optional
+        Name of the trial, if there are several.
+    arms : sequence, optional
+        All arms in their order. The default follows the rule of `adhere.records.arms`.
+    control : str or float, optional
+        Arm that the others are compared with. The default is that of the design, or the first arm.
+    level : float, default 0.95
+        Level of all confidence sets.
+    margin : float, default 0.05
+        Largest difference up to which outcomes, given the arm taken, count as independent of the arm recommended.
+    lower_is_better : bool, optional
+        Whether a lower outcome is better, for example because 1 is a death. An outcome y is then read as 1 − y. The
+        default is what the design or an exported table (LOWERFL) says, and otherwise False.
+    fixed_allocation : bool, default False
+        Whether to declare that arms were assigned with probabilities fixed in advance, and that this is the only
+        look. No warning then says that the records do not show it.
+    redraws : int, default 10000
+        Number of allocations that the randomisation test draws, if a log says how arms were drawn. With 0 there is no
+        test.
+    seed : int, default 0
+        Seed of the randomisation test.
+    on_progress : callable, optional
+        Function that is called with the number of allocations drawn since its last call.
+    **columns : str
+        Columns of a table that have other names: `chosen`, `actual`, `reward`, `count`, `propensity`, `stratum`,
+        `time` and `subject`.
 
+    Returns
+    -------
+    Analysis
+        Findings, which print and convert.
+
+    See Also
+    --------
+    Analysis.effect : The effect of one arm by one view.
+    simulate : Simulate policies on the same records.
+
+    Examples
+    --------
     >>> rows = {"chosen": ["no", "yes"] * 200, "actual": ["no", "yes"] * 200, "reward": [0, 0, 0, 1] * 100}
     >>> import polars
     >>> print(analyse(polars.DataFrame(rows)).verdict[1])

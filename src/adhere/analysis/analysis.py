@@ -17,7 +17,44 @@ if TYPE_CHECKING:
 
 
 class Analysis(Findings):
-    """Findings of `adhere.analyse`; `print(analysis.summary())` reads them to you, `.to_html()` is a page."""
+    """Findings of `analyse`: every view of a treatment's effect, and which of them to trust.
+
+    Call `analyse` to make one. `print(analysis.summary())` shows everything as text, and `to_html` writes a page.
+
+    Attributes
+    ----------
+    arms : tuple of str
+        Names of the arms, in their order.
+    control : str
+        Arm that the other arms are compared with.
+    level : float
+        Level of all confidence sets.
+    n_patients : int
+        Number of patients in the records.
+    has_probabilities : bool
+        Whether the records contain the probabilities with which arms were drawn.
+    adaptive : bool
+        Whether the allocation followed the outcomes.
+    digest : str
+        Digest of the data.
+    warnings : tuple of str
+        Warnings about the data, in words.
+
+    See Also
+    --------
+    analyse : Analyse records of a trial.
+    Evaluation : Simulated operating characteristics of a design.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> analysis = adhere.analyse("stroke-aspirin")
+    >>> analysis.arms, analysis.control, analysis.n_patients
+    (('none', 'aspirin'), 'none', 19286)
+    >>> round(analysis.effect("intention-to-treat", "aspirin").estimate, 4)
+    0.004
+
+    """
 
     def effect(self, view: View | str, treatment: str, control: str | None = None) -> Comparison:
         """Return one effect: the comparison of two arms by one view.

@@ -35,16 +35,36 @@ _STEPS: tuple[tuple[tuple[str, ...], Callable[[Policy], str | None]], ...] = (
 def check_policies(
     path: str | Path, policy: str | None = None, *, on_compiling: Callable[[str], None] = lambda name: None
 ) -> list[PolicyReport]:
-    """Check what each policy of a file promises, as Python and compiled with bounds checks.
+    """Check the promises of each policy in a file, as Python and compiled with bounds checks.
 
     Parameters
     ----------
-    path
-        A Python file that declares policies.
-    policy
-        The text of one of them, to check no other or to give its parameters.
-    on_compiling
-        Is told the name of each policy that is about to be compiled, which takes some seconds.
+    path : str or Path
+        Python file that declares policies.
+    policy : str, optional
+        Text of one policy. Only this policy is checked, with these parameters. The default is every policy in the
+        file.
+    on_compiling : callable, optional
+        Function that is called with the name of each policy before it is compiled, which takes some seconds.
+
+    Returns
+    -------
+    list of PolicyReport
+        Report for each policy, with the findings.
+
+    See Also
+    --------
+    import_policies : Import the policies of a file, without checks.
+    Learner : The base class of a policy of your own.
+
+    Examples
+    --------
+    >>> from adhere import InputError, check_policies
+    >>> try:
+    ...     check_policies("my_policy.py")
+    ... except InputError as error:
+    ...     print(error)
+    my_policy.py does not exist
 
     """
     module = import_policies(path)

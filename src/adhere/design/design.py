@@ -61,11 +61,77 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A trial's name, policy and arms, and how it is run.
+    """Design of a trial: its name, policy and arms, and how it is run.
 
-    With `lower_is_better` an outcome y is read as 1 − y wherever one is learned from, looked at or analysed; reports
-    and the log have y itself. Without `impute`, a missing report stays missing. `make_design` makes a valid design;
-    the request that creates a trial has these fields, and their descriptions go into the OpenAPI document.
+    Call `load_design` to read and check one. The request that creates a trial has the same fields.
+
+    Parameters
+    ----------
+    name : str
+        Name of the trial, without a slash.
+    policy : str
+        Text of the policy.
+    arms : tuple of str
+        Names of 2 to 100 arms.
+    n_patients : int, optional
+        Largest number of patients.
+    reward_values : tuple of float, default (0, 1)
+        Every outcome that can occur.
+    blinded : bool, default False
+        Whether sites receive the code of a kit instead of the arm.
+    repeats : bool, default False
+        Whether a subject may get another recommendation while one is open.
+    entries : {"once", "ask", "repeated"}, default "repeated"
+        Whether a subject with a complete recommendation can be entered again.
+    impute : Imputation, optional
+        Rule for missing reports. By default they stay missing.
+    control : str, optional
+        Arm that the others are compared with.
+    strata : tuple of str, default ()
+        Groups of patients that the burn-in balances separately.
+    update : {"every patient", "at looks"}, default "every patient"
+        When the probabilities of arms change.
+    looks : Looks, optional
+        Times at which the trial is looked at. The end is always a look.
+    stopping : Stopping, optional
+        Rule by which a look stops the trial.
+    estimands : tuple of str, default ("intention-to-treat", "compliers")
+        Effects that are estimated.
+    enrolment : Enrolment, optional
+        Expected arrival of patients, for simulations.
+    delay : Delay, optional
+        Expected delay of outcomes, for simulations.
+    missing : Missing, optional
+        Expected share of missing reports, for simulations.
+    rehearsal : bool, default False
+        Whether the trial is for practice only.
+    outcome_words : dict of str to float, default {}
+        Words that sites read for each of the `reward_values`.
+    lower_is_better : bool, default False
+        Whether a lower outcome is better. An outcome y is then read as 1 − y wherever it is learned from, looked at
+        or analysed. Reports and the log contain y itself.
+
+    See Also
+    --------
+    load_design : Read a design from a file.
+    evaluate : Simulate trials of a design.
+
+    Examples
+    --------
+    >>> from adhere import Design
+    >>> design = Design("headache", "thompson", ("walk", "aspirin"), n_patients=200)
+    >>> design.update, len(design.digest)
+    ('every patient', 64)
+    >>> print(design.to_toml())
+    name = "headache"
+    policy = "thompson"
+    arms = [
+        "walk",
+        "aspirin",
+    ]
+    n_patients = 200
+    <BLANKLINE>
+
     """
 
     name: Annotated[

@@ -26,13 +26,28 @@ DesignLike: TypeAlias = Design | str | PathLike[str] | Mapping[str, Any]
 
 
 def load_design(source: DesignLike) -> Design:
-    """The design in a .toml or .json file, in text of either kind, or in a mapping; an `InputError` names the field.
+    """Read and check a design.
 
     Parameters
     ----------
-    source
-        A design, a mapping of its fields, the path of a file, or the text of one: several lines, or JSON. Policies of
-        your own must be imported before.
+    source : Design, mapping, path or str
+        Design, mapping of its fields, path of a ``.toml`` or ``.json`` file, or the text of such a file. Import
+        policies of your own first.
+
+    Returns
+    -------
+    Design
+        Valid design.
+
+    Raises
+    ------
+    InputError
+        If a field is unknown or has a wrong value. The message names the field.
+
+    See Also
+    --------
+    Design : The fields of a design.
+    evaluate : Simulate trials of a design.
 
     Examples
     --------

@@ -71,39 +71,52 @@ def evaluate(
     progress: Progress | bool | None = None,
     keep_trials: bool = False,
 ) -> Evaluation:
-    """Simulate `n_trials` trials of every design in every scenario, and say how they behave.
+    """Simulate `n_trials` trials of every design in every scenario, and estimate how the designs behave.
 
-    Trial r of all designs meets the same patients, so differences from the first design carry a paired standard
-    error. The same seed gives the same numbers to the bit, on any machine, with any number of workers.
+    Trial r of every design meets the same patients, so differences from the first design have paired standard errors.
+    The same seed gives the same numbers to the last bit, on any machine and with any number of workers.
 
     Parameters
     ----------
-    designs
-        One or several designs: values, or paths of their files (``.toml``, ``.json``), or what stands in these. The
-        others are compared with the first.
-    scenarios
-        What the trials meet: populations, their names or files, or a grid of effects, compliance and confounding as
-        a mapping or a TOML file. Left out, those in the file of the first design if its path was given, else a
-        default grid, which `notes` then say. Every grid has both nulls.
-    n_trials
-        How many trials of each design to simulate in each scenario.
-    seed
-        A whole number; everything random follows from it.
-    n_threads
-        How many threads to use; all cores if left out.
-    device
-        ``"cpu"``, or ``"cuda"`` for a GPU (extra ``gpu``), where each thread runs a trial by the same rules.
-    executor
-        Who runs the trials instead of threads: any ``concurrent.futures.Executor``, e.g. processes or the
-        ``client.get_executor()`` of a Dask cluster. Its workers need the same adhere. It is not shut down.
-    progress
-        Whether to show a progress bar, or an object that hears of the progress; left out, a bar is shown
-        on a terminal and in a notebook.
-    keep_trials
-        Whether to keep what each trial left behind, as ``evaluation.kept_trials``, whose ``to_polars()`` has a row
-        for each. How much memory that takes is said before the start (unless `progress` is False); otherwise memory
-        does not grow with `n_trials`.
+    designs : Design, path, mapping, or a sequence of these
+        One or several designs, their files (``.toml``, ``.json``), or the contents of such files. The first design is
+        the reference for the others.
+    scenarios : scenario, population, path, mapping, or an iterable of these, optional
+        Populations that the trials meet: populations, their names or files, or a grid of effects, compliance and
+        confounding. The default is the grid in the file of the first design, or a default grid, which `notes`
+        mentions. Every grid includes both null hypotheses.
+    n_trials : int, default 10000
+        Number of trials of each design in each scenario.
+    seed : int, default 0
+        Seed of all random numbers.
+    n_threads : int, optional
+        Number of threads. The default is one for every processor.
+    device : {"cpu", "cuda"}, default "cpu"
+        Device that runs the trials. ``"cuda"`` needs the extra ``gpu``.
+    executor : concurrent.futures.Executor, optional
+        Executor that runs the trials in place of threads, such as the ``client.get_executor()`` of a Dask cluster.
+        Its workers need the same version of adhere. It is not shut down.
+    progress : bool or Progress, optional
+        Whether to show a progress bar, or an object that is told the progress. By default, a bar is shown on a
+        terminal and in a notebook.
+    keep_trials : bool, default False
+        Whether to store the result of each trial in ``evaluation.kept_trials``. Memory then grows with `n_trials`;
+        the amount is printed before the start, unless `progress` is False.
 
+    Returns
+    -------
+    Evaluation
+        Operating characteristics of every design in every scenario.
+
+    See Also
+    --------
+    calibrate : Find the threshold with which a design has a given type I error.
+    sample_size : Find the number of patients with which a design has a given power.
+    simulate : Simulate policies without looks and stopping rules.
+
+    Examples
+    --------
+    >>> from adhere import evaluate, load_design
     >>> design = load_design('''
     ... name = "headache"
     ... policy = "thompson"

@@ -17,7 +17,52 @@ if TYPE_CHECKING:
 
 
 class Evaluation(HasFrame, EvaluationData):
-    """Operating characteristics of designs in scenarios, which print, show in a notebook and convert."""
+    """Operating characteristics of designs in scenarios.
+
+    Call `evaluate` to make one. It prints, is shown as a table in a notebook, and converts to data frames and JSON.
+    ``evaluation[scenario, design]`` returns the characteristics of one design in one scenario.
+
+    Parameters
+    ----------
+    designs : tuple of Design
+        Designs that were simulated.
+    scenarios : tuple of Scenario
+        Scenarios that the trials met.
+    n_trials : int
+        Number of trials of each design in each scenario.
+    seed : int
+        Seed of the simulation.
+    version : str
+        Version of adhere.
+    results : tuple of Characteristics
+        Results of the first scenario for every design, then those of the second scenario, and so on.
+    kept_trials : KeptTrials, optional
+        Results of single trials, if they were kept.
+    notes : tuple of str, default ()
+        Remarks about the simulation.
+
+    See Also
+    --------
+    evaluate : Simulate trials of designs.
+    Calibration : A design whose type I error was calibrated.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> design = '''
+    ... name = "headache"
+    ... policy = "uniform"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 100
+    ... stopping = { by = "posterior", superiority = 0.975, inferiority = "1 - superiority" }
+    ... '''
+    >>> evaluation = adhere.evaluate(design, {"compliance": 0.8}, n_trials=100, progress=False)
+    >>> [scenario.name for scenario in evaluation.scenarios]
+    ['sharp null, compliance 80%', 'average null, compliance 80%']
+    >>> evaluation["sharp null, compliance 80%"].find("sample_size").estimate.mean
+    100.0
+
+    """
 
     def __repr__(self) -> str:
         size = f"{counted(self.n_trials, 'trial')} of each design in each scenario, seed {self.seed}"

@@ -57,29 +57,45 @@ def as_population(
     control: str | float | None = None,
     lower_is_better: bool | None = None,
 ) -> Population:
-    """The population meant by a name, a file, a pandas or polars frame, or by a population itself.
+    """Return the population that a name, a file or a frame stands for.
 
     Parameters
     ----------
-    given
-        A population, or the name of a built-in one, in any case; a path that ends in `.toml` (compliance types) or in
-        `.csv`, `.csv.gz`, `.tsv` or `.parquet` (counts or records); or a frame. `stroke-aspirin:PATH` and
-        `stroke-heparin:PATH` read the full published file.
-    name
-        The name of the population in results, if it comes from a table (a frame or a file of records).
-    chosen, actual, reward, count
-        The columns of a table, where they are not called that or as in CDISC.
-    arms, control
-        All arms of a table in their order, and the one that comes first; without them the rule of
-        `adhere.records.arms` decides.
-    lower_is_better
-        Whether a lower outcome of a table is better, as where 1 is a death: the reward of an outcome y is then 1 − y.
-        Left out, it is what an exported table says (LOWERFL), and otherwise False.
+    given : Population, str, path or frame
+        Population, or the name of a built-in one. A path that ends with `.toml` contains compliance types; one that
+        ends with `.csv`, `.csv.gz`, `.tsv` or `.parquet` contains counts or records. A frame can be of pandas or
+        polars. `stroke-aspirin:PATH` and `stroke-heparin:PATH` read the full published file.
+    name : str, optional
+        Name of the population in results, if it comes from a table (a frame or a file of records).
+    chosen : str, optional
+        Column of the arm recommended. The default is `chosen` or the name in CDISC.
+    actual : str, optional
+        Column of the arm taken.
+    reward : str, optional
+        Column of the outcome.
+    count : str, optional
+        Column of the number of patients.
+    arms : sequence, optional
+        All arms of a table in their order. The default follows the rule of `adhere.records.arms`.
+    control : str or float, optional
+        Arm of a table that comes first.
+    lower_is_better : bool, optional
+        Whether a lower outcome of a table is better, for example because 1 is a death. The reward of an outcome y is
+        then 1 − y. The default is what an exported table says (LOWERFL), and otherwise False.
+
+    Returns
+    -------
+    Population
+        Population.
+
+    See Also
+    --------
+    describe : Describe a population in plain text.
+    simulate : Simulate policies on populations.
 
     Notes
     -----
-    Rows of a table that lack the arm assigned, the arm taken or the outcome are left out, with a warning that counts
-    them.
+    Rows of a table that lack the arm recommended, the arm taken or the outcome are left out. A warning counts them.
 
     Examples
     --------

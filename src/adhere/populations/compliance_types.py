@@ -58,19 +58,34 @@ Rewards: TypeAlias = Sequence[float | None] | Mapping[str, float] | float
 
 @dataclass(frozen=True, init=False)
 class ComplianceType:
-    """One compliance behaviour: `takes[c]` is ν(c), the arm taken when c is chosen.
+    """One compliance behaviour: the arm that is taken for each arm recommended, and the rewards.
 
-    `reward[a]` is r_{s,a}, the mean reward when arm a is taken; None (or "-") for an arm that is never taken.
-    `takes` may also map the names of arms, or be "as told", the name of the arm that is always taken or, with two
-    arms, one of the paper's four behaviours; left out, the type's name must be one of these four. `reward` may
-    also map the names of arms to their mean rewards, or be one mean reward for all. What was given by name is
-    numbered by the `ComplianceTypes` it becomes part of.
+    Parameters
+    ----------
+    name : str
+        Name of the type.
+    probability : float
+        Share of patients with this type.
+    takes : sequence of int, mapping or str, optional
+        Arm taken for each arm recommended, ν(c): by index, or as a mapping of names. It can also be "as told", or the
+        name of the arm that is always taken. With two arms it can be one of the paper's four behaviours. By default,
+        the name of the type must be one of these four.
+    reward : sequence of float, mapping or float, optional
+        Mean reward of each arm when it is taken: by index, as a mapping of names, or one number for all arms. Arms
+        that are never taken have None (or "-").
 
+    See Also
+    --------
+    ComplianceTypes : The population that is a mixture of compliance types, and numbers what was given by name.
+
+    Examples
+    --------
     >>> ComplianceType("defier", 1.0, reward=(0, 1)).takes
     (1, 0)
     >>> walks = ComplianceType("walks anyway", 1.0, {"none": "walk", "walk": "walk"}, {"walk": 0.7})
     >>> walks.numbered(["none", "walk"])
     ComplianceType(name='walks anyway', probability=1.0, takes=(1, 1), reward=(None, 0.7))
+
     """
 
     name: str
@@ -211,16 +226,40 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ComplianceTypes(Population):
-    """A mixture of compliance types; each patient has one of them and, per arm it can take, one Bernoulli reward.
+    """Population that is a mixture of compliance types.
 
-    The reward belongs to the patient and the taken arm (Definition 2 of the paper), so a never-taker gains
-    the same whatever is chosen. Patients are drawn whole (D = 1) as long as there are at most 1024 types of
-    them; beyond that each chosen arm has a draw of its own (D = k). Every policy learns and earns with the same
-    distribution either way; only the spread of the realised surplus, which compares the arms of one patient, differs.
+    Each patient has one compliance type and, for every arm that the type can take, one Bernoulli reward. The reward
+    belongs to the patient and the arm taken (Definition 2 of the paper), so a never-taker gains the same whatever is
+    recommended.
 
+    Parameters
+    ----------
+    name : str
+        Name of the population.
+    arms : tuple of str
+        Names of the arms, the control first.
+    types : sequence of ComplianceType
+        Compliance types, with probabilities that add up to 1.
+    source : str, optional
+        Source of the data, which results mention.
+    arm_order : str, optional
+        Reason for the order of the arms, in words.
+
+    See Also
+    --------
+    ComplianceType : One compliance behaviour.
+    Counts : A population resampled from records.
+
+    Notes ----- Patients are drawn as a whole (D = 1) if there are at most 1024 kinds of them. Otherwise each arm has
+    a draw of its own (D = k). The distribution that policies learn from is the same. Only the spread of the realised
+    surplus differs, because it compares the arms of one patient.
+
+    Examples
+    --------
     >>> all_defiers = ComplianceTypes("defiers", ("no", "yes"), [ComplianceType("defier", 1.0, reward=(0, 1))])
     >>> all_defiers.mean_given_chosen().tolist(), all_defiers.mean_given_actual().tolist()
     ([1.0, 0.0], [0.0, 1.0])
+
     """
 
     types: Sequence[ComplianceType]

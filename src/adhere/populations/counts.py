@@ -23,15 +23,36 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Counts(Population):
-    """Patients resampled from a table of counts, or from single records (a count of 1 each).
+    """Population of patients who are resampled from a table of counts or of single records.
 
-    A counterfactual patient is one patient drawn, independently, from those for whom each arm was chosen (D = k),
-    as the paper does with the stroke trial. Rows that agree are added up and rows with a count of 0 are dropped,
-    so two tables of the same patients are equal. Plain tuples will do for `counts`.
+    A counterfactual patient is one patient drawn, independently, from the patients who were recommended each arm (D =
+    k), as the paper does with the stroke trial. Equal rows are added up, and rows with a count of 0 are dropped, so
+    two tables of the same patients are equal.
 
+    Parameters
+    ----------
+    name : str
+        Name of the population.
+    arms : tuple of str
+        Names of the arms, the control first.
+    counts : sequence of Count or tuple
+        Rows of arm recommended, arm taken, reward and, unless it is 1, the number of patients.
+    source : str, optional
+        Source of the data, which results mention.
+    arm_order : str, optional
+        Reason for the order of the arms, in words.
+
+    See Also
+    --------
+    as_population : Read a population from a file or a frame.
+    ComplianceTypes : A population of compliance types.
+
+    Examples
+    --------
     >>> rows = [("no", "no", 0.0, 3), ("no", "yes", 1.0), ("yes", "yes", 1.0)]
     >>> Counts("small", ("no", "yes"), rows).mean_given_chosen().tolist()
     [0.25, 1.0]
+
     """
 
     counts: Sequence[Count]

@@ -136,22 +136,41 @@ def describe(
     lower_is_better: bool | None = None,
     **columns: str | None,
 ) -> str:
-    """A population in plain text, as `adhere populations` shows it.
+    """Describe a population in plain text, like `adhere populations`.
 
-    For a table or counts there are estimates with intervals between patients, otherwise expectations under uniform
-    allocation.
+    A table or counts have estimates with intervals between patients. Other populations have expectations under
+    uniform allocation.
 
     Parameters
     ----------
-    given
-        A population, its name, a file or a frame, as `as_population` takes them.
-    width
-        The length of a line.
-    arms, control, lower_is_better
-        All arms of a table in their order, the one that comes first, and whether its lower outcomes are better.
-    columns
-        The columns of a table (`chosen`, `actual`, `reward`, `count`) and the `name` of its population, as
-        `as_population` takes them.
+    given : Population, str, path or frame
+        Population, its name, a file or a frame, as in `as_population`.
+    width : int, default 80
+        Length of a line.
+    arms : sequence, optional
+        All arms of a table in their order.
+    control : str or float, optional
+        Arm of a table that comes first.
+    lower_is_better : bool, optional
+        Whether a lower outcome of a table is better.
+    **columns : str
+        Columns of a table (`chosen`, `actual`, `reward`, `count`) and the `name` of its population, as in
+        `as_population`.
+
+    Returns
+    -------
+    str
+        Description in several lines.
+
+    See Also
+    --------
+    as_population : Make a population.
+
+    Examples
+    --------
+    >>> from adhere import describe
+    >>> print(describe("defiers").splitlines()[0])
+    defiers: 2 arms (control, treatment), rewards 0, 1
 
     """
     records = records_of(given, arms=arms, control=control, lower_is_better=lower_is_better, **columns)

@@ -98,11 +98,37 @@ class CounterfactualPatients:
 
 @dataclass(frozen=True, repr=False)
 class Population(ABC):
-    """Patients who answer: for each chosen arm, a distribution over (actual arm, reward in [0, 1]).
+    """Base class of populations: for each arm recommended, a distribution of the arm taken and the reward.
 
-    A subclass gives the distribution (`tables`, `reward_values`) and its first moments (`compliance`,
-    `reward_mass`); all else follows. `source` credits the source of the data, `arm_order` says what decided the order
-    of a table's arms and the control.
+    A subclass defines the distribution (`tables`, `reward_values`) and its first moments (`compliance`,
+    `reward_mass`). Everything else follows from these.
+
+    Parameters
+    ----------
+    name : str
+        Name of the population.
+    arms : tuple of str
+        Names of the arms, the control first.
+    source : str, optional
+        Source of the data, which results mention.
+    arm_order : str, optional
+        Reason for the order of the arms, in words.
+
+    See Also
+    --------
+    as_population : Make a population from a name, a file or a frame.
+    Counts : Patients resampled from records.
+    ComplianceTypes : A mixture of compliance types.
+
+    Examples
+    --------
+    >>> from adhere import Population, as_population
+    >>> population = as_population("rich-and-poor")
+    >>> isinstance(population, Population), population.arms
+    (True, ('control', 'treatment'))
+    >>> population.mean_given_chosen().round(3).tolist()
+    [0.625, 0.5]
+
     """
 
     name: str

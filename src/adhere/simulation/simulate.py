@@ -47,44 +47,58 @@ def simulate(
     progress: Progress | bool | None = None,
     keep_runs: bool = False,
 ) -> SimulationResult:
-    """Run every policy on every population, `n_runs` trials of `n_patients` each.
+    """Run every policy on every population, in `n_runs` trials of `n_patients` patients each.
 
-    All policies meet the same counterfactual patients in run r, so differences between policies carry a paired
-    standard error. The same seed gives the same numbers to the bit, on any machine, with any number of workers.
+    In run r, all policies meet the same counterfactual patients, so differences between policies have paired standard
+    errors. The same seed gives the same numbers to the last bit, on any machine and with any number of workers.
 
     Parameters
     ----------
-    policies
-        One or several policies: values, texts such as ``"thompson/actual"``, or plain objects with ``choose``
-        and ``update``.
-    populations
-        One or several populations: values, built-in names, paths to TOML, CSV or Parquet files, or
-        pandas or polars frames.
-    n_patients, n_runs
-        The size of a trial and how many trials to run.
-    seed
-        A whole number; everything random follows from it.
-    reference
-        The policy the others are compared with; the first one if left out.
-    grid
-        Numbers of patients after which to record the measures, or how many such points to spread evenly.
-    pooled
-        Whether to report the mean over all populations too, taken run by run, as one more population called
-        ``"pooled"``.
-    n_threads
-        How many threads to use; if left out, as many as this process may use processors (see `adhere doctor`).
-    device
-        ``"cpu"``, or ``"cuda"`` for a GPU (extra ``gpu``), where each thread runs a trial by the same rules.
-    executor
-        Who runs the trials instead of threads: any ``concurrent.futures.Executor``, e.g. processes or the
-        ``client.get_executor()`` of a Dask cluster. Its workers need the same adhere. It is not shut down.
-    progress
-        Whether to show a progress bar, or an object that hears of the progress; left out, a bar is shown
-        on a terminal and in a notebook.
-    keep_runs
-        Whether to keep what each run came to, as ``result.runs``. How much memory that takes is said before the
-        start; otherwise memory does not grow with `n_runs`.
+    policies : Policy, str, mapping, plain object, or an iterable of these
+        One or several policies: values, texts such as ``"thompson/actual"``, or plain objects with the methods
+        ``choose`` and ``update``.
+    populations : Population, str, path, frame, or an iterable of these
+        One or several populations: values, built-in names, paths of TOML, CSV or Parquet files, or frames of pandas
+        or polars.
+    n_patients : int
+        Number of patients in a trial.
+    n_runs : int
+        Number of simulated trials.
+    seed : int, default 0
+        Seed of all random numbers.
+    reference : Policy or str, optional
+        Policy that the others are compared with. The default is the first policy.
+    grid : sequence of int or int, optional
+        Numbers of patients after which the measures are recorded, or how many such points to spread evenly.
+    pooled : bool, default False
+        Whether to add the mean over all populations, computed run by run, as a population called ``"pooled"``.
+    n_threads : int, optional
+        Number of threads. The default is the number of processors that this process may use (see `adhere doctor`).
+    device : {"cpu", "cuda"}, default "cpu"
+        Device that runs the trials. ``"cuda"`` needs the extra ``gpu``.
+    executor : concurrent.futures.Executor, optional
+        Executor that runs the trials in place of threads, such as the ``client.get_executor()`` of a Dask cluster.
+        Its workers need the same version of adhere. It is not shut down.
+    progress : bool or Progress, optional
+        Whether to show a progress bar, or an object that is told the progress. By default, a bar is shown on a
+        terminal and in a notebook.
+    keep_runs : bool, default False
+        Whether to store the result of each run in ``result.runs``. Memory then grows with `n_runs`; the amount is
+        printed before the start.
 
+    Returns
+    -------
+    SimulationResult
+        Surplus, regret and other measures of every policy on every population.
+
+    See Also
+    --------
+    evaluate : Simulate designs with looks and stopping rules.
+    arena : Compare all policies on a fixed grid of populations.
+    as_population : Make a population from a file or a frame.
+
+    Examples
+    --------
     >>> result = simulate("thompson", "defiers", n_patients=100, n_runs=50)
     >>> result[0].surplus.mean > 40
     True

@@ -43,10 +43,32 @@ _NUMBER = 1  # of the only trial in its store
 
 @dataclass(frozen=True)
 class Recommendation:
-    """An arm for the next patient, with everything needed to explain it and to learn from it later.
+    """Arm for the next patient, with everything that is needed to explain it and to learn from it later.
 
-    Reports name it by its `id`; `probabilities` are those of each arm when it was drawn, exact unless `estimated`;
-    `memo` is what the policy must remember until feedback comes.
+    Parameters
+    ----------
+    id : str
+        ID that reports refer to.
+    arm : str
+        Arm recommended.
+    probabilities : dict of str to float
+        Probability of each arm when this one was drawn.
+    memo : tuple of float
+        Numbers that the policy must remember until the report.
+    estimated : bool, default False
+        Whether the probabilities are estimates.
+
+    See Also
+    --------
+    Trial.recommend : Recommend an arm.
+
+    Examples
+    --------
+    >>> from adhere import Trial
+    >>> recommendation = Trial("uniform", ["walk", "aspirin"], seed=1).recommend()
+    >>> recommendation.probabilities
+    {'walk': 0.5, 'aspirin': 0.5}
+
     """
 
     id: str
@@ -57,28 +79,39 @@ class Recommendation:
 
 
 class Trial:
-    """A policy at work on one trial, in memory until it is saved; `adhere serve` keeps trials for good.
+    """Trial in memory: a policy that recommends arms and learns from reports.
 
-    Chosen-protocol learners and the top of a hierarchy learn as soon as the reward is in, the others when the
-    actual arm is in too, each exactly once. The same compiled functions as in `simulate`: a trial with the same
-    seed and `run=r`, fed the same patients in order, picks the arms of run r.
+    Save it to a file to keep it. For a trial with several people and sites, use `adhere serve`.
+
+    Learners under Chosen, and the top of a hierarchy, learn as soon as the reward is reported. Other learners wait
+    for the arm taken. Each report is learned once. The compiled functions are those of `simulate`: a trial with the
+    same seed and ``run=r`` that meets the same patients in the same order recommends the arms of run r.
 
     Parameters
     ----------
-    policy
-        A policy or its text.
-    arms
-        Their names, at least two.
-    seed, run
-        What everything random follows from. Who knows the seed can tell the next arm: in a real trial take one that
-        cannot be guessed, as `secrets.randbits(63)` gives.
-    n_patients
-        The largest number of patients; some policies need it (EXP3 without γ).
-    reward_values
-        Every reward that can occur, needed by policies that recycle outcomes: they count them by value.
-    name
-        The name of the trial in a file that it is saved to.
+    policy : Policy or str
+        Policy or its text.
+    arms : sequence of str
+        Names of at least two arms.
+    seed : int, default 0
+        Seed of all random numbers. Anyone who has the seed can predict the next arm, so a real trial needs one that
+        cannot be guessed, such as ``secrets.randbits(63)``.
+    n_patients : int, optional
+        Largest number of patients. Some policies need it, such as EXP3 without γ.
+    run : int, default 0
+        Index of the run that the random numbers belong to.
+    reward_values : sequence of float, default (0, 1)
+        Every reward that can occur. Policies that recycle outcomes need it, because they count outcomes by value.
+    name : str, default "trial"
+        Name of the trial in a file that it is saved to.
 
+    See Also
+    --------
+    Client : A trial that a service runs.
+    simulate : Simulate many trials.
+
+    Examples
+    --------
     >>> trial = Trial("thompson/actual", arms=["walk", "aspirin"], seed=1)
     >>> recommendation = trial.recommend()
     >>> trial.report(recommendation.id, reward=1)

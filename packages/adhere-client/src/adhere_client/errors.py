@@ -37,7 +37,27 @@ class ConflictError(InputError):
 
 
 class ServiceError(Exception):
-    """A call failed for another reason than its values: the status (0: no answer) and the reason."""
+    """Error of a call that failed for another reason than its values.
+
+    Parameters
+    ----------
+    status : int
+        HTTP status of the response, or 0 if there was no response.
+    detail : str
+        Reason in words.
+
+    See Also
+    --------
+    InputError : The error for values that the service refuses.
+
+    Examples
+    --------
+    >>> print(ServiceError(503, "The database does not respond."))
+    503: The database does not respond.
+    >>> print(ServiceError(0, "connection refused"))
+    connection refused
+
+    """
 
     def __init__(self, status: int, detail: str) -> None:
         self.status, self.detail = status, detail

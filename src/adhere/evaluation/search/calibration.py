@@ -40,24 +40,51 @@ _TIMES_MORE = 10  # trials, to say what they would give
 
 @dataclass(frozen=True)
 class Calibration:
-    """A design whose type I error was brought to a level.
+    """Design with a calibrated type I error.
 
-    Attributes
+    Call `calibrate` to make one.
+
+    Parameters
     ----------
-    design
-        The calibrated design.
-    number
-        The name of the number that was searched for, such as "stopping.superiority".
-    type_one
-        The level asked for.
-    nulls
-        The scenarios under which the error was counted.
-    confirmation
-        The value found, the error under each null in fresh trials, and all values that were tried.
-    n_trials, seed, version
-        What repeats it: how many trials of each null, the seed of the search, the version of adhere.
-    notes
-        What a designer may not expect.
+    design : Design
+        Calibrated design.
+    number : str
+        Name of the number that was searched for, such as ``"stopping.superiority"``.
+    type_one : float
+        Type I error that was asked for.
+    nulls : tuple of Scenario
+        Scenarios under which the error was counted.
+    confirmation : ConfirmedNumber
+        Value found, its error under each null hypothesis in fresh trials, and all values that were tried.
+    n_trials : int
+        Number of trials of each null hypothesis.
+    seed : int
+        Seed of the search.
+    version : str
+        Version of adhere.
+    notes : tuple of str, default ()
+        Remarks about the search.
+
+    See Also
+    --------
+    calibrate : Calibrate a design.
+    SampleSize : A design with enough patients for a power.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> design = '''
+    ... name = "headache"
+    ... policy = "uniform"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 100
+    ... stopping = { by = "posterior", superiority = 0.975, inferiority = "1 - superiority" }
+    ... '''
+    >>> found = adhere.calibrate(design, scenarios={"compliance": 0.8}, n_trials=500, progress=False)
+    >>> found.number, 0.9 < found.value < 1
+    ('stopping.superiority', True)
+    >>> found.design.stopping.superiority == found.value
+    True
 
     """
 
@@ -224,39 +251,72 @@ def calibrate(
     progress: Progress | bool | None = None,
     on_tried: Callable[[Tried], None] | None = None,
 ) -> Calibration:
-    """Find the number of a design with which its type I error is a given one under the worst null.
+    """Find the number of a design with which its type I error is a given one under the worst null hypothesis.
 
-    The search tries all values on the same patients. The value found is tried on fresh ones, and the error there is
-    reported with exact 95% intervals (Clopper–Pearson) that hold for all nulls together. If they contradict the
-    value, one more is tried on others. Nulls whose errors differ by chance alone count as one, so that many nulls
-    do not make a value stricter.
+    The search simulates all values on the same patients. The value found is confirmed on fresh trials, and the error
+    there is reported with exact 95% intervals (Clopper–Pearson) that hold for all null hypotheses together. If the
+    intervals contradict the value, one more value is tried on other fresh trials. Null hypotheses whose errors differ
+    only by chance count as one, so a long list of them does not make the value stricter.
 
     Parameters
     ----------
-    design
-        The design to calibrate, or its file.
-    type_one
-        The probability of claiming a difference about any arm where there is none.
-    number
-        Which number of the design to search for, as in its file: "stopping.superiority", "stopping.alpha",
-        "policy.share", …. Left out, it is the level where the design has one (a boundary, or by "wealth"), else the
-        threshold for superiority. An inferiority of "1 - superiority" moves along.
-    between
-        The lowest and the highest value to search; needed for numbers that are no thresholds.
-    scenarios
-        As for `evaluate`; those in which a null hypothesis holds count. Left out, those of the design's file or, if
-        it has none, a grid of compliance.
-    n_trials
-        How many trials of each null the search ends with, and how many fresh ones confirm the value.
-    seed
-        Of the search; the trials that confirm have the next one.
-    conservative
-        Aim so far below `type_one` that the upper 95% limit of the worst null should stay below it too. If fresh
-        trials do not confirm such a value, others try a stricter one; both tries share the 5% of doubt.
-    n_threads, device, executor, progress
-        As for `evaluate`.
-    on_tried
-        Called with each value that was tried.
+    design : Design, path or mapping
+        Design to calibrate, or its file.
+    type_one : float, default 0.05
+        Probability of claiming a difference about any arm if there is none.
+    number : str, optional
+        Name of the number to search for, as in the file of the design: ``"stopping.superiority"``,
+        ``"stopping.alpha"``, ``"policy.share"`` and others. The default is the significance level if the design has
+        one (with a boundary, or by ``"wealth"``), and otherwise the threshold for superiority. An inferiority of ``"1
+        - superiority"`` moves along.
+    between : tuple of float, optional
+        Lowest and highest value to search. Numbers that are not thresholds need it.
+    scenarios : scenarios, optional
+        Scenarios as in `evaluate`, of which the null hypotheses count. The default is those of the design's file or,
+        if it has none, a grid of compliance.
+    n_trials : int, default 10000
+        Number of trials of each null hypothesis at the end of the search, and of the fresh trials that confirm it.
+    seed : int, default 0
+        Seed of the search. The fresh trials have the next seed.
+    conservative : bool, default False
+        Whether to aim below `type_one`, so that the upper 95% limit under the worst null hypothesis is below it too.
+        If fresh trials do not confirm the value, a stricter one is tried; both attempts share the 5% error.
+    n_threads : int, optional
+        Number of threads. The default is one for every processor.
+    device : {"cpu", "cuda"}, default "cpu"
+        Device that runs the trials. ``"cuda"`` needs the extra ``gpu``.
+    executor : concurrent.futures.Executor, optional
+        Executor that runs the trials in place of threads, such as the ``client.get_executor()`` of a Dask cluster.
+        Its workers need the same version of adhere. It is not shut down.
+    progress : bool or Progress, optional
+        Whether to show a progress bar, or an object that is told the progress. By default, a bar is shown on a
+        terminal and in a notebook.
+    on_tried : callable, optional
+        Function that is called with each value that was tried.
+
+    Returns
+    -------
+    Calibration
+        Calibrated design, and the evidence for it.
+
+    See Also
+    --------
+    sample_size : Find the number of patients with which a design has a given power.
+    evaluate : Estimate all operating characteristics of a design.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> design = '''
+    ... name = "headache"
+    ... policy = "uniform"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 100
+    ... stopping = { by = "posterior", superiority = 0.975, inferiority = "1 - superiority" }
+    ... '''
+    >>> found = adhere.calibrate(design, scenarios={"compliance": 0.8}, n_trials=500, progress=False)
+    >>> found.is_confirmed
+    True
 
     """
     if not is_number(type_one) or not 0.0 < type_one < 0.5:

@@ -100,20 +100,45 @@ _SMALLEST_Z = 0.1  # of a size whose trials hardly ever claim the difference
 
 @dataclass(frozen=True)
 class SampleSize:
-    """How many patients a design needs for a power.
+    """Number of patients with which a design has a given power.
 
-    Attributes
+    Call `sample_size` to make one.
+
+    Parameters
     ----------
-    design
-        The design with so many patients; its looks and its burn-in have kept their shares of the trial.
-    power
-        The power asked for.
-    scenario
-        Where the design should have it.
-    confirmation
-        The number found, the rate of trials without the right claim there in fresh trials, and all that was tried.
-    n_trials, seed, version
-        What repeats it: how many trials, the seed of the search, the version of adhere.
+    design : Design
+        Design with this number of patients. Its looks and its burn-in keep their shares of the trial.
+    power : float
+        Power that was asked for.
+    scenario : Scenario
+        Scenario in which the design has the power.
+    confirmation : ConfirmedNumber
+        Number found, the share of fresh trials without the right claim, and all numbers that were tried.
+    n_trials : int
+        Number of trials.
+    seed : int
+        Seed of the search.
+    version : str
+        Version of adhere.
+
+    See Also
+    --------
+    sample_size : Find the number of patients.
+    Calibration : A design with a calibrated type I error.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> design = '''
+    ... name = "headache"
+    ... policy = "uniform"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 100
+    ... stopping = { by = "posterior", superiority = 0.975, inferiority = "1 - superiority" }
+    ... '''
+    >>> found = adhere.sample_size(design, power=0.8, scenarios={"effect": 0.3}, n_trials=500, progress=False)
+    >>> 50 < found.n_patients < 200
+    True
 
     """
 
@@ -236,30 +261,63 @@ def sample_size(
 ) -> SampleSize:
     """Find how many patients a design needs for a power.
 
-    Looks and burn-in keep their shares of the trial, thresholds and delays stay as they are. The search meets the
-    same patients each time, and fresh ones confirm the size found. It aims so far above `power` that the lower limit
-    of the power should be above it too. Where fresh trials do not confirm the size, others try a larger one; both
-    tries share the 5% of doubt.
+    Looks and burn-in keep their shares of the trial, and thresholds and delays stay as they are. The search simulates
+    the same patients each time, and fresh trials confirm the size found. It aims above `power`, so that the lower 95%
+    limit of the power is above it too. If fresh trials do not confirm the size, a larger one is tried; both attempts
+    share the 5% error.
 
     Parameters
     ----------
-    design
-        The design to resize, or its file; of any size that it could be run with. The search ends at 50 times its
-        size, and at a million patients.
-    power
-        The probability of claiming a difference that is there, in the right direction, about any arm.
-    scenario
-        The name of the scenario in which to have it; needed where there are several with a difference.
-    scenarios
-        As for `evaluate`.
-    n_trials
-        How many trials the search ends with, and how many fresh ones confirm the size.
-    seed
-        Of the search; the trials that confirm have the next one.
-    n_threads, device, executor, progress
-        As for `evaluate`.
-    on_tried
-        Called with each size that was tried.
+    design : Design, path or mapping
+        Design to resize, or its file, with any number of patients. The search ends at 50 times this number, and at a
+        million patients.
+    power : float, default 0.9
+        Probability of claiming a difference that exists, in the right direction, about any arm.
+    scenario : str, optional
+        Name of the scenario in which the design needs the power. It may be left out if only one scenario has an
+        effect.
+    scenarios : scenarios, optional
+        Scenarios as in `evaluate`.
+    n_trials : int, default 10000
+        Number of trials at the end of the search, and of the fresh trials that confirm it.
+    seed : int, default 0
+        Seed of the search. The fresh trials have the next seed.
+    n_threads : int, optional
+        Number of threads. The default is one for every processor.
+    device : {"cpu", "cuda"}, default "cpu"
+        Device that runs the trials. ``"cuda"`` needs the extra ``gpu``.
+    executor : concurrent.futures.Executor, optional
+        Executor that runs the trials in place of threads, such as the ``client.get_executor()`` of a Dask cluster.
+        Its workers need the same version of adhere. It is not shut down.
+    progress : bool or Progress, optional
+        Whether to show a progress bar, or an object that is told the progress. By default, a bar is shown on a
+        terminal and in a notebook.
+    on_tried : callable, optional
+        Function that is called with each size that was tried.
+
+    Returns
+    -------
+    SampleSize
+        Resized design, and the evidence for it.
+
+    See Also
+    --------
+    calibrate : Find the threshold with which a design has a given type I error.
+    evaluate : Estimate all operating characteristics of a design.
+
+    Examples
+    --------
+    >>> import adhere
+    >>> design = '''
+    ... name = "headache"
+    ... policy = "uniform"
+    ... arms = ["walk", "aspirin"]
+    ... n_patients = 100
+    ... stopping = { by = "posterior", superiority = 0.975, inferiority = "1 - superiority" }
+    ... '''
+    >>> found = adhere.sample_size(design, power=0.8, scenarios={"effect": 0.3}, n_trials=500, progress=False)
+    >>> found.design.n_patients == found.n_patients
+    True
 
     """
     if not is_number(power) or not 0.5 <= power < 1.0:

@@ -20,11 +20,33 @@ _learn_of_both: Any = learn  # a compliance-aware learner's `learn` takes one ar
 
 @dataclass(frozen=True)
 class Learner(AnyLearner):
-    """A base bandit under one protocol.
+    """Base class of a bandit that learns from one credited arm.
 
-    A subclass declares its numbers with `parameter`, what it learns as a `State`, what a decision must remember as a
-    `Memo`, and implements `choose` and `learn`; `remember` and `probabilities` if it needs or knows them. Its
-    compiled functions see a rule with the declared numbers (NaN for None), `n_arms` and the table `credit`.
+    A subclass declares its numbers with `parameter`, what it learns as a `State`, and what a decision must remember
+    as a `Memo`. It implements the functions `choose` and `learn`, and `remember` and `probabilities` if they apply.
+    These functions receive a rule, which contains the declared numbers (NaN for None), `n_arms` and the table
+    `credit`.
+
+    Parameters
+    ----------
+    protocol : str, Protocol or credit table, default "chosen"
+        Rule that decides which arm is credited with a reward.
+
+    See Also
+    --------
+    ComplianceAwareLearner : The base class of bandits that learn from both arms.
+    Thompson : A learner.
+    check_policies : Check a policy of your own.
+
+    Examples
+    --------
+    >>> from adhere import Learner, Thompson
+    >>> issubclass(Thompson, Learner)
+    True
+    >>> learner = Thompson().under("actual")
+    >>> str(learner), learner.is_certified(n_arms=2)
+    ('thompson/actual', False)
+
     """
 
     kind: ClassVar[str] = "learner"
@@ -68,13 +90,28 @@ class Learner(AnyLearner):
 
 @dataclass(frozen=True)
 class ComplianceAwareLearner(AnyLearner):
-    """A base bandit that is told both arms, the one chosen and what was taken, and credits what it likes.
+    """Base class of a bandit that learns from both the arm recommended and the arm taken.
 
-    It is declared as a `Learner` is, and has no protocol. Its `learn(rule, state, memo, chosen, actual, reward,
-    weight, rng)` is called once for each patient whose reward and actual arm are known, whichever came first.
-    `actual` is an arm, `TOOK_NOTHING` or `TOOK_OTHER`. The rule has the declared numbers and `n_arms`.
+    A subclass is declared like a `Learner`, but has no protocol. Its function ``learn(rule, state, memo, chosen,
+    actual, reward, weight, rng)`` is called once for each patient, when both the reward and the arm taken are known.
+    `actual` is an arm, `TOOK_NOTHING` or `TOOK_OTHER`. The rule contains the declared numbers and `n_arms`.
 
     As an expert of a hierarchy it is never certified: it learns from every round.
+
+    See Also
+    --------
+    Learner : The base class of bandits that learn from one credited arm.
+    MediatedThompson : A compliance-aware learner.
+    check_policies : Check a policy of your own.
+
+    Examples
+    --------
+    >>> from adhere import ComplianceAwareLearner, MediatedThompson, parse_policy
+    >>> issubclass(MediatedThompson, ComplianceAwareLearner)
+    True
+    >>> parse_policy("mediated-thompson").kind
+    'learner that sees both arms'
+
     """
 
     kind: ClassVar[str] = "learner that sees both arms"

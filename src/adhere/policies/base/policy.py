@@ -101,7 +101,26 @@ class CompiledPolicy(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """Base of learners and hybrids. Subclasses are declared with `@policy(name)`."""
+    """Base class of all policies: learners, hybrids and guards.
+
+    Derive a policy of your own from `Learner` or `ComplianceAwareLearner`, and declare it with ``@policy(name)``. A
+    policy is an immutable value. ``str(policy)`` is its text form.
+
+    See Also
+    --------
+    Learner : The base class of bandits that learn from one credited arm.
+    parse_policy : Make a policy from its text.
+
+    Examples
+    --------
+    >>> from adhere import Policy, parse_policy
+    >>> policy = parse_policy("floor(thompson, share=0.2)")
+    >>> isinstance(policy, Policy), str(policy)
+    (True, 'floor(thompson, share=0.2)')
+    >>> policy.to_json()["share"]
+    0.2
+
+    """
 
     name: ClassVar[str]
     kind: ClassVar[str] = "hybrid"  # in words

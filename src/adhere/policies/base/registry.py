@@ -99,8 +99,29 @@ def import_policies(path: str | Path) -> ModuleType:
 
     Parameters
     ----------
-    path
-        The file, whose name ends in ``.py``. A file that was imported before is not run again.
+    path : str or Path
+        File with a name that ends in ``.py``. A file that was imported before is not run again.
+
+    Returns
+    -------
+    module
+        Module that the file became.
+
+    See Also
+    --------
+    check_policies : Check the policies of a file.
+    parse_policy : Make a policy from its text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from adhere import import_policies
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "greeting.py")
+    ...     _ = file.write_text("WORDS = 'no policy in here'")
+    ...     print(import_policies(file).WORDS)
+    no policy in here
 
     """
     file = Path(path)

@@ -42,12 +42,22 @@ class _Token(NamedTuple):
 
 
 def parse_policy(text: str) -> Policy:
-    """The policy a text describes.
+    """Return the policy that a text describes.
 
     Parameters
     ----------
-    text
-        Its name, arguments in parentheses, and a protocol after a slash; spaces and case do not matter.
+    text : str
+        Name of the policy, arguments in parentheses, and a protocol after a slash. Spaces and case do not matter.
+
+    Returns
+    -------
+    Policy
+        Policy, whose ``str`` is the canonical text.
+
+    See Also
+    --------
+    import_policies : Import policies of your own, so that their names can be used.
+    Policy : The base class of all policies.
 
     Examples
     --------

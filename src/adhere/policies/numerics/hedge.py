@@ -41,10 +41,20 @@ def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
 
     Parameters
     ----------
-    losses
-        The loss of each of N actions in each of T rounds, from 0 to 1.
-    eta
-        η. Unset, √(8 ln N / T), for which the regret is at most √(T ln N / 2).
+    losses : array_like of shape (T, N)
+        Loss of each of N actions in each of T rounds, from 0 to 1.
+    eta : float, optional
+        Learning rate η. The default is √(8 ln N / T), for which the regret is at most √(T ln N / 2).
+
+    Returns
+    -------
+    HedgePlay
+        Weights, losses and regret.
+
+    See Also
+    --------
+    hierarchical_hedge : Hedge over experts that are Hedge themselves.
+    Exp3 : Exponential weights if only the reward of one arm is known.
 
     References
     ----------
@@ -67,16 +77,28 @@ def hedge(losses: ArrayLike, eta: float | None = None) -> HedgePlay:
 def hierarchical_hedge(
     losses: ArrayLike, eta: float | None = None, rho: float | None = None
 ) -> HierarchicalHedgePlay:
-    """Hedge over M experts, each a Hedge over N actions, against losses[T, M, N] in [0, 1].
+    """Play Hedge over M experts, each a Hedge over N actions, against losses[T, M, N] in [0, 1].
 
         v_i ← v_i · exp(-η Σ_j ℓ_ij y_ij),    w_ij ← w_ij · exp(-ρ ℓ_ij)
 
     Parameters
     ----------
-    losses
-        The loss of each action by the weights of each expert in each round, from 0 to 1.
-    eta, rho
-        η over the experts and ρ over the actions of each. Unset, √(8 ln M / T) and √(8 ln N / T).
+    losses : array_like of shape (T, M, N)
+        Loss of each action by the weights of each expert in each round, from 0 to 1.
+    eta : float, optional
+        Learning rate η of the experts. The default is √(8 ln M / T).
+    rho : float, optional
+        Learning rate ρ of the actions of each expert. The default is √(8 ln N / T).
+
+    Returns
+    -------
+    HierarchicalHedgePlay
+        Weights and losses.
+
+    See Also
+    --------
+    hedge : Hedge over actions.
+    HierarchicalExp3 : The same if only the reward of one arm is known.
 
     References
     ----------

@@ -42,19 +42,30 @@ def decisions_for(prior: str, horizon: int) -> Bytes:
 
 
 def optimal_surplus(horizon: int, prior: str = UNIFORM) -> float:
-    """The most that any policy can gain over randomisation in a trial of so many patients, on average over a prior.
+    """Compute the largest expected surplus that any policy can have in a trial, on average over a prior.
 
     Parameters
     ----------
-    horizon
-        The number of patients.
-    prior
-        "uniform": everyone does as told and each of two arms has a success rate drawn from [0, 1]. "uniform-other":
-        the population of that name, to policies that see what was taken.
+    horizon : int
+        Number of patients.
+    prior : {"uniform", "uniform-other"}, default "uniform"
+        Distribution of populations. With "uniform", everybody takes the arm recommended, and each of two arms has a
+        success rate drawn from [0, 1]. "uniform-other" is the population of that name, for policies that see the arm
+        taken.
+
+    Returns
+    -------
+    float
+        Expected reward above uniform randomisation, summed over patients.
+
+    See Also
+    --------
+    BayesOptimal : The policy that has this surplus.
+    BayesOptimalAware : The policy that has it under "uniform-other".
 
     Examples
     --------
-    A policy as a fraction of the optimum:
+    The surplus of a policy, as a fraction of the optimum:
 
     >>> from adhere import simulate
     >>> best = optimal_surplus(12, "uniform-other")

@@ -26,7 +26,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SimulationResult(ResultList[Outcome]):
-    """What `simulate` found: one outcome for each population and policy, in the order given."""
+    """Results of `simulate`: one outcome for each population and policy, in the order given.
+
+    Call `simulate` to make one. It prints, is shown as a table in a notebook, and converts to data frames.
+    ``result[0]`` is the first outcome; ``result[population, policy]`` selects an outcome by its names.
+
+    Parameters
+    ----------
+    config : Config
+        Settings of the simulation.
+    outcomes : tuple of Outcome
+        Outcome of each population and policy.
+    kept_runs : Runs, optional
+        Results of single runs, if they were kept.
+
+    See Also
+    --------
+    simulate : Simulate policies.
+    Evaluation : Results for designs with looks and stopping rules.
+
+    Examples
+    --------
+    >>> from adhere import simulate
+    >>> result = simulate(["thompson", "uniform"], "defiers", n_patients=100, n_runs=20, progress=False)
+    >>> len(result), result[0].policy
+    (2, 'thompson')
+    >>> result["defiers", "thompson"].surplus.mean > result["defiers", "uniform"].surplus.mean
+    True
+
+    """
 
     config: Config
     outcomes: tuple[Outcome, ...]

@@ -54,29 +54,52 @@ def arena(
     n_threads: int | None = None,
     cells: Sequence[Cell] | None = None,
 ) -> Arena:
-    """Play every policy, and `policies` of one's own, in every cell; write the tables into a folder.
+    """Run every policy, and policies of your own, in every cell of the arena, and write the tables into a folder.
 
-    What policies of adhere played there in an earlier run with the same code, seed and device is not played again,
-    so an interrupted run goes on where it was, and one more policy costs its own time alone.
+    Results of the package's policies are reused from an earlier run with the same code, seed and device. An
+    interrupted run therefore continues, and another policy costs only its own time.
 
     Parameters
     ----------
-    out
-        The folder; made if need be.
-    policies
-        Policies of one's own: texts or values.
-    families
-        Only these families.
-    only_own
-        Whether to leave out all policies of the package but Thompson under Chosen, with which others are compared.
-    quick
-        Whether to play a small grid, for a first look.
-    seed
-        That of the simulation; the populations have seeds of their own.
-    device, n_threads
-        As in `simulate`.
-    cells
-        A grid of one's own.
+    out : str or Path
+        Folder for the tables. It is created if necessary.
+    policies : Policy, str, or an iterable of these, optional
+        Policies of your own.
+    families : sequence of str, optional
+        Names of the families to use. The default is all.
+    only_own : bool, default False
+        Whether to leave out all policies of the package except Thompson sampling under Chosen, which is the
+        reference.
+    quick : bool, default False
+        Whether to use a small grid, for a first impression.
+    seed : int, default 0
+        Seed of the simulation. The populations have seeds of their own.
+    device : {"cpu", "cuda"}, default "cpu"
+        Device that runs the trials.
+    n_threads : int, optional
+        Number of threads, as in `simulate`.
+    cells : sequence of Cell, optional
+        Grid of your own.
+
+    Returns
+    -------
+    Arena
+        Tables of results.
+
+    See Also
+    --------
+    simulate : Compare policies on populations of your own.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from adhere import InputError, arena
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         arena(folder, families=["unknown"])
+    ...     except InputError as error:
+    ...         print(error.field)
+    family
 
     """
     # It brings in polars, which `import adhere` must not wait for.
