@@ -35,6 +35,7 @@ def start_service() -> Path:
     url = f"http://127.0.0.1:{port}"
     _wait_until_ready(url, service)
     os.environ["ADHERE_URL"], os.environ["ADHERE_TOKEN"] = url, token_file.read_text().strip()
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for cells with a shell
     os.chdir(folder)
     return folder
 
