@@ -72,3 +72,12 @@ def test_what_adhere_does_not_do_names_every_feature_that_a_message_calls_unsupp
     letters = re.sub(r"[^a-z]", "", page.lower())
     for names in _NOT_SUPPORTED:
         assert any(name in letters for name in names.split()), names
+
+
+def test_every_picture_is_shown_and_every_photograph_is_taken_by_the_script() -> None:
+    texts = "".join(page.read_text(encoding="utf-8") for page in (*DOCS.rglob("*.md"), ROOT / "README.md"))
+    pictures = sorted((DOCS / "pictures").rglob("*.png"))
+    assert [picture.name for picture in pictures if picture.name not in texts] == []
+    script = (ROOT / "scripts/screenshots.py").read_text(encoding="utf-8")
+    photographs = {picture.stem for picture in pictures if picture.parent.name == "pages"}
+    assert photographs == set(re.findall(r'Shot\("([\w-]+)"', script))
