@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 __version__: str
 
-# Names are looked up when first used, so that `adhere --help` need not wait for the compiler to load.
+# Names are imported when first used, so that `adhere --help` does not wait for the compiler to load.
 _PUBLIC = {
     "adhere.analysis.analysis": "Analysis",
     "adhere.client": "AsyncClient Client ServiceError",

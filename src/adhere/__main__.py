@@ -1,4 +1,4 @@
-"""`python -m adhere`."""
+"""Entry point of `python -m adhere`."""
 
 import sys
 

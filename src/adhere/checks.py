@@ -1,4 +1,4 @@
-"""Checks of numbers, names and text that a user gave; an error says the field, the value and what was expected."""
+"""Checks of numbers, names and text from users; an error names the field, the value and what was expected."""
 
 import math
 import unicodedata
@@ -10,36 +10,36 @@ import numpy as np
 
 from adhere.errors import InputError
 
-MAX_COUNT = 2**53  # the largest whole number up to which a float64 holds all of them exactly
+MAX_COUNT = 2**53  # a float64 represents every whole number up to this one exactly
 MAX_NAME_LENGTH = 200
 MAX_TEXT_LENGTH = 2000
 _SUM_TOLERANCE = 1e-9
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number; True and False are not."""
+    """Return whether a value is a number; True and False are not."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Whether a value is of an integer type; True and False are not."""
+    """Return whether a value is of an integer type; True and False are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_unit_number(field: str, value: object) -> float:
-    """A number from 0 to 1: a probability or a share.
+    """Check and return a number from 0 to 1: a probability or a share.
 
     >>> check_unit_number("probability", 1)
     1.0
     """
-    # The comparison also refuses NaN, which is neither above nor below anything.
+    # The comparison also refuses NaN, since comparisons with NaN are false.
     if not is_number(value) or not 0 <= value <= 1:
         raise InputError(field, value, "a number from 0 to 1")
-    return float(value) + 0.0  # -0.0 becomes 0.0
+    return float(value) + 0.0  # turns -0.0 into 0.0
 
 
 def check_reward(field: str, value: object) -> float:
-    """A reward or a mean reward: a number from 0 to 1, or whether it was a success, True (1) or False (0).
+    """Check and return a reward or mean reward: a number from 0 to 1, or True (1) or False (0).
 
     >>> check_reward("reward", True)
     1.0
@@ -48,7 +48,7 @@ def check_reward(field: str, value: object) -> float:
 
 
 def check_integer(field: str, value: object, at_least: int, at_most: int) -> int:
-    """An integer in a range.
+    """Check and return an integer in a range.
 
     >>> check_integer("n_runs", 10, 1, 1000)
     10
@@ -59,7 +59,7 @@ def check_integer(field: str, value: object, at_least: int, at_most: int) -> int
 
 
 def check_count(field: str, value: object, at_least: int = 0) -> int:
-    """A number of patients, runs or records, which a table may hold as a float.
+    """Check and return a number of patients, runs or records, which a table may contain as a float.
 
     >>> check_count("count", 12.0)
     12
@@ -70,21 +70,21 @@ def check_count(field: str, value: object, at_least: int = 0) -> int:
 
 
 def check_sums_to_one(field: str, values: Sequence[float]) -> None:
-    """Probabilities must sum to one, up to rounding in the ninth decimal."""
+    """Check that probabilities sum to 1, up to rounding in the ninth decimal."""
     total = math.fsum(values)
     if abs(total - 1) > _SUM_TOLERANCE:
         raise InputError(field, list(values), f"probabilities that sum to one, not to {total:.10g}")
 
 
 def check_unique(field: str, names: Iterable[str]) -> None:
-    """No name may come twice."""
+    """Check that no name occurs twice."""
     for name, times in Counter(names).most_common(1):
         if times > 1:
             raise InputError(field, name, f"each name once, not {times} times")
 
 
 def check_arms(arms: Sequence[str]) -> tuple[str, ...]:
-    """The names of at least two arms, all different.
+    """Check and return the names of at least two arms, all different.
 
     >>> check_arms(["none", "aspirin"])
     ('none', 'aspirin')
@@ -100,12 +100,12 @@ def check_arms(arms: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_text(field: str, value: object, max_length: int = MAX_NAME_LENGTH) -> str:
-    """Text that can be printed, stored anywhere and found again, in Unicode's composed form.
+    """Check text that can be printed, stored anywhere and found again; return it in Unicode's composed form.
 
     >>> check_text("subject", "S-001")
     'S-001'
     """
-    # Most texts are plain. This is asked six times for each recommendation and its report.
+    # Most texts are plain ASCII. This function runs six times for each recommendation and its report.
     if (
         isinstance(value, str)
         and 0 < len(value) <= max_length

@@ -1,4 +1,4 @@
-"""The clients of the distribution adhere-client, whose refusals are here also adhere's own exceptions."""
+"""The clients of the package adhere-client, with errors that are also adhere's own exceptions."""
 
 from typing import ClassVar
 

@@ -1,13 +1,13 @@
-"""Cells of CSV files: text that spreadsheets must not take for formulas, missing values, and rewards.
+"""Cells of CSV files: text that spreadsheets must not read as formulas, missing values, and rewards.
 
-A cell that begins with =, +, -, @, a tab or the end of a line gets an apostrophe in front, and so does one in which
-apostrophes precede such a character: taking one apostrophe away gives back exactly what was there. Numbers are no
-text and stay as they are.
+An apostrophe is put before a cell that begins with =, +, -, @, a tab or a line end. The same holds for a cell in
+which apostrophes precede such a character, so that removing one apostrophe restores the original text. Numbers are
+not text and stay unchanged.
 """
 
 import re
 
-# In the syntax that Python's and polars' regular expressions share.
+# In the syntax that the regular expressions of Python and polars share.
 FORMULA = r"^'*[=+\-@\t\r\n]"
 ESCAPED_FORMULA = r"^'+[=+\-@\t\r\n]"
 
@@ -15,7 +15,7 @@ _MISSING = frozenset({"", "na", "n/a", "nan", "null", "."})
 
 
 def escape(text: str) -> str:
-    """A text as a cell.
+    """Return a text as a cell.
 
     >>> escape("=1+1"), escape("'=1+1"), escape("'t Hooft")
     ("'=1+1", "''=1+1", "'t Hooft")
@@ -24,7 +24,7 @@ def escape(text: str) -> str:
 
 
 def unescape(cell: str) -> str:
-    """The text in a cell.
+    """Return the text in a cell.
 
     >>> unescape("'=1+1"), unescape("'t Hooft")
     ('=1+1', "'t Hooft")
@@ -33,7 +33,7 @@ def unescape(cell: str) -> str:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that its value is missing: R writes NA, pandas NaN, SAS a point, databases null.
+    """Return whether a cell means a missing value: R writes NA, pandas NaN, SAS a point, databases null.
 
     >>> is_missing("NA"), is_missing(""), is_missing("none")
     (True, True, False)
@@ -42,11 +42,11 @@ def is_missing(text: str) -> bool:
 
 
 def reward_in(cell: str) -> float:
-    """The reward in a cell: a number, or true (1) or false (0) in any case; what is none of them is a ValueError.
+    """Return the reward in a cell: a number, or true (1) or false (0) in any case. Raise a ValueError otherwise.
 
     >>> reward_in("0.5"), reward_in("TRUE")
     (0.5, 1.0)
     """
     known = {"true": 1.0, "false": 0.0}.get(cell.lower())
-    # Python would read 1_0 as ten; in a data file it is a slip.
+    # Python would read 1_0 as ten, but in a data file it is a mistake.
     return float(cell.replace("_", "?")) if known is None else known

@@ -1,4 +1,4 @@
-"""One sentence about a value that does not fit its type; msgspec says where it is wrong (``at `$.reward```)."""
+"""Explain in one sentence a value that does not fit its type; msgspec reports where (``at `$.reward```)."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _TYPES: Final = {
     "object": "an object",
     "datetime": "a time such as 2026-03-01T09:30:00Z",
 }
-# Features that do not exist, by names that people may try (one spelling, no separators), and what to use instead.
+# Features that do not exist, by the names that people may try (without separators), and what to use instead.
 _NOT_SUPPORTED: Final = {
     "noninferiority noninferioritymargin": "non-inferiority tests; equivalence and futility have a margin, but test "
     "something else",
@@ -42,7 +42,7 @@ _NOT_SUPPORTED: Final = {
     "alpha over the planned looks",
 }
 _LIMITS: Final = "docs/what-adhere-does-not-do.md"  # the page with all limits
-# Features that exist under another name: the field beside which the message is shown, and the message.
+# Features that exist under another name: a field that must be known in this place, and the message.
 _CALLED: Final = {
     "samplesize": ("n_patients", "it is called n_patients here"),
     "allocation": ("policy", 'the policy allocates arms: policy = "uniform", "thompson", …'),
@@ -50,7 +50,7 @@ _CALLED: Final = {
 }
 _OF_REWARD: Final = ("Expected `float` >= 0.0", "Expected `float` <= 1.0")
 _BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
-# What msgspec says without naming what it expects.
+# Expectations that msgspec's messages do not put into words.
 _EXPECTED: Final = {
     "`bool | float`": "a number from 0 to 1, true or false",  # a reward
     "`bool | float | null`": "a number from 0 to 1, true or false",
@@ -63,9 +63,9 @@ _EXPECTED: Final = {
 def misfit(
     error: msgspec.ValidationError, value: Any, kind: type, shown: Callable[[object], str], whole: str = "body"
 ) -> InputError:
-    """Return the error of a value that does not fit a type: its field, with a dot for each step, and its value.
+    """Return the error about a value that does not fit a type, with the path of the field and the value there.
 
-    `value` is None where it is not known. `shown` makes short text of a part; `whole` is what the value is called.
+    `value` is None if it is not known. `shown` turns a part into short text. `whole` is the name of the whole value.
 
     >>> class Visit(msgspec.Struct, forbid_unknown_fields=True):
     ...     day: int
@@ -85,7 +85,7 @@ def misfit(
     try:
         for name, number in steps:
             value = value[int(number)] if number else value[name]
-    except (LookupError, TypeError, ValueError):  # or the name of an entry, which msgspec does not tell
+    except (LookupError, TypeError, ValueError):  # or the name of an entry, which msgspec does not report
         known = False
     of_reward = place.startswith((".reward", ".impute.reward"))
     if what in _OF_REWARD or (of_reward and what == "Number out of range"):
@@ -101,7 +101,7 @@ def misfit(
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON; a name that comes twice in an object, where only one could count, is refused.
+    """Parse JSON; refuse an object that contains a name twice.
 
     >>> read_json('{"day": 1, "day": 2}')
     Traceback (most recent call last):
@@ -111,7 +111,7 @@ def read_json(text: str) -> Any:
 
 
 def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; a name that comes twice in it is refused."""
+    """Return a JSON object; refuse one that contains a name twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         name = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -120,7 +120,7 @@ def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def in_words(expected: str, value: object = None) -> str:
-    """Put what msgspec expects into words.
+    """Return in words what msgspec expects.
 
     >>> in_words("`float` <= 1.0"), in_words("`str` of length <= 3", "abcd")
     ('a number of at most 1', 'at most 3 characters (got 4)')
@@ -139,7 +139,7 @@ def in_words(expected: str, value: object = None) -> str:
 
 
 def without_null(kind: Any) -> Any:
-    """The inspected type of something that may be left out."""
+    """Return the inspected type of an optional value, without None."""
     if isinstance(kind, msgspec.inspect.Metadata):  # a description
         return without_null(kind.type)
     if isinstance(kind, msgspec.inspect.UnionType):
@@ -148,7 +148,7 @@ def without_null(kind: Any) -> Any:
 
 
 def not_supported(field: str, name: str) -> str | None:
-    """Return what to say of a field whose name is that of something adhere does not have, or None.
+    """Return the message about a field that names a feature adhere does not have, or None.
 
     >>> not_supported("cluster", "cluster")
     'cluster is not supported: adhere has no clusters; every patient is randomised alone (see “What adhere does not \
@@ -161,7 +161,7 @@ do” in docs/what-adhere-does-not-do.md)'
 
 
 def _letters(name: str) -> str:
-    """Return a name without separators, in one spelling."""
+    """Return a name in lower case without separators, in British spelling."""
     return re.sub(r"[^a-z]", "", name.lower()).replace("ization", "isation")
 
 
@@ -180,7 +180,7 @@ def _wrong_field(place: str, name: str, kind: Any, why: str, shown: Callable[[ob
 
 
 def _type_at(body: type, place: str) -> Any:
-    """The type of a place in a body."""
+    """Return the type at a path in a body."""
     kind: Any = msgspec.inspect.type_info(body)
     for name, _ in _STEP.findall(place):
         kind = without_null(kind)
@@ -196,7 +196,7 @@ def _quoted(value: object, shown: Callable[[object], str]) -> str:
 
 
 def _plain(value: object, shown: Callable[[object], str]) -> str:
-    """A value as its sender wrote it, or what kind of value it is."""
+    """Return a value as its sender wrote it, or the kind of value if it is a list or an object."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return json.dumps(value) if value is None or isinstance(value, bool) else shown(value)

@@ -43,7 +43,7 @@ class InputError(ValueError):
         super().__init__(self.sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Pickled without its constructor, whose arguments those of a subclass may not be.
+        # Pickled without calling the constructor, since subclasses may have other arguments.
         return type(self).__new__, (type(self), *self.args), vars(self)
 
     def within(self, where: str) -> InputError:
@@ -52,16 +52,16 @@ class InputError(ValueError):
 
 
 def short(value: object, limit: int = 120) -> str:
-    """A value as it is shown in an error message: text in quotation marks, and not too much of it."""
+    """Return a value as shown in an error message: text in quotation marks, shortened if it is long."""
     text = value if isinstance(value, str) else repr(value)
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return repr(text) if isinstance(value, str) else text
 
 
 def nearest(word: str, known: Iterable[str], *, complete: bool = False) -> str:
-    """The known words, and which of them comes close, for the end of an error message.
+    """Return the known words, and the nearest one as a hint, for the end of an error message.
 
-    Unless the list must be `complete`, it ends after ten words.
+    The list ends after ten words, unless it must be `complete`.
 
     >>> nearest("tompson", ["thompson", "uniform"])
     "one of thompson, uniform (did you mean 'thompson'?)"
@@ -74,7 +74,7 @@ def nearest(word: str, known: Iterable[str], *, complete: bool = False) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first ten names, and how many more there are; in quotation marks where one has a comma.
+    """Return the first ten names, and the number of further ones; names are quoted if one contains a comma.
 
     >>> listed(["null, compliance 70%", "effect 0.1"])
     "'null, compliance 70%', 'effect 0.1'"
@@ -87,7 +87,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def quoted(names: Iterable[str]) -> list[str]:
-    """All names, in quotation marks where one has a comma.
+    """Return all names, in quotation marks if one contains a comma.
 
     >>> quoted(["gum, mint", "none"])
     ["'gum, mint'", "'none'"]
@@ -97,7 +97,7 @@ def quoted(names: Iterable[str]) -> list[str]:
 
 
 def joined(words: Iterable[str], last: str = "and") -> str:
-    """Words as in a sentence: with commas between them, and another word before the last.
+    """Join words as in a sentence: with commas between them, and `last` before the last word.
 
     >>> joined(["EXP3", "UCB1", "Thompson"]), joined(["walk", "aspirin"], "or"), joined([])
     ('EXP3, UCB1 and Thompson', 'walk or aspirin', '')
@@ -174,7 +174,7 @@ class ConflictError(InputError):
 
 
 class SourceError(InputError):
-    """A mistake in a user's Python file: where, and what is wrong there.
+    """A mistake in a user's Python file: its location, and the reason.
 
     >>> print(SourceError("softmax.py line 23", "name 'x' is not defined"))
     softmax.py line 23: name 'x' is not defined
@@ -221,31 +221,37 @@ class PolicyError(SourceError):
 
 
 class UnavailableError(Exception):
-    """Something the machine lacks for now (memory, open files, compiled code): nothing was done, try again."""
+    """A temporary lack of a resource (memory, open files, compiled code). Nothing was done; trying again may
+    succeed.
+    """
 
 
 class UnknownPolicyError(UnavailableError):
-    """A trial that exists, of a policy that cannot be made here: the fault of whoever runs it, not of who asks."""
+    """A trial whose policy cannot be made on this server: the operator, not the caller, must correct this."""
 
 
 class SecretUnknownError(UnavailableError):
-    """A secret of a trial that is not kept here, or that is another than was committed to: no arm can be drawn."""
+    """A trial's secret is missing, or differs from the one that was committed to, so that no arm can be drawn."""
 
 
 class StoreError(Exception):
-    """A store that cannot be opened, read or written, in one sentence."""
+    """A store that cannot be opened, read or written; the message is one sentence."""
 
 
 class StoreUnavailableError(StoreError):
-    """A store that cannot be opened, read or written for now: the same may succeed later, as things are."""
+    """A store that cannot be opened, read or written at present; the same call may succeed later."""
 
 
 class StoreBusyError(StoreUnavailableError):
-    """A store that another writer has locked: the transaction was not begun, and the caller did not want to wait."""
+    """A store that another writer has locked. The transaction was not begun, since the caller did not want to
+    wait.
+    """
 
 
 class FileInUseError(StoreUnavailableError):
-    """A file of trials that another process writes to; `instead` is how to ask that process, if it is the service."""
+    """A file of trials that another process writes to; `instead` tells how to ask that process, if it is the
+    service.
+    """
 
     def __init__(self, path: str, instead: str = "adhere token make --server URL") -> None:
         super().__init__(
@@ -255,11 +261,11 @@ class FileInUseError(StoreUnavailableError):
 
 
 class DamagedStoreError(StoreError):
-    """A file of trials in which the database itself finds damage."""
+    """A file of trials in which the database itself detects damage."""
 
 
 class RecordsLostError(StoreError):
-    """A file of trials that lacks records that were acknowledged: `n_lost` of them, or None if that is unknown."""
+    """A file of trials without records that were acknowledged: `n_lost` of them, or None if the number is unknown."""
 
     def __init__(self, path: str, n_lost: int | None) -> None:
         self.n_lost = n_lost
@@ -280,7 +286,7 @@ class RecordsLostError(StoreError):
 
 
 class OutcomeUnknownError(StoreError):
-    """A store that failed while a commit was under way: what was to be written may be there or not.
+    """A store that failed during a commit, so that it is unknown whether the data were written.
 
-    The same command under the same request id finds out, and writes it if it is not there.
+    The same command with the same request ID finds out, and writes the data if they are missing.
     """

@@ -1,4 +1,4 @@
-"""Write files whole or not at all: beside their place first, then renamed into it."""
+"""Write files completely or not at all: first to a temporary file beside the target, which is then renamed."""
 
 import errno
 import os
@@ -10,17 +10,18 @@ from typing import Final
 
 from adhere.errors import InputError
 
-# The machine's state, which may be another soon: no space, no descriptors, no memory, a disk that fails.
+# Temporary states of the machine: no space, no descriptors, no memory, a failing disk.
 _DISK: Final = {errno.EBUSY, errno.EIO, errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _PASSING: Final = _DISK | {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary path in the same folder, renamed to `path` when the block ends and deleted when it raises.
+    """Yield a temporary path in the same folder, renamed to `path` when the block ends and deleted if it raises.
 
-    Permissions of a file that is replaced are kept, and a link goes on pointing to it. A new file that is `private`
-    is for its owner only. A device or a pipe is given as it is: it must be written into, not replaced.
+    A replaced file keeps its permissions, and a link still points to it afterwards. A new file that is `private` is
+    only accessible to its owner. A device or a pipe is yielded itself, since it must be written to rather than
+    replaced.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -47,19 +48,19 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that only its owner may read and write, whatever the process's umask; it must be new."""
+    """Make a new empty file that only its owner may read and write, whatever the process's umask."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file, and the folders that lead to it, whole or not at all."""
+    """Write a file completely or not at all, and create its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 
 def unreadable(field: str, path: object, error: OSError) -> InputError:
-    """What to say of a file that could not be read."""
+    """Return the error about a file that could not be read."""
     missing = isinstance(error, FileNotFoundError)
     sentence = f"{path} does not exist" if missing else f"{path} cannot be read: {error.strerror or error}"
     named = sentence if field == "file" else f"{field}: {sentence}"
@@ -67,7 +68,7 @@ def unreadable(field: str, path: object, error: OSError) -> InputError:
 
 
 def may_pass(error: OSError) -> bool:
-    """Return whether an error is about the machine's state for now, and not about the path that was given.
+    """Return whether an error is about a temporary state of the machine rather than about the given path.
 
     >>> may_pass(OSError(errno.ENOSPC, "No space left on device")), may_pass(FileNotFoundError(errno.ENOENT, ""))
     (True, False)
@@ -76,5 +77,5 @@ def may_pass(error: OSError) -> bool:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is something that can be written into but not replaced, such as a pipe."""
+    """Return whether a path can be written to but not replaced, e.g. a pipe."""
     return path.exists() and not path.is_file()

@@ -1,6 +1,6 @@
-"""Frames that users have their data in: pandas, polars, or anything that hands over Arrow columns.
+"""Frames with users' data: pandas, polars, or anything that provides Arrow columns.
 
-pandas is optional, and imported only where a frame of pandas is asked for.
+pandas is optional, and imported only if a pandas frame is requested.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class FrameLike(Protocol):
-    """A frame of pandas or polars, or another table with named columns."""
+    """A pandas or polars frame, or another table with named columns."""
 
     @property
     def columns(self) -> Any:
-        """The names of the columns, or the columns."""
+        """Names of the columns, or the columns themselves."""
 
 
 class Frame:
-    """A frame's columns by name, each a list of plain values with None for what is missing."""
+    """The columns of a frame by name, as lists of plain values in which missing values are None."""
 
     def __init__(self, frame: object) -> None:
         kind = type(frame)
@@ -38,20 +38,20 @@ class Frame:
         self.titles = [title for title, _ in self._columns]
 
     def values(self, title: str) -> list[Any]:
-        """The values of a column."""
+        """Return the values of a column."""
         column = self._columns[self.titles.index(title)][1]
         if not hasattr(column, "isna"):
             return list(column.to_list())
-        # In a list NaN, NaT and NA would each be something else.
+        # In a list, NaN, NaT and NA would be different values.
         return [None if gone else value for value, gone in zip(column.tolist(), column.isna().tolist(), strict=True)]
 
     def categories(self, title: str) -> list[str]:
-        """The categories of a categorical column of pandas, in their order; none of other columns."""
+        """Return the categories of a categorical pandas column, in their order, or [] for other columns."""
         kind = self._columns[self.titles.index(title)][1].dtype
         return [arm_text(one) for one in kind.categories] if hasattr(kind, "ordered") else []
 
     def column(self, title: str) -> pl.Series:
-        """A column as one of polars; of Python's objects where its values are of several types."""
+        """Return a column as a polars series, which contains Python objects if the values have several types."""
         import polars as pl
 
         column = self._columns[self.titles.index(title)][1]
@@ -67,7 +67,7 @@ class Frame:
 
 
 def is_frame(given: object) -> bool:
-    """Whether something is a frame.
+    """Return whether a value is a frame.
 
     >>> is_frame([1, 2]), is_frame("trial.csv")
     (False, False)
@@ -76,7 +76,7 @@ def is_frame(given: object) -> bool:
 
 
 def arm_text(value: object) -> str:
-    """The name of an arm in a frame: numbers are names too, also where a missing one made them floats.
+    """Return the name of an arm in a frame. Numbers are names too, even if a missing value turned them into floats.
 
     >>> arm_text("aspirin"), arm_text(1.0), arm_text(None)
     ('aspirin', '1', '')
@@ -95,7 +95,7 @@ def _is_of(library: str, given: object) -> bool:
 def _pandas_columns(frame: Any) -> list[tuple[str, Any]]:
     columns = [(str(title), frame.iloc[:, place]) for place, title in enumerate(frame.columns)]
     taken = {title for title, _ in columns}
-    for level, name in enumerate(frame.index.names):  # what was grouped by, or set as an index, is data too
+    for level, name in enumerate(frame.index.names):  # grouping keys and index levels are data too
         if name is not None and str(name) not in taken:
             columns.append((str(name), frame.index.get_level_values(level)))
     return columns
@@ -109,7 +109,7 @@ def _polars_columns(frame: Any) -> list[tuple[str, Any]]:
 
 
 def as_pandas(frame: pl.DataFrame) -> pandas.DataFrame:
-    """The same frame of pandas. Polars' own conversion needs PyArrow too."""
+    """Return the same frame in pandas. Polars' own conversion would also need PyArrow."""
     try:
         import pandas
     except ImportError:

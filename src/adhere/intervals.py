@@ -1,4 +1,4 @@
-"""Means and their intervals, of 95% unless told otherwise."""
+"""Means and their intervals, at 95% by default."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
-Z95 = 1.959963984540054  # how many standard errors a 95% interval reaches to each side
-_NEARLY_NORMAL = 1e17  # degrees of freedom from which Student's t is the normal distribution to the last digit
-_MAX_STEPS = 100  # of Newton's method, which needs about ten
+Z95 = 1.959963984540054  # standard errors from the centre to each end of a 95% interval
+_NEARLY_NORMAL = 1e17  # with more degrees of freedom, Student's t equals the normal distribution to the last digit
+_MAX_STEPS = 100  # Newton's method needs about ten
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over runs with its Monte Carlo standard error and 95% interval; None where one run cannot say.
+    """A mean over runs with its Monte Carlo standard error and 95% interval; None if there is only one run.
 
     >>> print(Estimate(49996.2, 1.0, 49994.2, 49998.2), Estimate(0.5, None, None, None))
     49,996 [49,994, 49,998] 0.5
@@ -40,15 +40,15 @@ def _short(number: float) -> str:
 
 
 def normal_quantile(level: float) -> float:
-    """How many standard errors an interval of this level reaches to each side, if errors are normal.
+    """Return how many standard errors an interval of this level reaches to each side, if errors are normal.
 
-    At 95% it is `Z95` but for the last bit, which Wilson's intervals in data files depend on.
+    At 95% it equals `Z95` except for the last bit, on which Wilson's intervals in data files depend.
     """
     return -NormalDist().inv_cdf((1.0 - level) / 2.0) if level < 1.0 else math.inf
 
 
 def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval for a proportion (Wilson 1927).
+    """Return Wilson's score interval for a proportion (Wilson 1927).
 
     >>> [round(end, 3) for end in wilson(8, 10)]
     [0.49, 0.943]
@@ -56,12 +56,12 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     z = normal_quantile(level)
     centre, spread = (successes + z**2 / 2) / (n + z**2), z / (n + z**2)
     half = spread * math.sqrt(successes * (n - successes) / n + z**2 / 4)
-    # At the ends rounding could leave the share itself just outside.
+    # At the ends, rounding could otherwise put the share itself just outside the interval.
     return (max(0.0, centre - half) if successes else 0.0), (min(1.0, centre + half) if successes < n else 1.0)
 
 
 def mean_interval(mean: float, variance: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Student's interval for the mean of numbers from 0 to 1; a single number says nothing.
+    """Return Student's interval for the mean of numbers from 0 to 1; for a single number it is [0, 1].
 
     >>> [round(end, 3) for end in mean_interval(0.5, 0.04, 9)]
     [0.346, 0.654]
@@ -82,14 +82,14 @@ class RewardSums:
     binary: bool = True
 
     def add(self, reward: float, times: int = 1) -> None:
-        """Count a reward, of so many patients."""
+        """Count a reward of `times` patients."""
         self.n += times
         self.total += times * reward
         self.squares += times * reward * reward
         self.binary = self.binary and reward in (0.0, 1.0)
 
     def estimate(self) -> tuple[float | None, float, float]:
-        """The mean and the ends of its 95% interval; without rewards there is no mean, and it is 0 to 1.
+        """Return the mean and its 95% interval; without rewards the mean is None and the interval [0, 1].
 
         >>> sums = RewardSums()
         >>> sums.add(1.0, 8), sums.add(0.0, 2), [round(number, 3) for number in sums.estimate()]
@@ -105,7 +105,7 @@ class RewardSums:
 
 
 def t95(freedom: float) -> float:
-    """How many standard errors a 95% interval reaches to each side: Student's t with so many degrees of freedom.
+    """Return how many standard errors a 95% interval reaches to each side, by Student's t with `freedom` degrees.
 
     >>> round(t95(1), 3), round(t95(7), 3), round(t95(10_000), 3)
     (12.706, 2.365, 1.96)
@@ -115,7 +115,7 @@ def t95(freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def student_quantile(freedom: float, level: float) -> float:
-    """How many standard errors an interval of this level reaches to each side, by Student's t.
+    """Return how many standard errors an interval of this level reaches to each side, by Student's t.
 
     >>> round(student_quantile(7, 0.9), 3)
     1.895
@@ -138,11 +138,11 @@ def student_quantile(freedom: float, level: float) -> float:
 
 
 def _mills_ratio(s: float, freedom: float) -> float:
-    """The integral of cosh(x)^-freedom over x > s, divided by cosh(s)^-freedom.
+    """Return the integral of cosh(x)^-freedom over x > s, divided by cosh(s)^-freedom.
 
-    By double exponential quadrature (Takahasi & Mori 1974).
+    It is computed by double exponential quadrature (Takahasi & Mori 1974).
     """
-    import numpy as np  # not with the module: `adhere --help` need not wait for it
+    import numpy as np  # imported here, so that `adhere --help` does not wait for it
 
     at, width = np.linspace(-4.5, 5.0, 96), 1.0 / (freedom * math.tanh(s) + min(freedom, math.sqrt(freedom)))
     with np.errstate(over="ignore", under="ignore"):

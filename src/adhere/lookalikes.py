@@ -1,7 +1,7 @@
-"""The folded form of codes and names, in which those that people take for one another are equal.
+"""Folded forms of codes and names, which are equal if people may mistake one for the other.
 
-A look-alike is shown and asked about, never merged: folding too much costs a question, folding too little a second
-patient. So everything is left out here that is easily mistyped or not seen at all.
+Look-alikes are shown and asked about, but never merged. Folding too much costs a question; folding too little costs a
+duplicate patient. Everything that is easily mistyped or invisible is therefore left out.
 """
 
 import unicodedata
@@ -9,22 +9,21 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-# Casefolded letters and the digit or letter that each is taken for: O and 0, I, l and 1, and the letters of the Greek
-# and Cyrillic alphabets that look like Latin ones.
+# Casefolded letters and the digit or letter that they are mistaken for: O and 0; I, l and 1; and Greek and Cyrillic
+# letters that look like Latin ones.
 _GREEK: Final = dict(zip("αβεζηικμνορτυχ", "abezh1kmn0ptyx", strict=True))
 _CYRILLIC: Final = dict(zip("авеіјкмнорстух", "abe1jkmh0pctyx", strict=True))
 _ALIKE: Final = str.maketrans({"ı": "1", "i": "1", "l": "1", "|": "1", "o": "0", **_GREEK, **_CYRILLIC})
 _KEPT: Final = ("Ll", "Lo", "Lt", "Lu", "N")  # letters and digits
-_FILLERS: Final = "\u115f\u1160"  # counted among the letters, but not seen
+_FILLERS: Final = "\u115f\u1160"  # Unicode counts them as letters, but they are invisible
 
 
 def fold(text: str) -> str:
     """Fold a code or a name, so that it equals all that look like it.
 
-    The steps are Unicode's: NFKC, casefolding, NFD. Then only letters and digits are kept: accents, punctuation,
-    symbols, spaces and invisible characters are left out. A letter with a stroke or a hook becomes the letter without
-    it, dotless ı becomes i, a digit of any script the same digit of ours. For O and 0, and for I, l and 1, the digit
-    stands for all.
+    The steps are Unicode's: NFKC, casefolding, NFD. Then only letters and digits are kept, without accents,
+    punctuation, symbols, spaces and invisible characters. A letter with a stroke or a hook becomes the plain letter,
+    dotless ı becomes i, and a digit of any script becomes a European digit. O becomes 0, and I and l become 1.
 
     >>> fold("L-001") == fold("l 0O1") == fold("I.OOl") == fold("Ł·ØØ١")
     True
@@ -35,9 +34,9 @@ def fold(text: str) -> str:
     >>> fold("Straße") == fold("STRASSE")
     True
     """
-    if text.isascii():  # the same by one table, since every new subject is folded
+    if text.isascii():  # the same result from one table, for speed, since every new subject is folded
         return text.translate(_ASCII)
-    # Twice: casefolding may leave something that NFKC changes, and what it makes of that may have capital letters.
+    # Twice, since casefolding may leave something that NFKC changes, and the result may contain capital letters.
     for _ in range(2):
         text = unicodedata.normalize("NFKC", text).casefold()
     letters = unicodedata.normalize("NFD", text).translate(_ALIKE)
@@ -45,7 +44,7 @@ def fold(text: str) -> str:
 
 
 def find_alike(name: str, known: Iterable[str]) -> str | None:
-    """Return the first of some names that looks like another one and is not it, or None.
+    """Return the first of some names that looks like `name` but differs from it, or None.
 
     >>> find_alike("edinburgh", ["Leeds", "Edinburgh"])
     'Edinburgh'
@@ -57,7 +56,7 @@ def find_alike(name: str, known: Iterable[str]) -> str | None:
 
 @lru_cache(4096)
 def _plain(letter: str) -> str:
-    """Return a letter or digit without what is added to it, or nothing for any other character."""
+    """Return a letter or digit without additions such as a stroke, or "" for any other character."""
     if not unicodedata.category(letter).startswith(_KEPT) or letter in _FILLERS:
         return ""
     if letter.isascii():
@@ -68,7 +67,7 @@ def _plain(letter: str) -> str:
     if added:
         try:
             return fold(unicodedata.lookup(name))
-        except KeyError:  # the letter without it does not exist by itself
+        except KeyError:  # the letter without the addition does not exist
             return letter
     return letter
 

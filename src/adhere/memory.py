@@ -1,4 +1,4 @@
-"""How much memory there is, and how amounts of it are written."""
+"""Available memory, and text for amounts of memory."""
 
 import errno
 import mmap
@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-# Said by Python's threads, by the loader of libraries, by C code that cannot even make an exception, and by OpenSSL's
-# hashes, each with an error of its own kind.
+# Messages of Python's threads, of the library loader, of C code that cannot even make an exception, and of OpenSSL's
+# hashes. Each comes with a different type of error.
 _SHORTAGE = (
     "can't start new thread",
     "can't allocate",  # a lock
@@ -21,12 +21,12 @@ _SHORTAGE = (
 
 
 def available_memory() -> int | None:
-    """How many bytes this process may still take; None if the system does not say."""
+    """Return how many bytes this process may still allocate, or None if the system does not tell."""
     known = []
     with suppress(OSError, ValueError, IndexError):  # Linux
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         known += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    with suppress(OSError, ValueError):  # in a container, whose limit is lower
+    with suppress(OSError, ValueError):  # in a container, which may have a lower limit
         group = Path("/sys/fs/cgroup")
         limit, used = (int((group / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
         known.append(max(0, limit - used))
@@ -37,7 +37,9 @@ def available_memory() -> int | None:
 
 
 def check_room(n_bytes: int) -> None:
-    """Raise a `MemoryError` if this process cannot get so much address space: some libraries end it in that case."""
+    """Raise a `MemoryError` if this process cannot get this much address space, since some libraries would then end
+    it.
+    """
     try:
         mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE).close()
     except (OSError, ValueError):
@@ -45,7 +47,7 @@ def check_room(n_bytes: int) -> None:
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether something failed for lack of memory, or of room for a thread or a library.
+    """Return whether an error was caused by a lack of memory, or of space for a thread or a library.
 
     >>> is_shortage(RuntimeError("can't start new thread")), is_shortage(ImportError("no module named x"))
     (True, False)
@@ -56,7 +58,7 @@ def is_shortage(error: BaseException) -> bool:
 
 
 def bytes_text(n_bytes: float) -> str:
-    """An amount of memory.
+    """Return an amount of memory as text.
 
     >>> bytes_text(5760), bytes_text(48_000_000)
     ('5.8 kB', '48 MB')

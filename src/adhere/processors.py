@@ -12,13 +12,13 @@ _ROOT = Path("/")
 def usable_processors(root: Path = _ROOT) -> int:
     """Return how many processors this process may use, at least 1.
 
-    That is the number of processors it may be scheduled on, or less if a control group of Linux (version 1 or 2),
-    such as that of a container, grants less processor time. A fraction of a processor is rounded up.
+    It is the number of processors that the process may be scheduled on, or fewer if a Linux control group (version 1
+    or 2), e.g. that of a container, grants less processor time. A fraction of a processor is rounded up.
 
     Parameters
     ----------
     root
-        The folder in which `proc` and `sys` are found.
+        The folder that contains `proc` and `sys`.
 
     """
     n_scheduled = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -26,7 +26,7 @@ def usable_processors(root: Path = _ROOT) -> int:
 
 
 def _quotas(root: Path) -> Iterator[float]:
-    """The processors that each control group of this process grants, where it says so; parents' limits count too."""
+    """Yield the processors that each control group of this process grants, and those of parent groups, if limited."""
     with suppress(OSError):
         for line in (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
@@ -38,14 +38,14 @@ def _quotas(root: Path) -> Iterator[float]:
             else:
                 continue
             for mount in mounts:
-                # Inside a container the path may be that of the host, of which only the last folder is mounted.
+                # Inside a container the path may be the host's, and only its last folder is mounted.
                 for depth in range(len(parts) + 1):
                     with suppress(OSError, ValueError, ZeroDivisionError):
                         yield read((root / "sys/fs/cgroup" / mount).joinpath(*parts[:depth]))
 
 
 def _quota_of_version_2(group: Path) -> float:
-    """Read `cpu.max`; "max" in place of a number is a `ValueError`."""
+    """Read `cpu.max`; if it contains "max" instead of a number, raise a `ValueError`."""
     quota, period = (group / "cpu.max").read_text(encoding="ascii").split()
     return int(quota) / int(period)
 

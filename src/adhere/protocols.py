@@ -1,8 +1,8 @@
 """Reward protocols: which arm is credited with a reward (Definition 5 of the paper).
 
-A protocol is a table (chosen, actual) → arm to credit, or none. The paper's three correspond to analysis sets of a
-trial: intention-to-treat (Chosen), as-treated (Actual) and per-protocol (Comply); "the table can be extended
-with additional reward protocols", so any other table may be given.
+A protocol is a table (chosen, actual) → arm to credit, or none. The paper's three protocols correspond to analysis
+sets of a trial: intention-to-treat (Chosen), as-treated (Actual) and per-protocol (Comply). As the paper says, "the
+table can be extended with additional reward protocols", so any other table may be given.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from adhere.errors import InputError, nearest
 
 NONE = -1
-TOOK_NOTHING: Final = -1  # in place of an actual arm: nothing in the arm set
-TOOK_OTHER: Final = -2  # something else
+TOOK_NOTHING: Final = -1  # nothing in the arm set was taken
+TOOK_OTHER: Final = -2  # something else was taken
 _NAMES = ("chosen", "actual", "comply")
 Table = tuple[tuple[int | None, ...], ...]
 
@@ -61,7 +61,7 @@ class Protocol:
         return f"credit[{'; '.join(rows)}]"
 
     def credits(self, n_arms: int) -> NDArray[np.int64]:
-        """The arm credited for each (chosen, actual), -1 for none.
+        """Return the arm credited for each (chosen, actual), or -1 if none is.
 
         >>> COMPLY.credits(2).tolist()
         [[0, -1], [-1, 1]]
@@ -79,12 +79,12 @@ NAMED = {name: Protocol(name) for name in _NAMES}
 CHOSEN, ACTUAL, COMPLY = NAMED.values()
 
 
-# A protocol, its name, or a table [chosen][actual] of the arm to credit, None for none.
+# A protocol, its name, or a table [chosen][actual] of the arm to credit, where None means no arm.
 ProtocolLike: TypeAlias = "Protocol | str | Sequence[Sequence[int | None]]"
 
 
 def as_protocol(value: object) -> Protocol:
-    """A protocol from itself, its name or a credit table.
+    """Return a protocol given as itself, by name or as a credit table.
 
     >>> as_protocol([[0, 1], [None, 1]])
     Protocol(name='credit', table=((0, 1), (None, 1)))
@@ -113,12 +113,13 @@ def _checked_table(rows: Sequence[Any]) -> Table:
 
 
 def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int32]:
-    """The credited arm by chosen arm and feedback, for all the ways feedback can come (see `generic`).
+    """Return the credited arm by chosen arm and feedback, for all feedback codes (see `generic`).
 
-    Column k answers a reward without an actual arm: the credited arm where the row is the same for every
-    actual arm, none where it must wait. Columns k+1… answer the actual arm that comes later: none where
-    column k was the update already. That nothing in the arm set was taken, or something else, is answered by two
-    more columns where it comes later; together with the reward it is counted from the end (-2, -3), as column k.
+    Column k is for a reward without an actual arm. It contains the credited arm if the row credits the same arm for
+    every actual arm, and none if the update must wait. Columns k+1… are for an actual arm that is reported later, and
+    contain none if column k was already the update. Two more columns are for nothing, or something else, reported as
+    taken later. Reported together with the reward, these have the negative indices -2 and -3, and are treated like
+    column k.
 
     >>> feedback_table(COMPLY, 2)[:, :5].tolist()
     [[0, -1, -1, 0, -1], [-1, 1, -1, -1, 1]]
@@ -135,5 +136,5 @@ def feedback_table(protocol: Protocol, n_arms: int) -> NDArray[np.int32]:
 
 
 def credits_chosen(protocol: Protocol, n_arms: int) -> bool:
-    """Whether a protocol is Chosen, by name or by table: the one that carries the guarantee."""
+    """Return whether a protocol is Chosen, by name or by table; only Chosen has the guarantee."""
     return bool((protocol.credits(n_arms) == CHOSEN.credits(n_arms)).all())

@@ -1,14 +1,14 @@
 """Random numbers keyed by (seed, run, decision, purpose), the same on every machine, thread and device.
 
-Each run has its own 128-bit key, and each random word is a keyed mix of a 64-bit counter that packs
-(decision, purpose, draw). Nothing is carried from one decision to the next, so any decision of any run can
-be derived again on its own, and no two (decision, purpose, draw) of a run ever share a counter.
+Each run has its own 128-bit key, and each random word is a keyed mix of a 64-bit counter that packs (decision,
+purpose, draw). Decisions share no state, so any decision of any run can be derived again on its own. No two
+(decision, purpose, draw) of a run have the same counter.
 
-The mixer is Pelle Evensen's `rrxmrrxmsx_0`, built for low-entropy counters, with the second half of the key
-added between its two multiplications. `docs/explanation/randomness.md` says how it was tested.
+The mixer is Pelle Evensen's `rrxmrrxmsx_0`, which was built for low-entropy counters, with the second half of the key
+added between its two multiplications. `docs/explanation/randomness.md` describes how it was tested.
 
-The functions are plain scalar code: Numba compiles them into every kernel, and NumPy runs the same
-definitions elementwise on arrays of counters.
+The functions are plain scalar code. Numba compiles them into every kernel, and NumPy runs the same definitions
+elementwise on arrays of counters.
 """
 
 from typing import Any, Final
@@ -20,31 +20,31 @@ from adhere.compilation import inline, specialise
 from adhere.errors import InputError
 
 Words = NDArray[np.uint64]
-Stream = Words  # two keys, the counter, the first word there, whether it is known, and the two public keys
+Stream = Words  # two keys, the counter, the next word, whether it is known, and the two public keys
 Floats = NDArray[np.float64]
 
-# What a random number is for: three bits of the counter, and its highest bit.
+# Purposes of random numbers: three bits of the counter, and its highest bit.
 _SECOND_HALF: Final = np.uint64(1 << 43)
 CHOOSE: Final = np.uint64(0)
 PATIENT: Final = np.uint64(1)
 LEARN: Final = np.uint64(2)
-LEARN_LATE: Final = np.uint64(3)  # what waited for the actual arm while the rest had learned already
-POPULATION: Final = np.uint64(4)  # a population drawn afresh for a run
-PYTHON: Final = np.uint64(5)  # seeds the generator handed to a policy written as a plain Python object
-ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does not say itself
-FALLBACK: Final = np.uint64(7)  # an arm at random where a policy failed
-# Of the second half, the first three are reserved for what is coming; four more are free.
-DELAY: Final = _SECOND_HALF | np.uint64(0)  # when a report comes
-MISSING: Final = _SECOND_HALF | np.uint64(1)  # whether it comes at all
-GUARD: Final = _SECOND_HALF | np.uint64(2)  # what is drawn around a policy: burn-in, allocation floors
-STATED: Final = _SECOND_HALF | np.uint64(3)  # keys of the draws that make up probabilities which a policy states
+LEARN_LATE: Final = np.uint64(3)  # updates that waited for the actual arm after others had learned already
+POPULATION: Final = np.uint64(4)  # a population that is drawn afresh for a run
+PYTHON: Final = np.uint64(5)  # seeds the generator of a policy that is a plain Python object
+ESTIMATE: Final = np.uint64(6)  # estimates of probabilities that a policy does not state itself
+FALLBACK: Final = np.uint64(7)  # a random arm if a policy failed
+# In the second half, the first three are reserved for future use; four more are free.
+DELAY: Final = _SECOND_HALF | np.uint64(0)  # when a report arrives
+MISSING: Final = _SECOND_HALF | np.uint64(1)  # whether it arrives at all
+GUARD: Final = _SECOND_HALF | np.uint64(2)  # draws around a policy: burn-in, allocation floors
+STATED: Final = _SECOND_HALF | np.uint64(3)  # keys of the draws from which a policy computes stated probabilities
 
 STREAM_VERSION: Final = 1  # to be raised when the same key no longer gives the same numbers
 
 _DRAW_BITS: Final = np.uint64(20)
 _DECISION_SHIFT: Final = np.uint64(23)
 MAX_DECISIONS: Final = 2**40
-_BELOW_PURPOSES: Final = np.uint64(2**63 - 1)  # all but the bit of the second half of the purposes
+_BELOW_PURPOSES: Final = np.uint64(2**63 - 1)  # all bits except that of the second half of the purposes
 STREAM_SIZE: Final = 7
 
 _UNIT: Final = 2.0**-53
@@ -59,7 +59,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 @inline
 def mix(word: Any, middle_key: Any) -> Any:
-    """A bijection of 64-bit words for each key; close inputs give unrelated outputs."""
+    """Return a bijective mix of 64-bit words for each key; close inputs give unrelated outputs."""
     word = word ^ ((word >> _R25) | (word << _L39)) ^ ((word >> _R50) | (word << _L14))
     word = word * _MULTIPLIER_1 + middle_key
     word = word ^ ((word >> _R24) | (word << _L40)) ^ ((word >> _R49) | (word << _L15))
@@ -69,39 +69,39 @@ def mix(word: Any, middle_key: Any) -> Any:
 
 @inline
 def counter_at(decision: Any, purpose: Any) -> Any:
-    """Where the draws for one purpose of one decision begin."""
+    """Return the counter at which the draws for one purpose of one decision begin."""
     return (np.uint64(decision) << _DECISION_SHIFT) ^ (purpose << _DRAW_BITS)
 
 
 @inline
 def recommendation_number(rng: Any) -> Any:
-    """The number of the recommendation, from 0, that a stream is pointed at, whatever for."""
+    """Return the number, from 0, of the recommendation that a stream points to, for any purpose."""
     return np.int64((rng[2] & _BELOW_PURPOSES) >> _DECISION_SHIFT)
 
 
 @inline
 def word_at(outer: Any, middle: Any, decision: Any, purpose: Any, draw: Any) -> Any:
-    """The word that `next_word` gives at a draw of a decision, from a run's two keys."""
+    """Return the word that `next_word` returns at a draw of a decision, given a run's two keys."""
     return mix(counter_at(decision, purpose) ^ np.uint64(draw) ^ outer, middle)
 
 
 @inline
 def point(rng: Any, decision: Any, purpose: Any) -> None:
-    """Turn a stream to the draws for one purpose of one decision."""
+    """Point a stream to the draws for one purpose of one decision."""
     rng[2] = counter_at(decision, purpose)
     rng[4] = _ZERO
 
 
 @inline
 def point_with(rng: Any, decision: Any, purpose: Any, first_word: Any) -> None:
-    """As `point`, where the first word there is known already."""
+    """Do the same as `point`, given the first word of those draws."""
     rng[2] = counter_at(decision, purpose)
     rng[3], rng[4] = first_word, _ONE
 
 
 @inline
 def next_word(rng: Any) -> Any:
-    """The next 64 random bits of the stream."""
+    """Return the next 64 random bits of the stream."""
     word = rng[3] if rng[4] != _ZERO else mix(rng[2] ^ rng[0], rng[1])
     rng[2] += _ONE
     rng[4] = _ZERO
@@ -110,24 +110,24 @@ def next_word(rng: Any) -> Any:
 
 @inline
 def draw_ahead(rng: Any) -> None:
-    """Have the next word ready. Where several branches would each draw it, a GPU's threads draw it once."""
+    """Compute the next word in advance. If several branches would draw it, a GPU's threads draw it only once."""
     rng[3], rng[4] = mix(rng[2] ^ rng[0], rng[1]), _ONE
 
 
 @inline
 def set_keys(rng: Any, outer: Any, middle: Any) -> None:
-    """Give a stream two keys, which are its public ones too, as in every simulated run."""
+    """Set a stream's two keys, and use them as public keys too, as in every simulated run."""
     rng[0], rng[1] = outer, middle
     rng[5], rng[6] = outer, middle
 
 
 @inline
 def use_public_keys(rng: Any) -> Any:
-    """Draw by the public keys from here on; returns what `use_own_keys` needs.
+    """Draw with the public keys from now on, and return the argument of `use_own_keys`.
 
-    In a live trial a stream's own keys are secret, because they draw the arm. What only states probabilities, or
-    belongs to learning, is drawn by public keys, so that anybody who has the log can compute it again. The counter
-    goes on either way. In a simulated run both pairs of keys are the same.
+    In a live trial a stream's own keys are secret, because they draw the arm. Draws for stated probabilities or for
+    learning use public keys, so that anyone with the log can repeat them. The counter advances in both cases. In a
+    simulated run both pairs of keys are the same.
     """
     own = rng[0], rng[1]
     rng[0], rng[1], rng[4] = rng[5], rng[6], _ZERO
@@ -136,16 +136,16 @@ def use_public_keys(rng: Any) -> Any:
 
 @inline
 def use_own_keys(rng: Any, own: Any) -> None:
-    """Draw by a stream's own keys again."""
+    """Draw with the stream's own keys again."""
     rng[0], rng[1] = own
     rng[4] = _ZERO
 
 
 @inline
 def enter_substream(rng: Any, purpose: Any, draw: Any) -> Any:
-    """Turn a stream to a substream of any length, whose key is one public draw for a purpose of the same decision.
+    """Point a stream to a substream of any length, whose key is a public draw for a purpose of the same decision.
 
-    Returns the position that `leave_substream` needs. The substream does not depend on what was drawn before.
+    Return the position that `leave_substream` needs. The substream does not depend on what was drawn before.
     """
     position = rng[0], rng[1], rng[2], rng[3], rng[4]
     rng[0] = word_at(rng[5], rng[6], recommendation_number(rng), purpose, draw)
@@ -155,9 +155,9 @@ def enter_substream(rng: Any, purpose: Any, draw: Any) -> Any:
 
 @inline
 def enter_public_draws(rng: Any, purpose: Any, draw: Any) -> Any:
-    """Turn a stream to the public draws for a purpose of the same decision, from one draw on.
+    """Point a stream to the public draws for a purpose of the same decision, starting at `draw`.
 
-    Returns the position that `leave_substream` needs.
+    Return the position that `leave_substream` needs.
     """
     position = rng[0], rng[1], rng[2], rng[3], rng[4]
     rng[2] = counter_at(recommendation_number(rng), purpose) ^ np.uint64(draw)
@@ -167,24 +167,24 @@ def enter_public_draws(rng: Any, purpose: Any, draw: Any) -> Any:
 
 @inline
 def leave_substream(rng: Any, position: Any) -> None:
-    """Turn a stream back to the position where it was before."""
+    """Return a stream to its earlier position."""
     rng[0], rng[1], rng[2], rng[3], rng[4] = position
 
 
 @inline
 def step(word: Any) -> Any:
-    """The upper 53 of 64 bits as a whole number."""
+    """Return the upper 53 of 64 bits as an integer."""
     return np.int64(word >> _R11)
 
 
 @inline
 def unit(word: Any) -> float:
-    """The upper 53 of 64 bits as a number in [0, 1)."""
+    """Return the upper 53 of 64 bits as a number in [0, 1)."""
     return float(word >> _R11) * _UNIT
 
 
 def steps_to(number: Floats) -> NDArray[np.int64]:
-    """The first `step` whose `unit` is not below a number: whole numbers compare as the numbers do.
+    """Return the first `step` whose `unit` is not below a number, so that integers compare like the numbers.
 
     >>> steps_to(np.array([0.0, 0.5, 2.0])) / 2.0**53
     array([0. , 0.5, 2. ])
@@ -195,13 +195,13 @@ def steps_to(number: Floats) -> NDArray[np.int64]:
 
 @inline
 def uniform(rng: Any) -> float:
-    """The next number of the stream, uniform on [0, 1) in steps of 2⁻⁵³."""
+    """Return the stream's next number, uniform on [0, 1) in steps of 2⁻⁵³."""
     return unit(next_word(rng))
 
 
 def uniform_at(rng: Any, decision: Any, purpose: Any, draw: Any) -> float:
-    """Return what `uniform` gives at a draw of a decision, without moving the stream."""
-    # By arrays, since Python warns of words that overflow.
+    """Return the number that `uniform` returns at a draw of a decision, without moving the stream."""
+    # With arrays, since Python warns about words that overflow.
     return float(uniforms(rng[np.newaxis, :2], np.array([decision]), purpose, draw)[0, 0])
 
 
@@ -213,7 +213,7 @@ specialise(uniform_at, lambda *_: _uniform_at_compiled)
 
 
 def check_seed(seed: object) -> int:
-    """Return the seed as an int, or say what a seed must be.
+    """Return the seed as an int, or raise an error that says what a seed must be.
 
     >>> check_seed(7)
     7
@@ -224,7 +224,7 @@ def check_seed(seed: object) -> int:
 
 
 def stream_keys(seed: int, first_run: int, n_runs: int) -> Words:
-    """The keys of consecutive runs, one row each; no two runs of one seed share a row.
+    """Return the keys of consecutive runs, one row each; no two runs of one seed share a row.
 
     >>> stream_keys(0, 5, 2)[1].tolist() == stream_keys(0, 6, 1)[0].tolist()
     True
@@ -238,13 +238,13 @@ def stream_keys(seed: int, first_run: int, n_runs: int) -> Words:
 
 
 def stream(seed: int, run: int) -> Words:
-    """The stream of a run, whose own keys are its public keys too."""
+    """Return the stream of a run, with the same own and public keys."""
     rng = np.zeros(STREAM_SIZE, np.uint64)
     set_keys(rng, *stream_keys(seed, run, 1)[0])
     return rng
 
 
 def uniforms(keys: Words, decisions: NDArray[np.integer[Any]], purpose: np.uint64, draw: int = 0) -> Floats:
-    """What `uniform` returns at the given draw, for every run (row) and decision (column) at once."""
+    """Return the numbers that `uniform` returns at the given draw, for every run (row) and decision (column)."""
     result: Floats = step(word_at(keys[:, :1], keys[:, 1:2], decisions, purpose, draw)) * _UNIT
     return result

@@ -1,4 +1,4 @@
-"""Records to analyse, from whatever has them: a table, a frame, a log, a database of trials, or a trial in memory."""
+"""Read records for an analysis from a table, a frame, a log, a database of trials, or a trial in memory."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -44,28 +44,28 @@ _SITE = ("site", "siteid")
 
 
 class Read(NamedTuple):
-    """Records, and how their arms were drawn where a log says it."""
+    """Records, and how their arms were drawn if a log contains this."""
 
     records: Records
     allocation: LoggedAllocation | None
 
 
 def records_of(given: object, trial: str | None = None, **options: Any) -> Records:
-    """The records in whatever was given.
+    """Return the records in a table, frame, log, database, trial or population.
 
     Parameters
     ----------
     given
-        A path or a frame of a table, the path of a log that `adhere trial export` or `Trial.save` wrote, or of a file
-        of trials, an address `postgresql://…`, an `adhere.Trial`, records themselves, or a population made of counts
+        A frame or the path of a table; the path of a log that `adhere trial export` or `Trial.save` wrote, or of a
+        file of trials; an address `postgresql://…`; an `adhere.Trial`; records; or a population made of counts
         (`stroke-aspirin` and `stroke-heparin` come with adhere).
     trial
-        Which trial, where there are several.
+        Name of the trial, if there are several.
     options
-        `arms`: all arms of a table, in order (`adhere.records.arms` has the rule without it). `control`: the arm that
-        the others are compared with. Which column of a table is meant: `chosen`, `actual`, `reward`, `propensity`,
-        `stratum`, `time`, `count`, `subject`, as `adhere.analysis.reading.from_table.read_records` takes them. Of a
-        log or a database of trials, `stratum="site"` makes each site a stratum.
+        `arms`: all arms of a table, in order (by default `adhere.records.arms` decides). `control`: the arm that the
+        others are compared with. `chosen`, `actual`, `reward`, `propensity`, `stratum`, `time`, `count`, `subject`:
+        columns of a table, as in `adhere.analysis.reading.from_table.read_records`. For a log or a database of
+        trials, `stratum="site"` makes each site a stratum.
 
     """
     return records_and_allocation(given, trial, with_allocation=False, **options).records
@@ -80,7 +80,9 @@ def records_and_allocation(
     with_allocation: bool = True,
     **columns: str | None,
 ) -> Read:
-    """Like `records_of`, and of a log, a database of trials or a trial also how the arms were drawn."""
+    """Return the same as `records_of`, and for a log, a database of trials or a trial, also how the arms were
+    drawn.
+    """
     for role in columns:
         if role not in _COLUMNS:
             raise InputError("column", role, nearest(role, _COLUMNS))
@@ -202,7 +204,7 @@ def analyse(
 
 
 def _is_population(text: str) -> bool:
-    """Whether a text names a population that comes with adhere, or its published file, rather than a file."""
+    """Return whether a text names a population that comes with adhere, or its published file, rather than a file."""
     return text.partition(":")[0].strip().lower() in built_in_populations() and not Path(text.strip()).exists()
 
 
@@ -215,7 +217,7 @@ def _counts(name: str) -> Counts:
 
 
 def _records_of_counts(population: Counts) -> Records:
-    """The patients of a population made of counts, as records: an entry for each row of counts."""
+    """Return the patients of a population made of counts as records, with an entry for each row of counts."""
     number = {arm: index for index, arm in enumerate(population.arms)}
     records = Records(
         name=population.name,
@@ -239,7 +241,7 @@ def _of_a_trial(source: str, trial: str | None, columns: Mapping[str, str], with
         design = created_event(found.view, found.number).design
         records = trial_records(found.view, found.number, design, by_site=by_site)
         allocation = logged_allocation(found.view, found.number) if with_allocation else None
-    where = "PostgreSQL" if "://" in source else source  # an address may hold a password
+    where = "PostgreSQL" if "://" in source else source  # an address may contain a password
     return Read(replace(records, source=f"trial {found.name} in {where}"), allocation)
 
 

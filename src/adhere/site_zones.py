@@ -1,4 +1,4 @@
-"""Time zones of sites, in which their days are counted."""
+"""Time zones of sites, which determine the sites' days."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -8,7 +8,7 @@ DEFAULT = "UTC"
 
 
 class SiteZones:
-    """The time zone of each site: "Oslo=Europe/Oslo" for one, "Europe/London" for all others, UTC if none is given.
+    """The time zone of each site: "Oslo=Europe/Oslo" for one site, "Europe/London" for all others, UTC by default.
 
     >>> zones = SiteZones(["Europe/London", "Oslo=Europe/Oslo"])
     >>> zones.name("Oslo"), zones.name("Leeds")
@@ -23,16 +23,16 @@ class SiteZones:
         self._zones = {name: UTC if name == DEFAULT else ZoneInfo(name) for name in {DEFAULT, *self._names.values()}}
 
     def name(self, site: str) -> str:
-        """The name of a site's time zone."""
+        """Return the name of a site's time zone."""
         return self._names.get(site) or self._names.get("", DEFAULT)
 
     def day(self, site: str, at: datetime) -> date:
-        """The day at a site at a moment."""
+        """Return the day at a site at a given time."""
         return at.astimezone(self._zones[self.name(site)]).date()
 
 
 def are_time_zones(texts: Sequence[str]) -> bool:
-    """Whether each is a time zone that this machine knows, or one for a site.
+    """Return whether every text is a time zone that this machine knows, or one for a site.
 
     >>> are_time_zones(["Europe/London", "Oslo=Europe/Oslo"]), are_time_zones(["GMT+25"]), are_time_zones(["a", "b"])
     (True, False, False)
@@ -40,6 +40,6 @@ def are_time_zones(texts: Sequence[str]) -> bool:
     sites = [text.rpartition("=")[0].strip() for text in texts]
     try:
         SiteZones(texts)
-    except (ValueError, OSError, LookupError):  # no such zone, or no data of zones
+    except (ValueError, OSError, LookupError):  # unknown zone, or no time zone data
         return False
     return len(set(sites)) == len(sites)

@@ -1,7 +1,7 @@
-"""Sessions of people in a browser: opened with a token or a one-time link, with the rights of the token.
+"""Browser sessions, opened with a token or a one-time link; a session has the rights of its token.
 
-A session is known by a secret in a cookie, of which the store has the digest. It ends when it expires, when its token
-does, or when somebody signs out.
+A session is identified by a secret in a cookie; the store contains only the secret's digest. A session ends when it
+expires, when its token becomes invalid, or when somebody signs out.
 """
 
 import secrets
@@ -18,11 +18,11 @@ from adhere.store.access import Session, add_link, add_session, drop_session, se
 from adhere.store.records import Token
 
 LINK_PREFIX = "lnk_"
-LINK_FRAGMENT = "#link="  # before the secret in a link: browsers send a fragment to nobody
+LINK_FRAGMENT = "#link="  # precedes the secret in a link, since browsers do not send fragments
 
 
 class Sessions:
-    """The sessions of a store, cached in memory; `refresh` reads what other processes opened and ended."""
+    """The sessions of a store, cached in memory; `refresh` reads changes made by other processes."""
 
     def __init__(self, store: Store, tokens: Tokens, hours: float, clock: Callable[[], float] = time.time) -> None:
         self._store, self._tokens, self._seconds, self._clock = store, tokens, hours * 3600, clock
@@ -36,7 +36,7 @@ class Sessions:
             self._sessions = {session.digest: session for session in sessions(view)}
 
     def open(self, token: Token) -> str:
-        """The secret of a new session with the rights of a token."""
+        """Open a session with the rights of a token, and return its secret."""
         secret = secrets.token_urlsafe(32)
         session = Session(_digest(secret), token.id, self._in(self._seconds))
         with self._store.writing() as writing:
@@ -60,7 +60,7 @@ class Sessions:
             self._sessions = {key: session for key, session in self._sessions.items() if key != _digest(secret)}
 
     def make_link(self, token: int, minutes: float) -> tuple[str, str]:
-        """The secret of a one-time link for the holder of a valid token, and when it expires."""
+        """Make a one-time link for the holder of a valid token, and return its secret and expiry time."""
         self._tokens.refresh()
         if self._tokens.by_id(token) is None:
             if any(known.id == token for known in self._tokens.all()):
@@ -81,7 +81,7 @@ class Sessions:
         return self._tokens.by_id(link.token)
 
     def _in(self, seconds: float) -> str:
-        """Return the time after a number of seconds; all texts have one length, so that they compare like times."""
+        """Return the time `seconds` from now. All such texts have the same length, so they compare like times."""
         return datetime.fromtimestamp(self._clock() + seconds, UTC).isoformat(timespec="milliseconds")
 
 

@@ -1,4 +1,4 @@
-"""Bearer tokens of a store: shown once, kept as digests; they expire, are rotated, and are revoked at once."""
+"""Bearer tokens of a store. They are shown once and stored as digests; they can expire, be rotated and be revoked."""
 
 import logging
 import math
@@ -30,13 +30,13 @@ _WITHOUT_TRIAL = {"admin": "none: an admin is one for every trial", "metrics": "
 class Tokens:
     """The tokens of a store, cached in memory.
 
-    Another process may make or revoke a token, so a running service calls `refresh` every few seconds, and
-    `write_last_use` every minute: to write at every request would cost as much as the request.
+    Other processes may make or revoke tokens, so a running service calls `refresh` every few seconds. It calls
+    `write_last_use` every minute, since writing at every request would cost as much as the request.
     """
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store, self._clock = store, clock
-        self._tokens: dict[bytes, tuple[Token, float]] = {}  # by digest, with the time from which on each is invalid
+        self._tokens: dict[bytes, tuple[Token, float]] = {}  # by digest, with the time of expiry
         self._used: dict[int, float] = {}
         self._lock = threading.Lock()
         self.refresh()
@@ -47,7 +47,7 @@ class Tokens:
             self._tokens = {token.digest: (token, _end(token)) for token in self.all() if token.revoked_at is None}
 
     def all(self) -> Sequence[Token]:
-        """Every token of the store, in order of creation."""
+        """Return every token of the store, in order of creation."""
         with self._store.reading() as view:
             return view.tokens()
 
@@ -60,12 +60,12 @@ class Tokens:
         return found[0]
 
     def sites(self, trial: str | None) -> set[str]:
-        """The sites whose tokens are for this trial only (None: for all trials) and were not revoked."""
+        """Return the sites with tokens for this trial only (None: for all trials) that were not revoked."""
         tokens = (token for token, _ in self._tokens.values() if token.trial == trial)
         return {token.site for token in tokens if token.site is not None}
 
     def by_id(self, id: int) -> Token | None:  # noqa: A002
-        """Return the valid token with this number, or None if the cache has none."""
+        """Return the valid token with this ID, or None if the cache has none."""
         now = self._clock()
         for token, end in self._tokens.values():
             if token.id == id and now < end:
@@ -74,22 +74,22 @@ class Tokens:
         return None
 
     def is_expired(self, text: bytes) -> bool:
-        """Whether there is a token of this text that has expired."""
+        """Return whether a token with this text exists and has expired."""
         found = self._tokens.get(sha256(text).digest())
         return found is not None and self._clock() >= found[1]
 
     def status(self, token: Token) -> Status:
-        """Whether a token is valid now."""
+        """Return whether a token is valid, expired or revoked."""
         if token.revoked_at is not None:
             return "revoked"
         return "expired" if self._clock() >= _end(token) else "valid"
 
     def write_last_use(self) -> None:
-        """Save when each token was last used since this was called before."""
+        """Save when each token was last used, for tokens used since the previous call."""
         used, self._used = self._used, {}
         if used:
             with self._store.writing() as writing:
-                for number in sorted(used):  # in one order, so that two processes cannot deadlock
+                for number in sorted(used):  # in a fixed order, so that two processes cannot deadlock
                     writing.save_last_use(number, _text(used[number]))
 
     def make(
@@ -103,9 +103,9 @@ class Tokens:
         new_site: bool = False,
         by: int | None = None,
     ) -> tuple[Token, str]:
-        """Store a new token and return it with its text, which is not stored; `by` is the admin who asks for it.
+        """Store a new token and return it with its text, which is not stored; `by` is the admin who requests it.
 
-        A site whose name looks like that of another one is refused, unless it is said to be a `new_site`.
+        A site with a name like another site's is refused, unless `new_site` is set.
         """
         if role not in get_args(Role):
             raise InputError("role", role, "site, coordinator, statistician, admin or metrics")
@@ -129,11 +129,12 @@ class Tokens:
     def make_first(self, deliver: Callable[[str], None] | None = None) -> str | None:
         """Return the text of a new admin token, which does not expire, or None if the store ever had a token.
 
-        `deliver` gets the text before the token is stored: if it raises, there is no token that nobody has.
+        `deliver` is called with the text before the token is stored. If it raises, no token is stored that nobody
+        received.
         """
         token, text = self._new(Token(0, b"", "admin", None, None, "the first admin", ""))
         with self._store.writing() as writing:
-            writing.wait_turn()  # or two services that start at once would each make one
+            writing.wait_turn()  # otherwise two services that start at once would each make a token
             if writing.tokens():
                 return None
             token = writing.add_token(token)
@@ -150,9 +151,9 @@ class Tokens:
         expires_at: datetime | None = None,
         by: int | None = None,
     ) -> tuple[Token, str]:
-        """Make a new token with the rights and the label of a valid one, which ends after the overlap.
+        """Make a new token with the rights and label of a valid token, which becomes invalid after the overlap.
 
-        Unless said otherwise, the new one lives as long as the old one was to, from now on.
+        By default, the new token's lifetime, counted from now, is that of the old one.
         """
         if not timedelta(0) <= overlap <= MAX_OVERLAP:
             raise InputError("overlap", str(overlap), f"a time from 0 to {MAX_OVERLAP.days} days")
@@ -181,9 +182,9 @@ class Tokens:
         return token, text
 
     def revoke(self, id: int, *, by: int | None = None) -> None:  # noqa: A002
-        """Revoke a token; again changes nothing. The last valid admin's cannot be: nobody could make another."""
+        """Revoke a token. Revoking it again changes nothing. The last valid admin token cannot be revoked."""
         with self._store.writing() as writing:
-            writing.wait_turn()  # or two admins that revoke each other at once would both succeed
+            writing.wait_turn()  # otherwise two admins could revoke each other at the same time
             tokens = writing.tokens()
             self._check_admin(tokens, by)
             old = _the(tokens, id)
@@ -198,12 +199,12 @@ class Tokens:
             log.warning("every admin token will expire, the last one at %s", last)
 
     def _check_admin(self, tokens: Sequence[Token], by: int | None) -> None:
-        """Refuse an admin who was revoked a moment ago, in another process."""
+        """Refuse an admin whose token another process has just revoked."""
         if by is not None and self.status(_the(tokens, by)) != "valid":
             raise ConflictError("token", by, "a valid token", f"token {by} was revoked or has expired meanwhile")
 
     def _note(self, *tokens: Token) -> None:
-        """Bring the cache up to date without the store: what was written must not fail any more."""
+        """Update the cache without reading the store: what was written must not fail afterwards."""
         with self._lock:
             found = self._tokens | {token.digest: (token, _end(token)) for token in tokens}
             self._tokens = {digest: known for digest, known in found.items() if known[0].revoked_at is None}
@@ -221,9 +222,9 @@ class Tokens:
 
 
 def _check_no_look_alike(site: str, view: ReadTransaction) -> None:
-    """Refuse the name of a new site that people would take for that of another.
+    """Refuse the name of a new site that people could mistake for another site's.
 
-    Known are all sites that ever had a token, or that entered a subject in any trial, as an imported one may have.
+    The known sites are all that ever had a token, or that entered a subject in any trial, including imported trials.
     """
     entered = {site for trial in view.trials().values() for site in sites_of(view, trial) if site}
     known = entered | {token.site for token in view.tokens() if token.site is not None}

@@ -1,7 +1,7 @@
-"""Compile a composition of policies once, keep it on disk, and never run code older than its source.
+"""Compile each composition of policies once, store it on disk, and never run code older than its source.
 
-A policy's compiled form is a nested NamedTuple whose *type* spells the composition; Numba specialises the generic
-functions by that type.
+A policy's compiled form is a nested NamedTuple whose *type* represents the composition. Numba specialises the generic
+functions for that type.
 """
 
 from adhere.compilation.dispatch import generic as generic

@@ -1,8 +1,8 @@
-"""A mistake that Numba finds in a user's policy, as one sentence with file and line.
+"""Explain a mistake that Numba finds in a user's policy, in one sentence with file and line.
 
-Numba's own explanation is a page: what it tried, nested as the calls are, with the place in the user's file somewhere
-in the middle. The first place of a user's that it names is the innermost one; the complaint that belongs to it is the
-first line of its own level of nesting.
+Numba's own explanation fills a page. It lists what Numba tried, nested like the calls, with the line of the user's
+file somewhere in the middle. The first line of a user's file that it names is the innermost one. The complaint that
+belongs to it is the first line of its own nesting level.
 """
 
 import ast
@@ -29,7 +29,7 @@ _QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
 
 
 def as_compile_error(error: Exception, classes: set[type]) -> CompileError | None:
-    """What is wrong with the code of these rules; None if the error is not of their making."""
+    """Return the mistake in the code of these rules, or None if the code did not cause the error."""
     own = {file for module in users_modules(classes) if (file := getattr(module, "__file__", None))}
     text = re.sub(r"\x1b\[\d*m", "", str(error))
     place, complaint = _place_in(text, own)
@@ -48,13 +48,13 @@ def as_compile_error(error: Exception, classes: set[type]) -> CompileError | Non
 
 
 def users_modules(classes: set[type]) -> list[ModuleType]:
-    """The modules of those of these rules that are not adhere's."""
+    """Return the modules of these rules that are not adhere's own."""
     found = {sys.modules.get(cls.__module__) for cls in classes if not cls.__module__.startswith("adhere.")}
     return [module for module in found if module is not None]
 
 
 def _place_in(text: str, own: set[str]) -> tuple[Place | None, str]:
-    """The innermost place of a user's that an explanation names, and the complaint about it."""
+    """Return the innermost line of a user's file that an explanation names, and the complaint about it."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
         found = _PLACE.search(line)
@@ -83,7 +83,7 @@ def _innermost(text: str) -> str:
 
 
 def _place_in_frames(error: Exception, own: set[str]) -> Place | None:
-    """The line that Numba was at when something other than an explanation came out of it."""
+    """Return the line of user code that Numba was processing when it raised something other than an explanation."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for found in frame.f_locals.values():
             loc = found if isinstance(found, Loc) else getattr(found, "loc", None)
@@ -93,7 +93,7 @@ def _place_in_frames(error: Exception, own: set[str]) -> Place | None:
 
 
 def _named_place(complaint: str, classes: set[type]) -> Place | None:
-    """Where a name that a complaint quotes stands in the functions of these rules."""
+    """Return where a name that a complaint quotes occurs in the functions of these rules."""
     quoted = set(_QUOTED.findall(complaint))
     for file, node in _nodes(classes):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
@@ -103,7 +103,7 @@ def _named_place(complaint: str, classes: set[type]) -> Place | None:
 
 
 def return_place(classes: set[type], of_none: bool = False) -> Place | None:
-    """Line that returns the invalid arm, as far as it can be found; otherwise the function."""
+    """Return the line that returns the invalid arm, if it can be found; otherwise the line of the function."""
     functions, returns = list[Place](), list[Place]()
     for file, node in _nodes(classes, "choose"):
         if isinstance(node, ast.FunctionDef):
@@ -116,7 +116,7 @@ def return_place(classes: set[type], of_none: bool = False) -> Place | None:
 
 
 def _nodes(classes: set[type], *names: str) -> Iterator[tuple[str, Any]]:
-    """What the users' functions of these rules are made of, with lines counted from the top of the file."""
+    """Yield the syntax nodes of the users' functions of these rules, with line numbers of the file."""
     for cls in classes:
         for name, function in implementations_of(cls).items():
             file = function.__code__.co_filename
@@ -125,7 +125,7 @@ def _nodes(classes: set[type], *names: str) -> Iterator[tuple[str, Any]]:
 
 
 def syntax_of(function: Any) -> ast.Module:
-    """The source of a function, with lines counted from the top of its file."""
+    """Return the syntax tree of a function, with line numbers of its file."""
     lines, first = inspect.getsourcelines(function)
     tree = ast.parse(inspect.cleandoc("\n" + "".join(lines)))
     ast.increment_lineno(tree, first - 1)
@@ -138,7 +138,7 @@ NONE_SOMETIMES = "it returns None in one branch"
 
 
 def in_plain_words(complaint: str, classes: set[type]) -> str:
-    """One sentence without Numba's names for types, paths and addresses."""
+    """Return one sentence without Numba's names for types, paths and addresses."""
     for pattern, words in _WORDS:
         found = re.search(pattern, complaint)
         if found is not None:
@@ -148,7 +148,7 @@ def in_plain_words(complaint: str, classes: set[type]) -> str:
 
 
 def kind_in_plain_words(complaint: str) -> str:
-    """Say what `choose` returns instead of a whole number; the text is empty if the complaint does not tell."""
+    """Return what `choose` returns instead of a whole number, or "" if the complaint does not show it."""
     found = _ARM.search(complaint)
     if found is None:
         return ""
@@ -183,7 +183,7 @@ def _no_field(name: str, owner: str, classes: set[type]) -> str:
 
 
 def _recurses(name: str, classes: set[type]) -> bool:
-    """Whether the functions of these rules know a function of this name that calls itself."""
+    """Return whether the functions of these rules can call a function of this name that calls itself."""
     known: list[Any] = [getattr(sys.modules.get(cls.__module__), name, None) for cls in classes]
     return any(name in one.__code__.co_names for one in known if hasattr(one, "__code__"))
 
@@ -226,7 +226,7 @@ _WORDS: tuple[tuple[str, Any], ...] = (
 
 
 def _types_in_short(text: str) -> str:
-    """Types as a user knows them.
+    """Replace Numba's names of types by those that a user knows.
 
     >>> _types_in_short("add(Literal[str](a), mine_23dcdf8d.MyState.2e95272872dc, array(float64, 1d, C))")
     'add(str, MyState, array)'

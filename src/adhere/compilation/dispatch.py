@@ -10,30 +10,31 @@ from adhere.compilation.user_code import check_arguments, is_foreign, name_of, r
 
 AnyFunction = Callable[..., Any]
 Function = TypeVar("Function", bound=AnyFunction)
-# These functions are never called from C. Inlining small ones makes a kernel up to twice as fast; inlining large
-# ones makes it large, and slow to compile.
+# These functions are never called from C. Inlining small functions makes a kernel up to twice as fast. Inlining large
+# functions makes it large and slow to compile.
 _CALLED = {"no_cfunc_wrapper": True}
 _INLINED = {**_CALLED, "forceinline": True}
-# A user's function that divides by 0 fails, like in Python. Our own guard against it, and loops go on with infinity.
+# A user's function that divides by 0 fails, as in Python. Our own functions guard against it, and loops continue with
+# infinity.
 _STRICT = {"error_model": "python"}
 _implemented: dict[AnyFunction, dict[type, AnyFunction]] = {}
 _settled: set[type] = set()
 
 
 def inline(function: Function) -> Function:
-    """Let compiled code use a plain function, as if its lines stood there."""
+    """Let compiled code use a plain function, inlined into its callers."""
     register_jitable(**_INLINED)(function)
     return function
 
 
 def no_inline(function: Function) -> Function:
-    """Let compiled code call a plain function that is large or seldom needed."""
+    """Let compiled code call a plain function that is large or seldom needed, without inlining it."""
     register_jitable(**_CALLED)(function)
     return function
 
 
 def generic(function: Function) -> Function:
-    """Mark a function that is specialised by its first argument, in compiled code and when Python calls it."""
+    """Mark a function that is specialised by its first argument, in compiled code and in Python."""
 
     @wraps(function)
     def dispatch(rule: Any, *arguments: Any) -> Any:
@@ -47,7 +48,7 @@ def generic(function: Function) -> Function:
 
 
 def generic_with_default(function: Function) -> Function:
-    """As `generic`; what is written in the function's body is run for rules without an implementation."""
+    """Do the same as `generic`; the function's own body is used for rules without an implementation."""
     dispatch = generic(function)
     implements(dispatch, object)(function)
     return dispatch
@@ -56,9 +57,9 @@ def generic_with_default(function: Function) -> Function:
 def specialise(
     generic: AnyFunction, pick: AnyFunction, target: str = "generic", inlined: bool = True, strict: bool = False
 ) -> None:
-    """Let `pick` say, from the types of the arguments, which function compiled code runs for `generic`.
+    """Let `pick` choose, from the types of the arguments, the function that compiled code runs for `generic`.
 
-    With the target "cpu", on processors only. A `strict` one fails where it divides by 0.
+    With the target "cpu", this applies to processors only. A `strict` function fails if it divides by 0.
     """
     options = (_INLINED if inlined else _CALLED) | (_STRICT if strict else {})
     overload(generic, target=target, strict=False, jit_options=options)(pick)
@@ -67,8 +68,9 @@ def specialise(
 def implements(generic: AnyFunction, owner: type, inlined: bool = True) -> Callable[[Function], Function]:
     """Register the decorated function as `generic`'s implementation for a class of rules or of policies.
 
-    That for `object` is the default of rules without one of their own. The first one says whether all are inlined.
-    What would never be run is refused; a class of policies says itself what it runs (`check_implementation`).
+    An implementation for `object` is the default for rules without their own. The first implementation decides
+    whether all are inlined. An implementation that would never be called is refused. A class of policies checks
+    itself which functions it calls (`check_implementation`).
     """
     if owner is object and generic not in _implemented:
         _declare(generic, inlined)
@@ -96,7 +98,9 @@ def _declare(generic: AnyFunction, inlined: bool = True) -> None:
 
 
 def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:
-    """The class of rules to implement a generic function for; raises an `InputError` if it would not be run."""
+    """Return the class of rules to implement a generic function for; raise an `InputError` if it would not be
+    called.
+    """
     if not callable(generic) or generic not in _implemented:
         raise refusal(function, name_of(generic), "a function that policies implement, such as choose or learn")
     what = f"{generic.__name__} of {name_of(owner)}"
@@ -119,23 +123,23 @@ def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:
 
 
 def _rule_class(owner: Any) -> Any:
-    """Of a declared policy, of a rule itself, or of `object`; None for anything else."""
+    """Return the rule class of a declared policy, a rule class itself or `object`, or None for anything else."""
     if not isinstance(owner, type):
         return None
     return vars(owner).get("rule_class") or (owner if owner is object or hasattr(owner, "_fields") else None)
 
 
 def implementation(generic: AnyFunction, rule_class: type) -> AnyFunction | None:
-    """A generic function's implementation for a class of rules, or its default, if there is one."""
+    """Return a generic function's implementation for a class of rules, its default, or None."""
     known = _implemented.get(generic, {})
     return known.get(rule_class, known.get(object))
 
 
 def implementations_of(rule_class: type) -> dict[str, AnyFunction]:
-    """Every function that implements something for a class of rules, by the name of what it implements."""
+    """Return every function that is implemented for a class of rules, by the name of its generic function."""
     return {generic.__name__: known[rule_class] for generic, known in _implemented.items() if rule_class in known}
 
 
 def settle(rule_class: type) -> None:
-    """Take no more implementations for a class of rules: it may be compiled from now on, or loaded as it was."""
+    """Accept no more implementations for a class of rules, since it may be compiled or loaded from now on."""
     _settled.add(rule_class)

@@ -1,6 +1,6 @@
-"""Kernels for CUDA, compiled once for each composition of rules and kept on disk like those for processors.
+"""CUDA kernels, compiled once for each composition of rules and stored on disk like those for processors.
 
-Imported only where a GPU is asked for. With NUMBA_ENABLE_CUDASIM=1, Numba's simulator runs the kernels in Python.
+Imported only if a GPU is used. With NUMBA_ENABLE_CUDASIM=1, Numba's simulator runs the kernels in Python.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import config, types
 
-if not hasattr(np, "row_stack"):  # numba-cuda asks for it; NumPy 2.5 has it no more
+if not hasattr(np, "row_stack"):  # numba-cuda uses it, but NumPy 2.5 removed it
     setattr(np, "row_stack", np.vstack)  # noqa: B010
 
 from numba import cuda
@@ -30,14 +30,15 @@ from adhere.errors import CompileError
 
 __all__ = ["SIMULATED", "GpuKernel", "cuda", "why_no_gpu"]
 
-# More registers would leave a multiprocessor too few threads to switch between, fewer would not hold the state.
+# With more registers, a multiprocessor would have too few threads to switch between. With fewer, the state would not
+# fit.
 _REGISTERS_OF_LEARNERS, _REGISTERS_OF_HYBRIDS = 80, 96
 SIMULATED = bool(config.ENABLE_CUDASIM)
-config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a study of few runs is small, and that is all right
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a study with few runs is small, which is fine
 
 
 def why_no_gpu() -> str | None:
-    """What keeps us from using a GPU here; None if there is one."""
+    """Return why a GPU cannot be used here, or None if it can."""
     if SIMULATED:
         return None
     if find_spec("numba_cuda") is None:
@@ -48,7 +49,7 @@ def why_no_gpu() -> str | None:
 
 
 class GpuKernel:
-    """A function to be compiled for compositions of rules, and launched with a number of threads."""
+    """A function that is compiled for compositions of rules and launched with a number of threads."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function, self.module = function, function.__module__
@@ -56,7 +57,7 @@ class GpuKernel:
         self._dispatchers: dict[Any, Any] = {}
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
-        """Whether a launch would start at once, from memory or from disk."""
+        """Return whether a launch would start at once, with code from memory or disk."""
         if SIMULATED:
             return True
         signature = _signature(rule, *arguments)
@@ -65,7 +66,9 @@ class GpuKernel:
         return bool(dispatcher.overloads) or (holds is not None and holds(signature, dispatcher.targetctx.codegen()))
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
-        """The kernel compiled for this composition; kernel[blocks, threads, stream](*arguments) launches it."""
+        """Return the kernel compiled for this composition; launch it by kernel[blocks, threads,
+        stream](*arguments).
+        """
         if SIMULATED:
             return cuda.jit(self._function)
         signature = _signature(rule, *arguments)
@@ -73,12 +76,12 @@ class GpuKernel:
         try:
             with _as_on_processors():
                 kernel = dispatcher.compile(signature)
-            kernel.bind()  # here, in one thread: launches from several would each put it onto the GPU, and collide
+            kernel.bind()  # in one thread, since loads from several threads would collide
         except NumbaError as error:
             mistake = as_compile_error(error, classes_of(rule))
             assert mistake is not None
             raise CompileError(mistake.field, f"{mistake.expected} (compiling for CUDA)") from None
-        dispatcher._specialized = True  # Numba's dispatch by the types of arguments would not see what is static
+        dispatcher._specialized = True  # Numba's dispatch by argument types would not see static values
         return dispatcher
 
     def _of(self, signature: tuple[Any, ...], rule: Any) -> Any:
@@ -99,7 +102,7 @@ def _signature(*arguments: Any) -> tuple[Any, ...]:
 
 
 class _StaticNumbers:
-    """Numba's launch does not know what to pass for a number that is part of a type; any will do."""
+    """Extension that tells Numba's launch what to pass for a number that is part of a type; any value works."""
 
     def prepare_args(self, ty: Any, val: Any, **_: Any) -> tuple[Any, Any]:
         if isinstance(ty, types.BooleanLiteral):
@@ -109,10 +112,10 @@ class _StaticNumbers:
 
 @contextmanager
 def _as_on_processors() -> Iterator[None]:
-    """Compile so that every number is rounded as on processors, and that tables are read at the speed of memory.
+    """Compile with every number rounded as on processors, and with tables in global memory.
 
-    By default a product and a sum become one operation that rounds once. And tables that code refers to would lie in
-    constant memory, which is small, and slow where threads read different places of it.
+    By default a product and a sum become one operation that rounds once. Tables used by code would be placed in
+    constant memory, which is small, and slow if threads read different addresses.
     """
     from numba.cuda.cudadrv import nvvm
 
@@ -125,7 +128,7 @@ def _as_on_processors() -> Iterator[None]:
 
 
 def _cache_in(folder: Path, function: Callable[..., Any]) -> Any:
-    """numba-cuda's disk cache, kept in a folder of ours."""
+    """Return numba-cuda's disk cache, stored in our own folder."""
     caching, dispatcher = import_module("numba.cuda.core.caching"), import_module("numba.cuda.dispatcher")
 
     class Implementation(dispatcher.CUDACacheImpl):  # type: ignore[misc,name-defined]
@@ -137,17 +140,17 @@ def _cache_in(folder: Path, function: Callable[..., Any]) -> Any:
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
-            except Exception:  # a damaged file must cost a compilation, never a run
+            except Exception:  # a damaged file may cost a compilation, but must never stop a run
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
-            with suppress(OSError):  # a disk that cannot be written costs a compilation in the next process
+            with suppress(OSError):  # if the disk cannot be written, the next process compiles again
                 super().save_overload(sig, data)
 
         def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
             try:
                 return self._index_key(signature, codegen) in self._cache_file._load_index()
-            except Exception:  # as above
+            except Exception:  # for the same reason
                 return False
 
     return Cache(function)

@@ -1,12 +1,14 @@
-"""Functions that Python can call and that compiled code replaces by instructions of our own.
+"""Functions that Python can call and that compiled code replaces by our own instructions.
 
-Hints change no result: they tell the compiler what it cannot know. Views are slices without the care that Python's
-take: `array[start:]` is a dozen instructions, since negative numbers count from the end and a start beyond the array
-is drawn in. Besides, compiled code that keeps no count of references may not call a function that returns an array.
+Hints never change a result; they tell the compiler what it cannot know. Views are slices without the checks that
+Python's slices need. `array[start:]` takes a dozen instructions, since negative indices count from the end and a
+start beyond the array is clipped. Also, compiled code without reference counts may not call a function that returns
+an array.
 
-Local arrays live in one call of a compiled loop. Their length is known when the loop is compiled and no other code
-can see them, so that the compiler may keep them in registers, and threads of a processor or a GPU never wait for each
-other's. Where a length is too large to be static, an array from outside is used: a stack holds only so much.
+Local arrays exist during one call of a compiled loop. Their length is known when the loop is compiled, and no other
+code can see them. The compiler may therefore keep them in registers, and threads of a processor or GPU never wait for
+each other's. If a length is too large to be static, an array from outside is used, since the size of a stack is
+limited.
 """
 
 from collections.abc import Callable
@@ -21,10 +23,10 @@ from adhere.compilation.static import MAX_STATIC
 
 
 def intrinsic(definition: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let compiled code, on a processor or a GPU, run `definition` in place of the decorated function.
+    """Let compiled code, on a processor or a GPU, run `definition` instead of the decorated function.
 
-    The definition takes the typing context and the types of the arguments, and returns a signature and what
-    generates the code. Numba's own decorator would leave nothing that Python can call.
+    The definition takes the typing context and the types of the arguments. It returns a signature and a function that
+    generates the code. Numba's own decorator would not leave a function that Python can call.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,12 +42,12 @@ _GUESSES = 2
 
 
 def is_gpu(context: Any) -> bool:
-    """Whether code is generated for a GPU."""
+    """Return whether code is generated for a GPU."""
     return "cuda" in type(context).__module__
 
 
 def _hint(kind: Any, on_processors: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """An intrinsic that gives back its argument, by instructions of its own on processors."""
+    """Return an intrinsic that returns its argument, and adds instructions on processors."""
 
     def definition(typing_context: Any, value: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -64,9 +66,9 @@ def _expect_false(builder: Any, condition: Any) -> Any:
 
 @_hint(types.boolean, _expect_false)
 def unlikely(condition: bool) -> bool:
-    """The condition itself, mostly false: what it guards is kept out of the way of the rest.
+    """Return the condition, which is usually false; code that it guards is moved out of the main path.
 
-    A call of `log` in it, say, then saves the registers it needs itself.
+    For example, a call of `log` there then saves the registers that it needs itself.
     """
     return condition
 
@@ -79,7 +81,7 @@ def _compare_with_guesses(builder: Any, number: Any) -> Any:
         known = ir.Constant(number.type, guess)
         builder.cbranch(builder.icmp_signed("==", number, known), is_it, is_not)
         builder.position_at_end(is_it)
-        # Behind an instruction of no bytes, or the compiler would see that all of this changes nothing.
+        # The empty instruction hides the constant; otherwise the compiler would see that all of this changes nothing.
         hidden = builder.asm(ir.FunctionType(number.type, [number.type]), "", "=r,0", [known], side_effect=False)
         builder.branch(after)
         found.append((hidden, is_it))
@@ -95,10 +97,10 @@ def _compare_with_guesses(builder: Any, number: Any) -> Any:
 
 @_hint(types.int64, _compare_with_guesses)
 def guessed(value: int) -> int:
-    """The value itself, a small whole number that is often the same.
+    """Return the value, a small whole number that is often the same.
 
-    A processor goes on with its guess of a branch while the value is still being computed: all that hangs on an arm,
-    its rewards and its counts, is fetched ahead. Wrong guesses cost as much as a dozen instructions.
+    A processor continues with its guess of a branch while the value is still being computed, so everything that
+    depends on an arm, its rewards and counts, is loaded ahead. A wrong guess costs as much as a dozen instructions.
     """
     return value
 
@@ -106,7 +108,7 @@ def guessed(value: int) -> int:
 def _in_wide_vectors(typing_context: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not is_gpu(context):
-            set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # no name that llvmlite knows
+            set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # llvmlite does not know this name
         return context.get_dummy_value()
 
     return types.none(), code
@@ -114,19 +116,20 @@ def _in_wide_vectors(typing_context: Any) -> Any:
 
 @intrinsic(_in_wide_vectors)
 def in_wide_vectors() -> None:
-    """Say in a function's first line that its loops may use vectors of 512 bits, where the processor has them.
+    """Allow vectors of 512 bits in a function's loops, if the processor has them; call it in the function's first
+    line.
 
-    The compiler thinks 256 safer, since some processors slow down; for our loops the wide ones pay.
+    The compiler prefers 256 bits, since some processors slow down. For our loops the wide vectors are faster.
     """
 
 
-_ITEM = ir.Constant(ir.IntType(64), 8)  # bytes of a float or of a whole number
+_ITEM = ir.Constant(ir.IntType(64), 8)  # bytes of a float or an integer
 _FLOATS = types.Array(types.float64, 1, "C")
 
 
 def array_at(context: Any, builder: Any, kind: Any, place: Any, shape: list[Any]) -> Any:
-    """An array of one or two dimensions at a pointer to numbers that outlive it."""
-    from numba.np.arrayobj import populate_array  # which brings half of Numba along, for compiling alone
+    """Return an array of one or two dimensions at a pointer to numbers that outlive it."""
+    from numba.np.arrayobj import populate_array  # imports half of Numba, which only compiling needs
 
     own = context.make_array(kind)(context, builder)
     strides = [builder.mul(_ITEM, shape[1]), _ITEM] if len(shape) == 2 else [_ITEM]
@@ -147,7 +150,7 @@ def _view(typing_context: Any, array: Any, start: Any) -> Any:
 
 @intrinsic(_view)
 def view(array: Any, start: int) -> Any:
-    """The floats of a flat array from `start` on, which must not lie beyond its end.
+    """Return the floats of a flat array from index `start` on, which must not be beyond its end.
 
     >>> import numpy
     >>> view(numpy.arange(5.0), 3).tolist()
@@ -168,7 +171,7 @@ def _strip(typing_context: Any, array: Any, index: Any, count: Any) -> Any:
 
 @intrinsic(_strip)
 def strip(array: Any, index: int, count: int) -> Any:
-    """One of several strips of equal length that a flat array is made of.
+    """Return one of the `count` slices of equal length that make up a flat array.
 
     >>> import numpy
     >>> strip(numpy.arange(6.0), 1, 3).tolist()
@@ -185,7 +188,7 @@ def _local(kind: Any) -> Any:
             return array(length, array), lambda context, builder, signature, arguments: arguments[1]
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            with builder.goto_entry_block():  # not Numba's own, which sets all to 0 in a loop
+            with builder.goto_entry_block():  # not Numba's own function, which sets all elements to 0 in a loop
                 room = builder.alloca(ir.ArrayType(context.get_data_type(kind), max(1, length.literal_value)))
             return array_at(context, builder, array, room, [context.get_constant(types.intp, length.literal_value)])
 
@@ -196,24 +199,28 @@ def _local(kind: Any) -> Any:
 
 @intrinsic(_local(types.float64))
 def local_floats(length: int, otherwise: Any) -> Any:
-    """Room for numbers, with anything in it; the other array where the length is too large to be static."""
+    """Return a local array of floats with undefined content, or `otherwise` if the length is too large to be
+    static.
+    """
     return np.full(length, np.nan) if length <= MAX_STATIC else otherwise
 
 
 @intrinsic(_local(types.int64))
 def local_integers(length: int, otherwise: Any) -> Any:
-    """Room for whole numbers, likewise."""
+    """Return a local array of integers with undefined content, or `otherwise` if the length is too large to be
+    static.
+    """
     return np.full(length, -1, np.int64) if length <= MAX_STATIC else otherwise
 
 
 @intrinsic(_local(types.uint64))
 def local_words(length: int, otherwise: Any) -> Any:
-    """Room for words of 64 bits, likewise."""
+    """Return a local array of 64-bit words with undefined content, or `otherwise` if the length is too large."""
     return np.full(length, 2**64 - 1, np.uint64) if length <= MAX_STATIC else otherwise
 
 
 def buffer_for(length: int, kind: type[np.generic], many_arms: bool = False) -> Any:
-    """Return the array to pass for `otherwise`, of the given length where one is needed."""
+    """Return the array to pass as `otherwise`, which has the given length only if it is needed."""
     return np.zeros(length if many_arms or length > MAX_STATIC else 0, kind)
 
 
@@ -221,7 +228,9 @@ _UNROLLED = 64
 
 
 def _store_first(target: Any, source: Any, length: Any) -> tuple[Any, Any]:
-    """Store the first numbers of a source, or zeros if there is none: one by one if they are few, else in a loop."""
+    """Store the first numbers of a source, or zeros without a source: unrolled if they are few, otherwise in a
+    loop.
+    """
     arrays = [target] if source is None else [target, source]
     is_short = isinstance(length, types.IntegerLiteral) and length.literal_value <= _UNROLLED
 
@@ -255,7 +264,7 @@ def _copy(typing_context: Any, target: Any, source: Any, length: Any) -> Any:
 def copy_into(target: Any, source: Any, length: int) -> None:
     """Copy the first numbers of a flat array.
 
-    A loop would do, but one that the compiler does not unroll would keep the target out of registers.
+    A plain loop would keep the target out of registers unless the compiler unrolled it.
     """
     target[:length] = source[:length]
 

@@ -1,4 +1,4 @@
-"""Functions compiled for each composition of rules."""
+"""Functions that are compiled for each composition of rules."""
 
 import gc
 import hashlib
@@ -18,16 +18,16 @@ from adhere.compilation.storage import cache_folder, cache_in
 from adhere.errors import CompileError, UnavailableError
 from adhere.memory import check_room
 
-_ROOM_TO_LOAD = 48 << 20  # bytes of address space: code from disk takes some 10 MB of it
-_ROOM_TO_COMPILE = 256 << 20  # which takes some 200 MB of it, and keeps less
+_ROOM_TO_LOAD = 48 << 20  # bytes of address space; loading code from disk takes about 10 MB
+_ROOM_TO_COMPILE = 256 << 20  # compiling takes about 200 MB, and keeps less
 
 
 class Kernel:
-    """A function to be compiled for compositions of rules: one dispatcher, and one folder, for each.
+    """A function that is compiled for compositions of rules, with one dispatcher and one folder for each composition.
 
-    A `static` kernel is compiled for the whole numbers in its named tuples too, unless there are many arms (see
-    `static`): it is faster, and there are more of them. Numba's cache may mix up entries when two processes write
-    different ones into one index at once, so no two compositions share an index.
+    A `static` kernel is also compiled for the whole numbers in its named tuples, unless there are many arms (see
+    `static`). Static kernels are faster, but more of them are needed. Numba's cache may mix up entries if two
+    processes write different entries into one index at the same time, so no two compositions share an index.
     """
 
     def __init__(self, function: Callable[..., Any], static: bool = False) -> None:
@@ -38,13 +38,13 @@ class Kernel:
         self._compiled: dict[tuple[Any, ...], Any] = {}
 
     def ready(self, rule: Any, *arguments: Any) -> bool:
-        """Whether a call would start at once, from memory or from disk."""
+        """Return whether a call would start at once, with code from memory or disk."""
         return bool(config.DISABLE_JIT) or any(self._is_ready(one, rule, *arguments) for one in (False, True))
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
-        """The function compiled for this composition and these types of arguments.
+        """Return the function compiled for this composition and these types of arguments.
 
-        With NUMBA_DISABLE_JIT=1, as for a debugger, it is the function itself.
+        With NUMBA_DISABLE_JIT=1, e.g. for a debugger, return the function itself.
         """
         if config.DISABLE_JIT:
             return self._function
@@ -54,7 +54,7 @@ class Kernel:
         return self._compiled[signature]
 
     def why_it_allocates(self, rule: Any, *arguments: Any) -> CompileError | None:
-        """What keeps the function from being compiled without run-time memory; None if nothing does."""
+        """Return the reason why the function needs run-time memory, or None if it does not."""
         try:
             self._of(rule, False).compile(self._signature(rule, *arguments))
         except NumbaError as error:
@@ -62,20 +62,20 @@ class Kernel:
         return None
 
     def _compile(self, signature: tuple[Any, ...], rule: Any, *arguments: Any) -> Any:
-        # Without room LLVM ends the process.
+        # If there is too little address space, LLVM ends the process.
         check_room(_ROOM_TO_LOAD if self.ready(rule, *arguments) else _ROOM_TO_COMPILE)
-        # Most rules need no memory of their own; a user's policy that makes arrays is compiled with it.
+        # Most rules need no run-time memory. A user's policy that makes arrays is compiled with it.
         for allocates in (True,) if self._is_ready(True, rule, *arguments) else (False, True):
             dispatcher = self._of(rule, allocates)
             try:
                 with without_garbage_collection():
-                    # Called by itself: Numba's dispatch by the types of arguments would not see what is static.
+                    # Called directly, since Numba's dispatch by argument types would not see static values.
                     return dispatcher.compile(signature)
             except Exception as error:
                 if (cause := _cause_in_machine(error)) is not None:
                     raise cause from None
                 mistake = as_compile_error(error, classes_of(rule))
-                if mistake is None:  # loading runs nothing of the policy's own
+                if mistake is None:  # loading does not run any of the policy's own code
                     raise UnavailableError(f"compiled code cannot be loaded ({type(error).__name__})") from error
                 if allocates:
                     raise mistake from None
@@ -96,8 +96,8 @@ class Kernel:
     def _of(self, rule: Any, allocates: bool) -> Any:
         composition = self._type_for(rule)(rule)
         if (composition, allocates) not in self._dispatchers:
-            # Without Numba's run-time memory, passing arrays around costs no atomic reference counts, which
-            # several threads would fight over.
+            # Without Numba's run-time memory, passing arrays needs no atomic reference counts, for which several
+            # threads would compete.
             dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=allocates, no_cfunc_wrapper=True)(
                 self._function
             )
@@ -105,7 +105,7 @@ class Kernel:
             folder = cache_folder(frozenset(classes), self.module)
             if folder is not None:
                 name = hashlib.sha256(repr((composition.key, allocates)).encode()).hexdigest()[:16]
-                # Users may call anything: BLAS, say, of which Numba makes functions of its own.
+                # Users may call anything, e.g. BLAS, for which Numba generates its own functions.
                 calls_only_c = not allocates and all(one.__module__.startswith("adhere.") for one in classes)
                 own = folder / f"{self._function.__name__}-{name}"
                 dispatcher._cache = cache_in(own, self._function, calls_only_c)
@@ -114,7 +114,7 @@ class Kernel:
 
 
 def _cause_in_machine(error: BaseException | None) -> Exception | None:
-    """What the machine was short of where Numba, which compiles on in the middle of other errors, wraps it."""
+    """Return the OSError or MemoryError that Numba wrapped in another error, or None."""
     while error is not None:
         if isinstance(error, OSError | MemoryError):
             return error
@@ -124,7 +124,9 @@ def _cause_in_machine(error: BaseException | None) -> Exception | None:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """For work that makes very many objects and no cycles: looking for those costs a fifth of a compilation."""
+    """Turn off garbage collection for work that makes many objects and no cycles; it takes a fifth of a
+    compilation.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -135,7 +137,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def classes_of(rule: Any) -> set[type]:
-    """Every NamedTuple class in a nested rule."""
+    """Return every NamedTuple class in a nested rule."""
     if not isinstance(rule, tuple):
         return set()
     own = {type(rule)} if hasattr(rule, "_fields") else set()

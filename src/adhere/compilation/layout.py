@@ -1,6 +1,6 @@
-"""Names for the entries of flat arrays of floats: what a policy's state and memo are made of.
+"""Layouts: names for the elements of flat arrays of floats, which store a policy's state and memo.
 
-A layout is declared once, field by field, and read and written by attribute:
+A layout is declared once, field by field, and is read and written by attribute:
 
 >>> from typing import NamedTuple
 >>> class Means(State):
@@ -14,8 +14,8 @@ A layout is declared once, field by field, and read and written by attribute:
 >>> state.floats.tolist()
 [0.0, 1.0, 0.5, 0.5, 3.0]
 
-How many places a field takes follows from the rule (a policy's compiled form). Compiled code evaluates the same
-definitions on the rule's type (`layout_lowering`), so that with a static number of arms every place is a constant.
+The rule (a policy's compiled form) determines the length of each field. Compiled code evaluates the same definitions
+on the rule's type (`layout_lowering`). With a static number of arms, every offset is therefore a constant.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LENGTH = f"a whole number, at least 0 and at most {MAX_LENGTH:,}"
 
 
 class Layout:
-    """A flat array of floats whose places have names."""
+    """A flat array of floats with named elements."""
 
     kind: ClassVar[str]
     fields: ClassVar[dict[str, Field]] = {}
@@ -58,47 +58,47 @@ class Layout:
 
     @classmethod
     def size(cls, rule: Any, with_scratch: bool = True) -> Any:
-        """How many places there are; without scratch, those that outlive a decision."""
+        """Return the number of elements; without scratch, only those that outlive a decision."""
         kept = [field for field in cls.fields.values() if with_scratch or not field.scratch]
         return sum(field.size(rule, with_scratch) for field in kept)
 
     @classmethod
     def offset(cls, rule: Any, name: str) -> Any:
-        """The first place of a field."""
+        """Return the index of a field's first element."""
         names = list(cls.fields)
         return sum(cls.fields[before].size(rule) for before in names[: names.index(name)])
 
     @classmethod
     def initial(cls, rule: Any) -> Floats:
-        """The array before the first patient."""
+        """Return the array before the first patient."""
         return np.concatenate([np.zeros(0), *(field.initial(rule) for field in cls.fields.values())])
 
 
 class Field:
-    """Consecutive places of a layout: in Python a descriptor. A `scratch` field is not kept beyond a call."""
+    """Consecutive elements of a layout; in Python a descriptor. A `scratch` field is not kept after a call."""
 
     scratch = False
     name = ""
-    kind = ""  # of the layout it is declared in
+    kind = ""  # of the layout that it is declared in
     first_value: float | FromRule = 0.0
 
     def __set_name__(self, owner: type[Layout], name: str) -> None:
         self.kind, self.name = owner.kind, name
 
     def shape(self, rule: Any) -> tuple[Any, ...]:
-        """The lengths of its dimensions; one float has none."""
+        """Return the lengths of the field's dimensions; one float has none."""
         return ()
 
     def size(self, rule: Any, with_scratch: bool = True) -> Any:
-        """How many places it takes."""
+        """Return the number of elements."""
         return math.prod(self.shape(rule))
 
     def initial(self, rule: Any) -> Floats:
-        """Its first values."""
+        """Return the initial values."""
         return np.full(self.size(rule), self.first_value(rule) if callable(self.first_value) else self.first_value)
 
     def read(self, rule: Any, floats: Floats) -> Any:
-        """What the attribute gives, from the field's own places: a float or an array."""
+        """Return the attribute's value, a float or an array, from the field's elements."""
         return floats.reshape(self.shape(rule))[()]
 
     def __get__(self, view: Layout | None, owner: type[Layout]) -> Any:
@@ -112,7 +112,7 @@ class Field:
 
 
 class Number(Field):
-    """One float. Its first value is given, or computed from the rule."""
+    """One float. Its initial value is given, or computed from the rule."""
 
     def __init__(self, initial: float | FromRule = 0.0) -> None:
         self.first_value = initial
@@ -122,15 +122,15 @@ class Index(Number):
     """One whole number, stored as a float."""
 
     def read(self, rule: Any, floats: Floats) -> Any:
-        """The whole number."""
+        """Return the whole number."""
         return int(floats[0])
 
 
 class Vector(Number):
-    """Floats, as many as `length` says: a whole number, or a function of the rule.
+    """A vector of floats; its length is a whole number or a function of the rule.
 
-    Compiled code evaluates a function on the type of a rule, where a number may be known only at run time. A user's
-    function may do more than sums with it; its result is therefore an entry of the rule (see `lengths`).
+    Compiled code evaluates a length function on the type of a rule, where a number may be known only at run time. A
+    user's function may do more than arithmetic with it, so its result is stored in the rule (see `lengths`).
     """
 
     def __init__(self, length: int | FromRule, initial: float | FromRule = 0.0, *, scratch: bool = False) -> None:
@@ -141,11 +141,11 @@ class Vector(Number):
 
     @property
     def name_in_rule(self) -> str:
-        """The name of the length in a rule that has it as an entry."""
+        """Name of the rule's field that stores the length, if the rule has one."""
         return f"length_of_{self.kind.lower()}_{self.name}"
 
     def shape(self, rule: Any) -> tuple[Any, ...]:
-        """The length."""
+        """Return the length, as a tuple."""
         if not callable(self.length):
             return (int(self.length),)
         known = getattr(rule, self.name_in_rule, None)
@@ -166,15 +166,15 @@ class Matrix(Field):
         self._rows, self._columns = rows, columns
 
     def shape(self, rule: Any) -> tuple[Any, ...]:
-        """Rows and columns."""
+        """Return the numbers of rows and columns."""
         return self._rows(rule), self._columns(rule)
 
 
 class PerPair(Matrix):
     """One float for each pair of an arm chosen and what was taken: `pairs[chosen, actual]`.
 
-    Behind the columns of the arms are two more. Numbers below 0 count from the end, so that the last is that of
-    `TOOK_NOTHING`, -1, and the one before it that of `TOOK_OTHER`, -2.
+    Two more columns follow those of the arms. Since negative indices count from the end, the last column is that of
+    `TOOK_NOTHING` (-1) and the one before it that of `TOOK_OTHER` (-2).
     """
 
     def __init__(self, initial: float = 0.0) -> None:
@@ -183,7 +183,7 @@ class PerPair(Matrix):
 
 
 class Parts(Field):
-    """One strip for each of several rules inside the rule, all strips of the same length; see `strip`.
+    """One slice for each of several rules inside the rule, all of the same length (see `strip`).
 
     By default the rules are those in the rule's field of the same name.
     """
@@ -192,19 +192,19 @@ class Parts(Field):
         self._inner, self.scratch = rule, scratch
 
     def inner(self, rule: Any) -> Any:
-        """The rules."""
+        """Return the rules inside."""
         return self._inner(rule) if self._inner else getattr(rule, self.name)
 
     def stride(self, rule: Any) -> Any:
-        """The length of a strip."""
+        """Return the length of a slice."""
         return reduce(_larger, [layout_of(self.kind, inner).size(inner) for inner in self.inner(rule)])
 
     def shape(self, rule: Any) -> tuple[Any, ...]:
-        """All strips."""
+        """Return the total length of all slices, as a tuple."""
         return (self.stride(rule) * len(self.inner(rule)),)
 
     def initial(self, rule: Any) -> Floats:
-        """As the inner rules begin, each filled up with zeros."""
+        """Return the initial values of the inner rules, each padded with zeros."""
         strips = [layout_of(self.kind, inner).initial(inner) for inner in self.inner(rule)]
         return np.concatenate([np.pad(strip, (0, self.stride(rule) - strip.size)) for strip in strips])
 
@@ -213,30 +213,30 @@ class Part(Parts):
     """The state (in a state) or the memo (in a memo) of one rule inside the rule."""
 
     def layout(self, rule: Any) -> type[Layout]:
-        """The inner rule's own layout."""
+        """Return the inner rule's own layout."""
         return layout_of(self.kind, self.inner(rule))
 
     def size(self, rule: Any, with_scratch: bool = True) -> Any:
-        """What the inner rule needs."""
+        """Return the number of elements that the inner rule needs."""
         return self.layout(rule).size(self.inner(rule), with_scratch)
 
     def initial(self, rule: Any) -> Floats:
-        """As the inner rule begins."""
+        """Return the initial values of the inner rule."""
         return self.layout(rule).initial(self.inner(rule))
 
     def read(self, rule: Any, floats: Floats) -> Any:
-        """A view by the inner rule's layout."""
+        """Return the elements as the inner rule's layout."""
         return self.layout(rule)(self.inner(rule), floats)
 
 
 class State(Layout):
-    """What a policy has learned."""
+    """Base of layouts for what a policy has learned."""
 
     kind = "State"
 
 
 class Memo(Layout):
-    """What one decision must remember until its feedback comes."""
+    """Base of layouts for what a decision must remember until its feedback."""
 
     kind = "Memo"
 
@@ -248,7 +248,7 @@ def _larger(one: Any, other: Any) -> Any:
 
 
 def laid_out(*, state: type[State] = State, memo: type[Memo] = Memo) -> Callable[[RuleClass], RuleClass]:
-    """Declare the layouts of a rule's state and memo; by default they hold nothing."""
+    """Declare the layouts of a rule's state and memo; by default they are empty."""
 
     def declare(rule: RuleClass) -> RuleClass:
         rule.State, rule.Memo = state, memo
@@ -258,7 +258,7 @@ def laid_out(*, state: type[State] = State, memo: type[Memo] = Memo) -> Callable
 
 
 def layout_of(kind: str, rule: Any) -> type[Layout]:
-    """The layout of a rule's state or memo."""
+    """Return the layout of a rule's state or memo."""
     return cast("type[Layout]", getattr(rule.instance_class if hasattr(rule, "instance_class") else type(rule), kind))
 
 
@@ -271,7 +271,7 @@ def fields_to_measure(*layouts: type[Layout]) -> Iterator[Vector]:
 
 
 def with_lengths(rule: Any) -> Any:
-    """Return a rule with the lengths of its fields; raises a `SourceError` for a length that makes no sense."""
+    """Return a rule with the lengths of its fields; raise a `SourceError` if a length is not valid."""
     fields = fields_to_measure(rule.State, rule.Memo)
     return rule._replace(**{field.name_in_rule: _length(field, rule) for field in fields})
 

@@ -1,7 +1,7 @@
-"""Layouts in compiled code: a pointer whose type names the places behind it.
+"""Layouts in compiled code: a pointer whose type names the elements behind it.
 
-Attributes become loads, stores and moved pointers; nothing of a layout is left at run time but, where numbers of arms
-are not static, the whole numbers of the rule.
+Attributes become loads, stores and pointer arithmetic. Nothing of a layout remains at run time, except the whole
+numbers of the rule if numbers of arms are not static.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from adhere.compilation.layout import Index, Layout, Part, layout_of
 from adhere.compilation.static import types
 
 _INT = ir.IntType(64)
-# Up to how many entries are read and written by comparing, which leaves them in registers, rather than by address.
+# Up to this many elements, entries are read and written by comparing indices, which keeps them in registers, rather
+# than by address.
 FEW_ON_GPU = 4
 _FEW_ON_CPU = 2
 
 
 class LayoutType(types.Type):  # type: ignore[misc]
-    """A flat array seen through a layout of a rule."""
+    """Type of a flat array that is accessed through a layout of a rule."""
 
     def __init__(self, layout: type[Layout], rule: Any) -> None:
         self.layout, self.rule = layout, rule
@@ -37,12 +38,12 @@ class LayoutType(types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """What tells two of them apart."""
+        """Key that distinguishes two of these types."""
         return self.layout, self.rule
 
 
 class VectorType(types.Array):  # type: ignore[misc]
-    """An array of floats whose length may be static; the entries of a short one stay in registers."""
+    """Type of an array of floats whose length may be static; the elements of a short array stay in registers."""
 
     def __init__(self, length: int | None) -> None:
         self.length = length
@@ -50,7 +51,7 @@ class VectorType(types.Array):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """What tells two of them apart."""
+        """Key that distinguishes two of these types."""
         return "vector", self.length
 
 
@@ -65,7 +66,7 @@ class _LayoutModel(models.StructModel):  # type: ignore[misc]
 
 
 class _IrNumber:
-    """A whole number known only at run time, in the sums that layouts make."""
+    """A whole number that is known only at run time, in the arithmetic of layouts."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder, self.value = builder, value
@@ -85,7 +86,7 @@ class _IrNumber:
 
 
 class _Unknown:
-    """A whole number known only at run time, where types are worked out and there is no value yet."""
+    """A whole number that is known only at run time, while types are inferred and no value exists yet."""
 
     def __add__(self, other: Any) -> _Unknown:
         return self
@@ -100,7 +101,7 @@ def _value_of(number: Any) -> Any:
 class _Rule:
     """A rule in compiled code, as layouts see it: whole numbers, and rules inside it.
 
-    Without a builder only its type is known.
+    Without a builder, only its type is known.
     """
 
     def __init__(self, kind: Any, builder: Any = None, value: Any = None) -> None:
@@ -132,7 +133,7 @@ def _is_static(kind: Any) -> bool:
 
 
 def _layout(context: Any, builder: Any, kind: Any, floats: Any, rule: Any) -> Any:
-    """A value of a layout's type."""
+    """Return a value of a layout's type."""
     own = cgutils.create_struct_proxy(kind)(context, builder)
     own.floats = floats
     if not _is_static(kind.rule):
@@ -159,7 +160,7 @@ class _LayoutAttributes(AttributeTemplate):  # type: ignore[misc]
 
 
 def _place(context: Any, builder: Any, kind: Any, view: Any, name: str) -> tuple[Any, _Rule]:
-    """The pointer to a field's first place, and the rule."""
+    """Return the pointer to a field's first element, and the rule."""
     own = cgutils.create_struct_proxy(kind)(context, builder, view)
     rule = _Rule(kind.rule) if _is_static(kind.rule) else _Rule(kind.rule, builder, own.rule)
     return builder.gep(own.floats, [_value_of(kind.layout.offset(rule, name))]), rule
@@ -190,7 +191,7 @@ def _get_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     floats, index, places = _entries(context, builder, kind, index_kind, arguments)
     if places is None:
         return builder.load(builder.gep(floats, [index]))
-    # All are read whether wanted or not: the choice must be of values, not of addresses.
+    # All elements are read, since the selection must be of values rather than of addresses.
     entries = [builder.load(place) for place in places]
     found = entries[0]
     for number, entry in enumerate(entries[1:], start=1):
@@ -211,12 +212,12 @@ def _set_entry(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 
 
 def _entries(context: Any, builder: Any, kind: Any, index_kind: Any, arguments: Any) -> tuple[Any, Any, Any]:
-    """A vector's pointer, the index, and pointers to all entries if they are few.
+    """Return a vector's pointer, the index, and pointers to all elements if they are few.
 
-    Among few on a GPU, where whole-number instructions are the bottleneck, an index is compared as it is: it must not
-    be negative, unless it is a constant.
+    With few elements on a GPU, where integer instructions are the bottleneck, the index is compared without checks.
+    It must not be negative, unless it is a constant.
     """
-    from numba.np.arrayobj import fix_integer_index  # which brings half of Numba along, for compiling alone
+    from numba.np.arrayobj import fix_integer_index  # imports half of Numba, which only compiling needs
 
     array, index = context.make_array(kind)(context, builder, arguments[0]), arguments[1]
     is_few = kind.length is not None and kind.length <= (FEW_ON_GPU if is_gpu(context) else _FEW_ON_CPU)
@@ -244,11 +245,11 @@ def _view_of(kind_name: str) -> Any:
 
 @intrinsic(_view_of("State"))
 def state_of(rule: Any, floats: Any) -> Any:
-    """A flat array as the state of a rule."""
+    """Return a flat array as the state of a rule."""
     return layout_of("State", rule)(rule, floats)
 
 
 @intrinsic(_view_of("Memo"))
 def memo_of(rule: Any, floats: Any) -> Any:
-    """A flat array as the memo of a rule."""
+    """Return a flat array as the memo of a rule."""
     return layout_of("Memo", rule)(rule, floats)

@@ -1,7 +1,7 @@
-"""A policy that fails while it runs, as one sentence with policy, file and line.
+"""Explain a policy that fails while it runs, in one sentence with policy, file and line.
 
-Compiled code says what went wrong, but seldom where. So the run that failed is found, with compiled code, and played
-again as Python, up to the same patient: there the traceback has the user's line.
+Compiled code reports what went wrong, but seldom where. The run that failed is therefore found with compiled code,
+and played again as Python up to the same patient. That traceback contains the user's line.
 """
 
 import itertools
@@ -23,8 +23,8 @@ from adhere.compilation.kernel import classes_of
 from adhere.compilation.user_code import Place, is_users, sentence_of, traceback_place
 from adhere.errors import InputError, PolicyError
 
-# How NumPy complains of a division by 0, of which Python's own numbers say `ZeroDivisionError`. An array that is
-# divided by 0 holds infinity, compiled or not.
+# NumPy's messages about a division by 0, for which Python's own numbers raise `ZeroDivisionError`. An array that is
+# divided by 0 contains infinity, compiled or not.
 _DIVIDED = r"(divide by zero|invalid value) encountered in scalar (divide|floor_divide|remainder|divmod)"
 _POWER = r"divide by zero encountered in scalar power"
 _ONE_THREAD = threading.RLock()
@@ -32,10 +32,11 @@ _ONE_THREAD = threading.RLock()
 
 @contextmanager
 def as_python(*modules: ModuleType, strict: bool = False) -> Iterator[None]:
-    """Let the policies of some modules run as Python, with NumPy's arithmetic as quiet as that of compiled code.
+    """Run the policies of some modules as Python, with NumPy's arithmetic as quiet as that of compiled code.
 
-    A number that a function of theirs divides by 0 is an error, as in compiled code; if `strict`, a power of 0 that
-    does not exist is an error too, as in Python. One thread at a time does so: others would find Numba turned off.
+    If one of their functions divides a number by 0, it is an error, as in compiled code. If `strict`, an undefined
+    power of 0 is an error too, as in Python. Only one thread at a time may do this, since others would find Numba
+    turned off.
     """
     errors = [_DIVIDED, _POWER] if strict else [_DIVIDED]
     with _ONE_THREAD:
@@ -43,7 +44,7 @@ def as_python(*modules: ModuleType, strict: bool = False) -> Iterator[None]:
             (module, name, one)
             for module in modules
             for name, one in vars(module).items()
-            if hasattr(one, "py_func")  # the user's own njit
+            if hasattr(one, "py_func")  # the user's own njit function
         ]
         before, config.DISABLE_JIT = config.DISABLE_JIT, 1
         for module, name, one in compiled:
@@ -61,34 +62,34 @@ def as_python(*modules: ModuleType, strict: bool = False) -> Iterator[None]:
 
 
 def divides_by_zero(error: BaseException) -> bool:
-    """Whether an exception, raised by code that runs as Python, says that a number was divided by 0."""
+    """Return whether an exception, raised by code that runs as Python, reports that a number was divided by 0."""
     return isinstance(error, ZeroDivisionError) or (
         isinstance(error, RuntimeWarning) and re.match(f"{_DIVIDED}|{_POWER}", str(error)) is not None
     )
 
 
-_SECONDS = 60.0  # that playing a run as Python may take
+_SECONDS = 60.0  # time limit for playing a run as Python
 ARM = "an arm that does not exist"
 
 
 class Loop(NamedTuple):
-    """A loop that plays a policy: what it was compiled from and for, and its arguments for a single run."""
+    """A loop that plays a policy: its function, compiled form and rule, and its arguments for a single run."""
 
     policy: str
     rule: Any
     population: str
     n_arms: int
-    function: Callable[..., int]  # whose variable `t` counts patients
+    function: Callable[..., int]  # the loop; its variable `t` counts patients
     compiled: Callable[..., int]
-    arguments: Callable[[int, Any], Any]  # for a run, and an array with a number that stops it
+    arguments: Callable[[int, Any], Any]  # for a run, and an array whose number stops the run
     no_fault: int
 
 
 def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any) -> Exception:
-    """Return the exception to raise if runs failed: with `error`, or, if it is None, with an arm that does not exist.
+    """Return the exception to raise for failed runs. If `error` is None, an arm was chosen that does not exist.
 
-    It is `error` itself unless a user's function ran. A non-zero `stop[0]` says that another thread failed before, so
-    that the explanation is no longer needed.
+    It is `error` itself unless a user's function ran. A non-zero `stop[0]` means that another thread failed earlier,
+    so that no explanation is needed.
     """
     modules = users_modules(classes_of(loop.rule))
     if not modules or isinstance(error, MemoryError | OSError | InputError):
@@ -104,7 +105,7 @@ def explain_failure(loop: Loop, runs: range, error: Exception | None, stop: Any)
 
 
 def explain_step(policy: str, rule: Any, error: Exception, play: Callable[[], object], when: str) -> Exception:
-    """Return the exception to raise if a single step failed: `error` itself unless a user's function is part of it.
+    """Return the exception to raise for a failed step: `error` itself unless a user's function is part of it.
 
     `play` repeats the step, which runs as Python here.
     """
@@ -122,7 +123,7 @@ def explain_step(policy: str, rule: Any, error: Exception, play: Callable[[], ob
 
 
 def _better_said(error: Exception | None, again: Exception | None) -> Exception | None:
-    """The same error as Python raises it, where compiled code cannot write a value into its message."""
+    """Return Python's version of the same error if compiled code could not write a value into its message."""
     is_garbled = error is not None and "<object type:" in str(error)
     return again if is_garbled and type(again) is type(error) else error
 
@@ -130,7 +131,7 @@ def _better_said(error: Exception | None, again: Exception | None) -> Exception 
 def policy_error(
     policy: str, place: Place | None, error: Exception | None, arm: int | None, n_arms: int, when: str = ""
 ) -> PolicyError:
-    """The error about a policy that raised one, or that chose an arm that does not exist."""
+    """Return the error about a policy that raised an exception, or that chose an arm that does not exist."""
     if error is None:
         reason = f"choose returns {arm}; it must return a whole number from 0 to {n_arms - 1}"
     else:
@@ -139,7 +140,7 @@ def policy_error(
 
 
 def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:
-    """The first run that fails, by compiled code, and the arm that does not exist, if one is chosen."""
+    """Return the first run that fails in compiled code, and the invalid arm if one is chosen."""
     for run in runs:
         try:
             fault = loop.compiled(*loop.arguments(run, np.zeros(1, np.int64)))
@@ -147,13 +148,13 @@ def _first_failure(loop: Loop, runs: range) -> tuple[int, int | None]:
             return run, None
         if fault != loop.no_fault:
             return run, int(fault)
-    return runs.start, None  # which only a fault of the machine can explain
+    return runs.start, None  # only a fault of the machine can explain this
 
 
 def _played_again(
     loop: Loop, run: int, modules: list[ModuleType]
 ) -> tuple[Place | None, int | None, Exception | None]:
-    """The user's line at which a run fails if it is played as Python, the index of the patient, and the error."""
+    """Return where a run fails when it is played as Python: the user's line, the patient's index, and the error."""
     stop = np.zeros(1, np.int64)
     place, again = None, None
     with calling_after(_SECONDS, lambda: stop.fill(1)), as_python(*modules), _watched(loop) as watch:
@@ -169,7 +170,7 @@ def _played_again(
 
 @contextmanager
 def calling_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
-    """Call a function, in a thread of its own, if the block takes longer than some seconds."""
+    """Call a function in another thread if the block takes longer than `seconds`."""
     timer = threading.Timer(seconds, function)
     timer.daemon = True
     timer.start()
@@ -180,7 +181,7 @@ def calling_after(seconds: float, function: Callable[[], None]) -> Iterator[None
 
 
 class _Watch:
-    """The frame of the loop, and the line at which a user's `choose` returned last."""
+    """The frame of the loop, and the line at which a user's `choose` last returned."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop_code = loop.function.__code__
@@ -214,7 +215,7 @@ def _watched(loop: Loop) -> Iterator[_Watch]:
 
 
 def _rule_place(rule: Any) -> Place | None:
-    """The first function of a user's, where nothing better is known."""
+    """Return the line of a user's first function, if nothing better is known."""
     functions = [one for cls in classes_of(rule) for one in implementations_of(cls).values()]
     places = [Place(one.__code__.co_filename, one.__code__.co_firstlineno) for one in functions]
     return min((place for place in places if is_users(place.file)), default=None)

@@ -1,7 +1,7 @@
-"""Source files that compiled code comes from, and their contents when they were run.
+"""Source files of compiled code, and their contents when they were run.
 
 Compiled code comes from the file of its loop, from the files of the policies, and from all of adhere's modules that
-these import, directly or not: functions and constants alike. Import statements are found in the text of a file,
+these import, directly or not, including functions and constants. Import statements are found in the text of a file,
 since parsing it would take a hundred times as long.
 """
 
@@ -16,27 +16,27 @@ from typing import NamedTuple
 from adhere.compilation.user_code import is_users
 
 _PACKAGE = Path(__file__).parent.parent
-_POLICIES = _PACKAGE / "policies" / "__init__.py"  # which imports every policy
-# A list of names may stand in brackets, over several lines.
+_POLICIES = _PACKAGE / "policies" / "__init__.py"  # it imports every policy
+# A list of names may be in parentheses, over several lines.
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+adhere(?P<of>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n(]*)"
     r"|import[ \t]+adhere(?P<module>[\w.]*))",
     re.MULTILINE,
 )
-_IN_LIST = re.compile(r"#[^\n]*|\bas\s+\w+")  # what is no name of a thing imported
+_IN_LIST = re.compile(r"#[^\n]*|\bas\s+\w+")  # parts of the list that are not imported names
 _NAME = re.compile(r"\w+")
 
 
 class _Source(NamedTuple):
     digest: str
-    imports: frozenset[Path]  # adhere's own
+    imports: frozenset[Path]  # files of adhere
 
 
 _noted: dict[Path, _Source] = {}
 
 
 def note_sources(module: str) -> None:
-    """Remember what a module's file holds now that it is run, and what all it may lean on held.
+    """Record the content of a module's file, now that it is run, and of all files that it may depend on.
 
     Later edits do not change the code in memory; only running a file again does.
     """
@@ -44,25 +44,25 @@ def note_sources(module: str) -> None:
     if file is not None:
         _noted.pop(file, None)
         _note({file})
-    if module.partition(".")[0] != "adhere":  # whose own modules lean on installed ones only
+    if module.partition(".")[0] != "adhere":  # adhere's own modules depend on installed modules only
         _note(_loaded_modules(package=None))
 
 
 def note_imported(module: str) -> None:
-    """Remember the contents of a compiled loop's sources while the loop's module is being run."""
+    """Record the contents of a compiled loop's sources while the loop's module is being run."""
     _with_imports({_POLICIES, *_files_of([module])})
 
 
 def noted_digest(module: str) -> str | None:
-    """What a module's file held when it was run, as a digest; None if it was not noted."""
+    """Return the digest of a module's file when it was run, or None if it was not recorded."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return _noted[Path(file)].digest if file and Path(file) in _noted else None
 
 
 def fingerprint(classes: frozenset[type], *modules: str) -> str | None:
-    """A name for the contents of every source of the code of some modules, as compiled for these classes.
+    """Return a digest of all sources of some modules' code, as compiled for these classes.
 
-    None if a class has no file of its own, as in a notebook.
+    Return None if a class has no file of its own, e.g. in a notebook.
     """
     own = _sources_of(classes)
     if own is None:
@@ -73,9 +73,9 @@ def fingerprint(classes: frozenset[type], *modules: str) -> str | None:
 
 @cache
 def _sources_of(classes: frozenset[type]) -> frozenset[Path] | None:
-    """The files of some classes, and those that a user's class may use: all that are loaded at the first call.
+    """Return the files of some classes, and all loaded files that a user's class may use.
 
-    Later more may be loaded, though the class does not lean on them.
+    The result is that of the first call, since the class does not depend on files that are loaded later.
     """
     files = set[Path]()
     for rule_class in classes:
@@ -97,7 +97,7 @@ def _files_of(modules: Iterable[str]) -> set[Path]:
 
 
 def _with_imports(files: Iterable[Path]) -> set[Path]:
-    """Some files and all of adhere's that they import, directly or not."""
+    """Return some files and all files of adhere that they import, directly or not."""
     found, left = set[Path](), set(files)
     while left:
         _note(left)
@@ -116,7 +116,7 @@ def _note(paths: Iterable[Path]) -> None:
 
 
 def imports_in(source: str) -> frozenset[Path]:
-    """The files of adhere that a source names in its import statements, wherever these stand."""
+    """Return the files of adhere that a source names in its import statements, anywhere in the text."""
     found = set()
     for statement in _IMPORT.finditer(source):
         module = (statement["of"] or statement["module"] or "").lstrip(".").replace(".", "/")
@@ -129,13 +129,13 @@ def imports_in(source: str) -> frozenset[Path]:
 
 @cache
 def _file_at(place: str) -> Path | None:
-    """The file of a module or package of adhere, by its path in the package; None if there is none."""
+    """Return the file of a module or package of adhere, given its path in the package, or None if there is none."""
     path = _PACKAGE / place.strip("/")
     return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
 def _loaded_modules(package: str | None) -> set[Path]:
-    """Modules a user's policy may lean on: its own package's, and all that are not installed."""
+    """Return the modules that a user's policy may depend on: its own package's, and all that are not installed."""
     found = set()
     for name, module in list(sys.modules.items()):
         file, owner = getattr(module, "__file__", None), name.partition(".")[0]

@@ -1,8 +1,8 @@
-"""Types for compilation in which a rule's whole numbers are static: part of the type.
+"""Types for compilation in which a rule's whole numbers are static, i.e. part of the type.
 
-Numbers of arms and lengths shape the code: loops over two arms are unrolled, offsets are constants, arrays become
-registers. Parameters (floats) and tables (arrays) are not static, so that policies that differ in them, and
-protocols, share code.
+Numbers of arms and lengths shape the code: loops over two arms are unrolled, offsets are constants, and arrays become
+registers. Parameters (floats) and tables (arrays) are not static. Policies that differ only in parameters, tables or
+protocols therefore share code.
 """
 
 from collections.abc import Callable
@@ -13,27 +13,29 @@ from numba.core import types as _types
 
 from adhere.compilation.dispatch import Function, specialise
 
-types: Any = _types  # whose own annotations leave most of it out
+types: Any = _types  # its own annotations omit most of its members
 
-# Larger ones are lengths of a state that no register holds: as many rewards as there are patients, say.
+# Larger numbers are lengths of states that do not fit into registers, e.g. one reward per patient.
 MAX_STATIC = 1024
-# Of more arms no whole number is static: loops over them take longer than what could be saved around them, and one
-# kernel serves them all.
+# With more arms, no whole number is static: the loops over arms take longer than static numbers would save, and one
+# kernel serves all numbers of arms.
 MAX_STATIC_ARMS = 16
 
 
 def type_for(rule: Any) -> Callable[[Any], Any]:
-    """What gives the types of a rule and of what is passed with it: static for few arms."""
+    """Return the function that gives the types of a rule and its other arguments: static types if there are few
+    arms.
+    """
     return static_type if rule.n_arms <= MAX_STATIC_ARMS else numba.typeof
 
 
 def static_type(value: Any) -> Any:
-    """The type of an argument; whole numbers inside named tuples are static."""
+    """Return the type of an argument, in which whole numbers inside named tuples are static."""
     return _in_tuple(value) if hasattr(value, "_fields") else numba.typeof(value)
 
 
 def _in_tuple(value: Any) -> Any:
-    if isinstance(value, int) and value <= MAX_STATIC:  # True and False are whole numbers too
+    if isinstance(value, int) and value <= MAX_STATIC:  # True and False are also whole numbers
         return types.literal(value)
     if not isinstance(value, tuple):
         return numba.typeof(value)
@@ -45,7 +47,7 @@ def _in_tuple(value: Any) -> Any:
 
 
 def if_two_arms(of_two: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a choice for `specialise`: a function for rules known to have two arms, another for the others."""
+    """Return a choice for `specialise`: one function for rules known to have two arms, another for other rules."""
 
     def pick(rule: Any, *_: Any) -> Callable[..., Any]:
         return of_two if _n_arms(rule) == types.literal(2) else otherwise
@@ -54,9 +56,9 @@ def if_two_arms(of_two: Callable[..., Any], otherwise: Callable[..., Any]) -> Ca
 
 
 def by_number_of_arms(of_two: Function, of_more: Function) -> Function:
-    """Return a function that runs `of_two` for rules of two arms and `of_more` for the others.
+    """Return a function that runs `of_two` for rules with two arms and `of_more` for other rules.
 
-    Where the number of arms is static, only one of them is compiled.
+    If the number of arms is static, only one of them is compiled.
     """
 
     def of_any(rule: Any, *arguments: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept between runs.
+"""Storage of compiled kernels between runs.
 
-Numba's own disk cache looks only at the kernel's file, so a policy edited elsewhere would run stale. Here the
-folder is named by the contents of all sources of a loop and of the composition it is compiled for: edit any of them
-and it is another one.
+Numba's own disk cache only checks the kernel's file, so a policy edited elsewhere would run old code. Here the name
+of a folder is derived from the contents of all sources of a loop and of the composition it is compiled for. An edit
+of any source leads to another folder.
 """
 
 import errno
@@ -26,10 +26,10 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from adhere.compilation.sources import fingerprint, noted_digest
 
 Result = TypeVar("Result")
-_KEPT_FOLDERS = 192  # one version of all sources has about ten, one of a user's policy two or three
+_KEPT_FOLDERS = 192  # one version of all sources has about ten folders, one version of a user's policy two or three
 _TABLES: Final = "tables"
-# What of Numba's configuration (NUMBA_BOUNDSCHECK=1 and so on) changes the code that it generates. Processors and
-# their features are in Numba's own key.
+# Settings of Numba (NUMBA_BOUNDSCHECK=1 and so on) that change the generated code. Processors and their features are
+# part of Numba's own key.
 _FLAGS: Final = (
     "BOUNDSCHECK",
     "DEBUGINFO_DEFAULT",
@@ -50,16 +50,16 @@ _FOR_NOW: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def cache_folder(classes: frozenset[type], module: str) -> Path | None:
-    """Where the loops of a module, compiled for these classes, are kept.
+    """Return the folder for the loops of a module, compiled for these classes.
 
-    None if a class has no file, or if no folder can be written.
+    Return None if a class has no file, or if no folder can be written.
     """
     return folder_of(classes, module, tuple(getattr(config, name, None) for name in _FLAGS))
 
 
 @cache
 def folder_of(classes: frozenset[type], module: str, flags: tuple[Any, ...]) -> Path | None:
-    """Like `cache_folder`, for these values of Numba's flags."""
+    """Do the same as `cache_folder`, for these values of Numba's flags."""
     sources = fingerprint(classes, module)
     if sources is None:
         return None
@@ -77,12 +77,12 @@ def _cache_roots() -> list[Path]:
 
 
 def cache_root() -> Path | None:
-    """The folder that all compiled code is kept in; None if none can be written."""
+    """Return the folder of all compiled code, or None if none can be written."""
     return next((root for root in _cache_roots() if _writable(root)), None)
 
 
 def table_folder() -> Path | None:
-    """Where tables that took long to compute are kept, beside compiled code; None if no folder can be written."""
+    """Return the folder of tables that took long to compute, beside compiled code, or None if none can be written."""
     root = cache_root()
     return None if root is None else root / _TABLES
 
@@ -98,13 +98,13 @@ def _usable(folder: Path) -> bool:
     except OSError:
         return False
     with suppress(OSError):
-        folder.touch()  # the latest use, for the pruning
+        folder.touch()  # marks the latest use, for pruning
         _prune(folder.parent, keep=folder)
     return os.access(folder, os.W_OK)
 
 
 def _prune(root: Path, keep: Path) -> None:
-    """Remove the folders longest unused: every edit of a source leaves one behind."""
+    """Delete the least recently used folders, since every edit of a source leaves one behind."""
     others = (path for path in root.iterdir() if path != keep and path.name != _TABLES)
     folders = sorted(others, key=lambda path: path.stat().st_mtime)
     for folder in folders[: max(0, len(folders) + 1 - _KEPT_FOLDERS)]:
@@ -114,8 +114,8 @@ def _prune(root: Path, keep: Path) -> None:
 class _TolerantFiles(IndexDataCacheFile):  # type: ignore[misc]
     """Numba's index of compiled code, and the code.
 
-    Files that cannot be read cost a compilation, never a run. Code is written before the index names it, under a name
-    of its own, so that an index never names code that is missing, half written or another's.
+    Files that cannot be read cost a compilation, but never stop a run. Code is written under a unique name before the
+    index refers to it. An index therefore never refers to code that is missing, incomplete or from another process.
     """
 
     def load(self, key: Any) -> Any:
@@ -127,7 +127,7 @@ class _TolerantFiles(IndexDataCacheFile):  # type: ignore[misc]
         self._save_data(name, data)
         index = self._load_index()
         self._save_index(index | {key: name})
-        if key in index:  # it could not be read
+        if key in index:  # its code could not be read
             with suppress(OSError):
                 Path(self._data_path(index[key])).unlink()
 
@@ -136,11 +136,11 @@ class _TolerantFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _read(work: Callable[[], Result], otherwise: Result) -> Result:
-    """What was read, or something else where a file is missing or damaged."""
+    """Return the result of reading, or `otherwise` if a file is missing or damaged."""
     try:
         return work()
     except OSError as error:
-        if error.errno in _FOR_NOW:  # the file may well be good: compiling would cost more than trying again
+        if error.errno in _FOR_NOW:  # the file may be intact, and compiling would cost more than trying again
             raise
         return otherwise
     except MemoryError:
@@ -150,7 +150,9 @@ def _read(work: Callable[[], Result], otherwise: Result) -> Result:
 
 
 def locator_in(folder: Path, function: Callable[..., Any], base: Any = _CacheLocator) -> Any:
-    """What tells Numba's disk cache, or numba-cuda's own, of a folder whose path already vouches for the sources."""
+    """Return a locator for the disk cache of Numba or numba-cuda; the folder's path already depends on the
+    sources.
+    """
 
     class Locator(base):  # type: ignore[misc]
         def get_cache_path(self) -> str:
@@ -170,9 +172,9 @@ def locator_in(folder: Path, function: Callable[..., Any], base: Any = _CacheLoc
 
 
 def cache_in(folder: Path, function: Callable[..., Any], calls_only_c: bool) -> FunctionCache:
-    """Numba's disk cache, kept in a folder of ours.
+    """Return Numba's disk cache, stored in our own folder.
 
-    Code that `calls_only_c` calls functions of the C library and of Python, no others of Numba's.
+    With `calls_only_c`, the code calls only functions of the C library and of Python, and none of Numba's others.
     """
 
     class Implementation(CompileResultCacheImpl):  # type: ignore[misc]
@@ -188,8 +190,9 @@ def cache_in(folder: Path, function: Callable[..., Any], calls_only_c: bool) -> 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             if not calls_only_c:
                 return super().load_overload(sig, target_context)
-            # Numba would first import all that it can compile, and SciPy where there is one: half a start. Functions
-            # that code calls by name are defined on the way, but those of C and of Python already were.
+            # Otherwise Numba would first import everything it can compile, including SciPy if it is installed, which
+            # takes half of a start. That defines the functions that code calls by name, but those of C and Python are
+            # defined already.
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)
 
@@ -197,7 +200,7 @@ def cache_in(folder: Path, function: Callable[..., Any], calls_only_c: bool) -> 
             return _read(lambda: super(Cache, self)._load_overload(sig, target_context), None)
 
         def _save_overload(self, sig: Any, data: Any) -> None:
-            # A disk that is full or cannot be written costs a compilation in the next process: this one has the code.
+            # If the disk is full or cannot be written, the next process compiles again; this process has the code.
             with suppress(OSError):
                 super()._save_overload(sig, data)
 
@@ -208,15 +211,15 @@ def cache_in(folder: Path, function: Callable[..., Any], calls_only_c: bool) -> 
 
 
 def note_checked(module: str) -> None:
-    """Remember that the policies of a module's file, as it is now, have passed their check."""
+    """Record that the policies in the present version of a module's file have passed their check."""
     if (mark := _mark(module)) is not None:
-        with suppress(OSError):  # then the next simulation says once more that it was not checked
+        with suppress(OSError):  # otherwise the next simulation warns again that it was not checked
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
 
 
 def is_checked(module: str) -> bool:
-    """Whether the policies of a module's file, as it is now, have passed their check."""
+    """Return whether the policies in the present version of a module's file have passed their check."""
     mark = _mark(module)
     return mark is not None and mark.exists()
 

@@ -1,4 +1,4 @@
-"""Code of users: where it is, what is wrong with it, and why a function of theirs would never be run."""
+"""Users' code: its location, mistakes in it, and functions that would never be called."""
 
 import inspect
 import sysconfig
@@ -13,11 +13,11 @@ import numpy as np
 
 from adhere.errors import InputError, SourceError
 
-SENT = "sent"  # the folder of files that were sent to a worker, each in a folder of its own
+SENT = "sent"  # the folder of files that were sent to a worker, each in a subfolder
 
 
 class Place(NamedTuple):
-    """A line of a file; printed as a user would name it."""
+    """A line of a file; its text is what a user would write."""
 
     file: str
     line: int
@@ -31,7 +31,7 @@ class Place(NamedTuple):
         return f"{shown} line {self.line}"
 
 
-# Where installed code lies; a virtual environment may see packages that lie elsewhere, such as Numba.
+# Folders of installed code. A virtual environment may use packages that are installed elsewhere, such as Numba.
 _PATHS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
 _INSTALLED = (
     str(Path(__file__).parents[1]),
@@ -41,14 +41,14 @@ _INSTALLED = (
 
 
 def is_users(file: str, own: Iterable[str] = ()) -> bool:
-    """Whether a file is a user's: neither adhere's nor installed, unless it is one of `own`."""
+    """Return whether a file is a user's: neither adhere's nor installed, unless it is one of `own`."""
     if file in own:
         return True
     return not file.startswith(("<frozen", "<string", "<__array", "<dyn", *_INSTALLED))
 
 
 def traceback_place(found: TracebackType | None, own: Iterable[str] = ()) -> Place | None:
-    """The innermost line of a user's file in a traceback."""
+    """Return the innermost line of a user's file in a traceback."""
     for frame, line in reversed(list(traceback.walk_tb(found))):
         if is_users(frame.f_code.co_filename, own):
             return Place(frame.f_code.co_filename, line)
@@ -73,12 +73,12 @@ def name_of(value: Any) -> str:
 
 
 def is_foreign(function: Any) -> bool:
-    """Whether a function is not adhere's own."""
+    """Return whether a function is not adhere's own."""
     return not str(getattr(function, "__module__", "")).startswith("adhere.")
 
 
 def refusal(function: Any, value: str, expected: str) -> InputError:
-    """An error about a function, with the line where it stands."""
+    """Return an error about a function, with the line where it is defined."""
     code, error = getattr(function, "__code__", None), InputError(name_of(function), value, expected)
     return SourceError(str(Place(code.co_filename, code.co_firstlineno)), error.sentence) if code else error
 
@@ -86,7 +86,7 @@ def refusal(function: Any, value: str, expected: str) -> InputError:
 def check_arguments(
     function: Any, generic: Callable[..., Any], what: str, names: Sequence[str] | None = None, hint: str = ""
 ) -> None:
-    """Refuse what is no plain function of as many arguments as a generic function takes; their names are free."""
+    """Refuse anything but a plain function with as many arguments as a generic function; their names are free."""
     names = names or list(inspect.signature(generic).parameters)
     if not inspect.isfunction(function):
         raise refusal(function, what, "a plain function, which adhere compiles itself")

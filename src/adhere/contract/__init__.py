@@ -1,4 +1,4 @@
-"""What a policy promises, and whether it keeps it: `adhere policies --check`."""
+"""Checks of what a policy promises: `adhere policies --check`."""
 
 from adhere.contract.check import check_policies as check_policies
 from adhere.contract.findings import Finding as Finding

@@ -20,7 +20,7 @@ _WITHOUT = {
     findings.HIERARCHY: "not a learner, so it cannot be an expert",
 }
 
-# The promises that a policy keeps if it passes a step.
+# The promises that a policy keeps if it passes each step.
 _STEPS: tuple[tuple[tuple[str, ...], Callable[[Policy], str | None]], ...] = (
     (findings.OF_A_GAME, promises.runs),
     ((findings.REPEATABLE,), promises.repeatable),
@@ -125,7 +125,7 @@ _OTHERS = ("numpy.random", "random", "secrets", "time", "uuid", "os.urandom")
 
 
 def places_of_other_randomness(module: ModuleType) -> Iterator[tuple[Place, str]]:
-    """Every line of a function that uses one, and its name."""
+    """Yield every line of a function that uses a source of randomness other than `rng`, and that source's name."""
     file = str(module.__file__)
     for function in ast.walk(ast.parse(Path(file).read_bytes())):
         if isinstance(function, ast.FunctionDef):
@@ -136,7 +136,7 @@ def places_of_other_randomness(module: ModuleType) -> Iterator[tuple[Place, str]
 
 
 def _name_of(node: ast.AST, module: ModuleType) -> str:
-    """The full name of a dotted name, as the module's imports have it."""
+    """Return the full name of a dotted name, resolved by the module's imports."""
     if isinstance(node, ast.Attribute):
         owner = _name_of(node.value, module)
         return f"{owner}.{node.attr}" if owner else ""

@@ -1,6 +1,6 @@
-"""The promises that only compiled code can keep, checked with bounds checks in a process of its own.
+"""Checks of promises about compiled code, run with bounds checks in a separate process.
 
-Numba's bounds checks are a flag of a whole process, and code that breaks them otherwise may take the process with it.
+Numba's bounds checks are a flag of a whole process. Code that fails them could otherwise crash the process.
 """
 
 import json
@@ -28,14 +28,14 @@ from adhere.simulation.kernels.patient_loop import run_block
 from adhere.trial import Trial
 
 N_PATIENTS = 60
-N_LONGER, N_RUNS = 2000, 8  # of compiled loops, which take no time
+N_LONGER, N_RUNS = 2000, 8  # for compiled loops, which are fast
 _TIMEOUT = 600
-SECONDS_TO_PLAY = 90.0  # the trials on one kind of people, and one of them as Python if it fails
-_PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # by what a policy failed with
+SECONDS_TO_PLAY = 90.0  # for the trials on one population, and for one of them as Python if it fails
+_PROMISES = {ARM: ARMS, "IndexError": INDICES, "ZeroDivisionError": FINITE}  # promises by the error of a policy
 
 
 def check_compiled(file: Path, policy: Policy) -> list[Finding]:
-    """Compile a policy and run it, in a process of its own."""
+    """Compile a policy and run it in a separate process."""
     own = [str(file), json.dumps(policy.to_json()), str(SECONDS_TO_PLAY)]
     command = [sys.executable, "-m", "adhere.contract.compiled_process", *own]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_DISABLE_JIT": "0"}
@@ -53,14 +53,14 @@ def check_compiled(file: Path, policy: Policy) -> list[Finding]:
 
 
 def main(file: str, policy: str, seconds: str) -> None:
-    """What the process of its own does: print each finding as a line of JSON."""
+    """Print each finding as a line of JSON; this is what the separate process runs."""
     import_policies(file)
     for finding in findings_of(from_json(json.loads(policy)), float(seconds)):
         print(json.dumps(finding), flush=True)
 
 
 def findings_of(policy: Policy, seconds: float = SECONDS_TO_PLAY) -> Iterator[Finding]:
-    """Whether each promise is kept by the code that this process compiles."""
+    """Yield whether each promise is kept by the code that this process compiles."""
     try:
         for variant in variants(policy):
             _play_longer(variant, seconds)
@@ -93,7 +93,7 @@ def _failure(error: Exception, compiling: str, running: str) -> Finding:
 
 
 def _play_longer(policy: Policy, seconds: float) -> None:
-    """Play long trials on all kinds of people; raises what the policy fails with late."""
+    """Play long trials on all populations, to raise errors that only occur late."""
     for population in populations():
         runner = CompiledRunner(policy, population, N_LONGER, np.array([N_LONGER]))
         runner.prepare(lambda *_: None)
@@ -102,7 +102,7 @@ def _play_longer(policy: Policy, seconds: float) -> None:
 
 
 def _limited(policy: Policy, population: Population, seconds: float) -> AbstractContextManager[None]:
-    """End the process if playing takes too long: nothing else stops a compiled loop that never ends."""
+    """End the process if playing takes too long, since nothing else stops a compiled loop that never ends."""
 
     def end() -> None:
         long = f"a trial of {N_LONGER:,} patients on {population.name} still runs after {seconds:g} seconds"
@@ -118,7 +118,8 @@ def _differences(policy: Policy) -> str:
         population = mixed(n_arms)
         for variant in variants(policy):
             live = _live_arms(variant, population)
-            # Each number of arms takes seconds to compile; the steps of a live trial are the same for all of them.
+            # Compiling takes seconds for each number of arms, but the steps of a live trial are the same for all of
+            # them.
             simulated = _simulated_arms(variant, population, compiled=n_arms == ARM_COUNTS[0])
             differs = live != simulated
             if differs.any():
@@ -128,7 +129,7 @@ def _differences(policy: Policy) -> str:
 
 
 def _live_arms(policy: Policy, population: Population) -> NDArray[np.int64]:
-    """The arms that a live trial recommends to patients who answer at once."""
+    """Return the arms that a live trial recommends if patients answer at once."""
     trial = Trial(policy, population.arms, SEED, N_PATIENTS, reward_values=population.reward_values)
     patients, chosen = population.patients(SEED, 0, N_PATIENTS), []
     for actual, reward in zip(patients.actual, patients.reward, strict=True):
@@ -140,7 +141,7 @@ def _live_arms(policy: Policy, population: Population) -> NDArray[np.int64]:
 
 
 def _simulated_arms(policy: Policy, population: Population, compiled: bool) -> NDArray[np.int64]:
-    """The arms of the simulation's first run, compiled or as Python."""
+    """Return the arms of the simulation's first run, compiled or as Python."""
     runner = CompiledRunner(policy, population, N_PATIENTS, np.arange(1, N_PATIENTS + 1))
     if compiled:
         runner.prepare(lambda *_: None)
@@ -154,7 +155,7 @@ def _simulated_arms(policy: Policy, population: Population, compiled: bool) -> N
 
 
 def _on_gpu(policy: Policy) -> Finding:
-    """As far as can be known here: what makes arrays cannot; on a machine with a GPU it is tried."""
+    """Check whether the policy runs on a GPU, as far as possible here: on a machine with a GPU it is tried."""
     runner = CompiledRunner(policy, mixed(2), N_PATIENTS, np.array([N_PATIENTS]))
     mistake = runner.why_it_allocates()
     if mistake is not None:

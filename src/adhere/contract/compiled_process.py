@@ -1,4 +1,4 @@
-"""The process in which a policy is compiled with bounds checks; see `compiled`."""
+"""Entry point of the process in which a policy is compiled with bounds checks; see `compiled`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a check of a policy found: one line for each promise."""
+"""Findings of a policy's check: one line for each promise."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,13 +18,13 @@ HIERARCHY = "works inside a hierarchy"
 COMPILES = "compiles"
 TRIAL = "a live trial picks the arms of the simulation"
 GPU = "runs on a GPU"
-OF_A_GAME = (RUNS, INDICES, ARMS, STATE, MEMO, FINITE)  # what breaks one of them stops a game
+OF_A_GAME = (RUNS, INDICES, ARMS, STATE, MEMO, FINITE)  # breaking one of them stops a game
 _LATER = (REPEATABLE, LATE, PROBABILITIES, TIES, HIERARCHY, COMPILES, TRIAL, GPU)
 PROMISES = (FUNCTIONS, *OF_A_GAME, *_LATER)
 
 
 class Broken(Exception):  # noqa: N818  (the promise is, not the program)
-    """A promise that is not kept: which, where, and what to do."""
+    """A promise that is not kept: which one, where, and what to do."""
 
     def __init__(self, promise: str, sentence: str) -> None:
         self.promise, self.sentence = promise, sentence
@@ -32,7 +32,7 @@ class Broken(Exception):  # noqa: N818  (the promise is, not the program)
 
 
 class Finding(NamedTuple):
-    """Whether a promise is kept (None: neither kept nor broken), and what there is to say."""
+    """Whether a promise is kept (None: neither kept nor broken), and a note."""
 
     promise: str
     kept: bool | None
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class PolicyReport:
-    """What was found of one policy."""
+    """The findings about one policy."""
 
     policy: str
     findings: tuple[Finding, ...]

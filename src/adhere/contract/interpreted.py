@@ -26,7 +26,7 @@ SECONDS = 20.0
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Raise a `TimeoutError` where the block still runs after some seconds; in threads and on Windows, never."""
+    """Raise a `TimeoutError` if the block takes too long; never in threads or on Windows."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -44,12 +44,12 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class StrictArray(np.ndarray[Any, Any]):
-    """Floats of a state or memo; copies of them, and what is computed from them, are ordinary arrays."""
+    """Floats of a state or memo. Copies of them, and results computed from them, are ordinary arrays."""
 
     kind: str | None
 
     def __array_finalize__(self, source: Any) -> None:
-        """Views are of the same kind."""
+        """Give views the same kind."""
         self.kind = getattr(source, "kind", None) if self.base is not None else None
 
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
@@ -64,7 +64,7 @@ class StrictArray(np.ndarray[Any, Any]):
         return out[0] if out and len(out) == 1 else result
 
     def __getitem__(self, index: Any) -> Any:
-        """An entry or a view."""
+        """Return an element or a view."""
         if self.kind is None:
             return super().__getitem__(index)
         _refuse_negative(index, self.shape)
@@ -74,20 +74,20 @@ class StrictArray(np.ndarray[Any, Any]):
         return found
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write an entry or several."""
+        """Write one or several elements."""
         if self.kind is not None:
             _refuse_negative(index, self.shape)
             self._refuse_writing(value)
         super().__setitem__(index, value)
 
     def _refuse_writing(self, value: Any) -> None:
-        # A memo has room to work in, where anything may be for a while.
+        # A memo also contains workspace, which may be undefined for a while.
         if self.kind == "state" and self.flags.writeable and not np.isfinite(np.asarray(value, float)).all():
             raise Broken(FINITE, f"{value} is written into the state here")
 
 
 def _strict(values: Any, kind: str) -> StrictArray:
-    """A copy that refuses."""
+    """Return a copy that refuses errors."""
     array = np.array(values, float).view(StrictArray)
     array.kind = kind
     return array
@@ -98,7 +98,7 @@ def _plain(value: Any) -> Any:
 
 
 def _refuse_negative(index: Any, shape: tuple[int, ...]) -> None:
-    # The columns of `PerPair` end with nothing and something else, which are told as -1 and -2.
+    # The last columns of `PerPair` are those of nothing and of something else, whose indices are -1 and -2.
     is_by_pair = len(shape) == 2 and shape[1] == shape[0] + 2
     for place, one in enumerate(index if isinstance(index, tuple) else (index,)):
         if isinstance(one, int | np.integer) and one < 0 and not (is_by_pair and place == 1):
@@ -106,11 +106,11 @@ def _refuse_negative(index: Any, shape: tuple[int, ...]) -> None:
 
 
 HORIZON = 1000
-_OF_MATH = re.compile("math domain|expected a |cannot convert float")  # how Python's `math` and `int` complain
+_OF_MATH = re.compile("math domain|expected a |cannot convert float")  # error messages of Python's `math` and `int`
 
 
 class Decision(NamedTuple):
-    """What was chosen, and the memo that waits for the feedback."""
+    """The chosen arm, and the memo that waits for the feedback."""
 
     number: int
     chosen: int
@@ -118,12 +118,13 @@ class Decision(NamedTuple):
 
 
 class Interpreted:
-    """One trial of a policy. What goes wrong in it is `Broken`, with the user's file and line."""
+    """One trial of a policy. Anything that goes wrong raises `Broken`, with the user's file and line."""
 
     def __init__(self, policy: Policy, n_arms: int, seed: int = 0) -> None:
         compiled = policy.resolved(n_arms, HORIZON).assemble(TrialShape(n_arms))
         self.n_arms, self.rule = n_arms, compiled.rule
-        # Feedback on the actual arm that comes with the reward, or after it (see `policies.base.generic`).
+        # Feedback codes of an actual arm that is reported with the reward, and after it (see
+        # `policies.base.generic`).
         self.feedback = {arm: n_arms + 1 + arm for arm in range(n_arms)}
         if any(isinstance(learner, ComplianceAwareLearner) for learner in policy.learners()):
             self.feedback |= {-2: 2 * n_arms + 1, -3: 2 * n_arms + 2}
@@ -141,7 +142,7 @@ class Interpreted:
         self.rng[:] = stream(self._seed, run)
 
     def decide(self, number: int) -> Decision:
-        """Choose an arm, with a memo in which nothing is left of the last decision."""
+        """Choose an arm, with a memo that contains nothing from the last decision."""
         with self._remembering():
             point(self.rng, number, CHOOSE)
             arm = choose(self.rule, self._state, self._memo, 1.0, self.rng)
@@ -161,9 +162,9 @@ class Interpreted:
             note_allocation(self.rule, self._state, decision.chosen, self.rng)
 
     def probabilities(self, number: int) -> Floats:
-        """The probabilities of the policy's next choice, with a memo in which `choose` wrote nothing.
+        """Return the probabilities of the policy's next choice, with a memo that `choose` has not written to.
 
-        Whoever checks the log of a live trial cannot choose again, without its secret.
+        Code that checks the log of a live trial cannot choose again, since it does not have the trial's secret.
         """
         out = np.full(probabilities_size(self.n_arms), np.nan)
         with self._remembering():
@@ -172,7 +173,7 @@ class Interpreted:
         return out[: self.n_arms]
 
     def learn(self, decision: Decision, feedback: int, reward: float) -> bool:
-        """Learn from a patient; returns whether random numbers were drawn for it."""
+        """Learn from a patient, and return whether random numbers were drawn for it."""
         memo = self.memo.view(np.ndarray)
         memo[: self._kept], memo[self._kept :] = decision.memo, np.nan
         point(self.rng, decision.number, LEARN if feedback <= self.n_arms else LEARN_LATE)
@@ -182,12 +183,12 @@ class Interpreted:
         return int(self.rng[2]) != before
 
     def set_state(self, values: Floats) -> None:
-        """Go back to a state of before."""
+        """Return to an earlier state."""
         self.state.view(np.ndarray)[:] = values
 
     @contextmanager
     def _remembering(self) -> Iterator[None]:
-        """Begin a decision, with a read-only state and a memo in which nothing is left of the last decision."""
+        """Begin a decision, with a read-only state and a memo that contains nothing from the last decision."""
         self.memo.view(np.ndarray).fill(np.nan)
         self.state.flags.writeable = self._may_change
         try:
@@ -200,7 +201,7 @@ class Interpreted:
 
 @contextmanager
 def stopping_at_the_line() -> Iterator[None]:
-    """Say of whatever is raised which promise it breaks, and in which line of the user's."""
+    """Turn any exception into `Broken`, with the promise it breaks and the user's line."""
     try:
         with limited():
             yield

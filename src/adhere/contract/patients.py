@@ -1,4 +1,4 @@
-"""The people on whom policies are checked."""
+"""The patients on whom policies are checked."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,18 +11,18 @@ GRADED = (0.0, 0.3, 1.0)
 _REWARDS = (0.0, 1.0, 1.0, 0.3)
 _ARMS = ("arm a", "arm b")
 
-# How somebody answers: from the arm chosen, all that may be known of the arm taken, and random numbers, to what is
-# known of it and a reward.
+# How patients answer: a function of the arm chosen, the possible feedback codes of the arm taken, and random numbers,
+# which returns feedback and a reward.
 Answer = Callable[[int, Sequence[int], np.random.Generator], tuple[int, float]]
 
 
 def answer_mixed(chosen: int, known: Sequence[int], rng: np.random.Generator) -> tuple[int, float]:
-    """Most patients take the arm recommended, and all rewards occur."""
+    """Return an answer of patients who mostly take the recommended arm, with all rewards occurring."""
     actual = chosen if rng.random() < 0.6 else known[int(rng.integers(len(known)))]
     return actual, _REWARDS[rng.integers(len(_REWARDS))]
 
 
-# After `answer_mixed`, which meets every branch, people who are all alike.
+# After `answer_mixed`, which reaches every branch, patients who are all alike.
 ALIKE: dict[str, Answer] = {
     "defiers": lambda chosen, known, rng: (0 if chosen else 1, _REWARDS[rng.integers(len(_REWARDS))]),
     "never-takers without success": lambda chosen, known, rng: (0, 0.0),
@@ -31,7 +31,7 @@ ALIKE: dict[str, Answer] = {
 
 
 def populations() -> list[Population]:
-    """Populations of two arms, which one compiled loop serves: a mixed one, and some of a single kind."""
+    """Return populations of two arms, which share one compiled loop: a mixed one, and some of a single kind."""
     alike = {
         "defiers": ComplianceType("defiers", 1.0, (1, 0), (0.3, 0.6)),
         "never-takers without success": ComplianceType("never-takers", 1.0, (0, 0), (0.0, None)),
@@ -42,9 +42,9 @@ def populations() -> list[Population]:
 
 @cache
 def mixed(n_arms: int, rewards: tuple[float, ...] = GRADED) -> Population:
-    """Most comply; every cell (chosen, actual, reward) has patients, so that every branch is met.
+    """Return a population that mostly complies, with patients in every cell (chosen, actual, reward).
 
-    All cells are irregular, and a fractional reward makes learners draw.
+    All cells differ in size, and a fractional reward makes learners draw. Every branch is therefore reached.
     """
     arms = tuple(f"arm {letter}" for letter in "abcdefgh"[:n_arms])
 

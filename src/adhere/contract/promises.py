@@ -1,4 +1,4 @@
-"""The promises that are checked by playing a policy as Python: each raises `Broken`, or returns a note."""
+"""Promises that are checked by playing a policy as Python: each check raises `Broken`, or returns a note."""
 
 import inspect
 import math
@@ -21,24 +21,24 @@ from adhere.protocols import NAMED
 ARM_COUNTS = (2, 3)
 _ORDINALS = ("first", "second", "third")
 N_PATIENTS = 40
-N_LONGER = 120  # where a whole game is played as Python once
-N_LONG = 2000  # where one is played on each kind of people
-SECONDS_OF_LONG_GAMES = 20.0  # after which they end early
+N_LONGER = 120  # for games that are played as Python once
+N_LONG = 2000  # for a game on each kind of patients
+SECONDS_OF_LONG_GAMES = 20.0  # longer games end early
 N_TIES = 300
 N_DRAWS = 2000
 _FEW_DRAWS = 10
-_LATE = 100_000  # a recommendation later than any that was played
+_LATE = 100_000  # the number of a recommendation later than any that was played
 SEED = 5
-_STANDARD_ERRORS = 4.5  # one in 150,000 honest policies is farther off
+_STANDARD_ERRORS = 4.5  # one in 150,000 honest policies deviates more
 
 
 def variants(policy: Policy) -> list[Policy]:
-    """A learner under every protocol; any other policy as it is."""
+    """Return a learner under every protocol; return any other policy unchanged."""
     return [policy.under(protocol) for protocol in NAMED.values()] if isinstance(policy, Learner) else [policy]
 
 
 def in_hierarchy(policy: Policy) -> Policy | None:
-    """A hierarchy with this policy among its experts; None if it is not a learner."""
+    """Return a hierarchy with this policy among its experts, or None if it is not a learner."""
     if policy.learners() != (policy,):
         return None
     return parse_policy(f"hierarchical({policy if isinstance(policy, Learner) else f'experts=[{policy}, thompson]'})")
@@ -49,8 +49,8 @@ def play(
 ) -> list[int]:
     """Play a trial and return the arms recommended; feedback is `delay` decisions late.
 
-    Most patients take the arm recommended, unless `answer` says otherwise. At `until`, by the monotonic clock, the
-    trial stops even if patients are left.
+    `answer` determines what patients take and gain; by default most take the recommended arm. At `until`, a time of
+    the monotonic clock, the trial stops even if patients are left.
     """
     rng, waiting, arms = np.random.default_rng(SEED), list[Decision](), []
     for number in range(n_patients):
@@ -71,7 +71,7 @@ def _hear(trial: Interpreted, decision: Decision, rng: np.random.Generator, answ
 
 
 def runs(policy: Policy) -> str:
-    """Whatever is wrong with indices, arms, state, memo and numbers stops a game."""
+    """Check indices, arms, state, memo and numbers: any mistake in them stops a game."""
     for n_arms in ARM_COUNTS:
         for variant in variants(policy):
             play(Interpreted(variant, n_arms), N_LONGER)
@@ -81,7 +81,9 @@ def runs(policy: Policy) -> str:
 
 
 def runs_long(policy: Policy) -> str:
-    """Play long trials as Python, to find late errors: Python stops at the line, compiled code goes on with nan."""
+    """Play long trials as Python, to find late errors: Python stops at the line, but compiled code continues with
+    nan.
+    """
     until = time.monotonic() + SECONDS_OF_LONG_GAMES
     for answer in (answer_mixed, *ALIKE.values()):
         play(Interpreted(policy, ARM_COUNTS[0]), N_LONG, answer=answer, until=until)
@@ -89,7 +91,7 @@ def runs_long(policy: Policy) -> str:
 
 
 def repeatable(policy: Policy) -> str:
-    """Two games with one seed are the same game."""
+    """Check that two games with one seed are the same."""
     first, second = (Interpreted(policy, 3, seed=7) for _ in range(2))
     if play(first, N_PATIENTS) != play(second, N_PATIENTS) or first.state.tobytes() != second.state.tobytes():
         where = function_place(policy, "choose")
@@ -100,7 +102,7 @@ def repeatable(policy: Policy) -> str:
 
 
 def late(policy: Policy) -> str:
-    """Feedback may come decisions later, and the actual arm after the reward."""
+    """Check that feedback may come decisions later, and that the actual arm may come after the reward."""
     for variant in variants(policy):
         play(Interpreted(variant, 3), N_PATIENTS, delay=3)
         trial = Interpreted(variant, 2)
@@ -119,7 +121,7 @@ def late(policy: Policy) -> str:
 
 
 def match_frequencies(policy: Policy) -> str | None:
-    """What it says of its next choice is how often it makes it; None where it says nothing."""
+    """Check that stated probabilities match the frequencies of choices; return None if the policy states none."""
     rule_class = getattr(policy, "rule_class", type(None))
     if implementation(probabilities, rule_class) is estimate_probabilities:
         return None
@@ -127,26 +129,30 @@ def match_frequencies(policy: Policy) -> str | None:
         trial = Interpreted(policy, n_arms)
         for patients in (0, N_PATIENTS):
             play(trial, patients)
-            for number in (patients, _LATE):  # since both may hang on the number
+            for number in (patients, _LATE):  # since both may depend on the number
                 if problem := unlike(*frequencies(trial, number)):
                     raise Broken(PROBABILITIES, f"{function_place(policy, 'probabilities')}: {problem}")
     return ""
 
 
 def frequencies(trial: Interpreted, number: int) -> tuple[Floats, Floats]:
-    """How often each arm is chosen in many draws of one recommendation, and the mean of what is said of them."""
+    """Return how often each arm is chosen in many draws of one recommendation, and the mean of the stated
+    probabilities.
+    """
     counts, stated = np.zeros(trial.n_arms), list[Floats]()
     for run in range(N_DRAWS):
         trial.turn_to(run)
         counts[trial.decide(number).chosen] += 1
-        # Most policies say the same whatever is drawn: then a few times will do.
+        # Most policies state the same whatever is drawn, so a few times are enough.
         if run < _FEW_DRAWS or not (stated[0] == stated[1:]).all():
             stated.append(trial.probabilities(number))
     return counts, np.mean(stated, axis=0)
 
 
 def unlike(counts: Floats, stated: Floats) -> str:
-    """What is wrong with stated probabilities, beside counts of draws; nothing if they agree within chance."""
+    """Describe what is wrong with stated probabilities, given counts of draws; return "" if they agree within
+    chance.
+    """
     if not (np.isfinite(stated).all() and (stated >= 0).all() and abs(stated.sum() - 1.0) <= 1e-6):
         shown = ", ".join(f"{p:.4g}" for p in stated)
         return f"the probabilities are {shown}; they must be numbers from 0 to 1, one for each arm, that add up to 1"
@@ -159,7 +165,9 @@ def unlike(counts: Floats, stated: Floats) -> str:
 
 
 def favour_no_arm(policy: Policy) -> str:
-    """Where all arms have done equally well, each is chosen equally often; a note names one that is favoured."""
+    """Check that arms with equal results are chosen equally often; return a note that names an arm that is
+    favoured.
+    """
     for n_arms in ARM_COUNTS:
         trial = Interpreted(policy, n_arms)
         for past in ("nothing is known", "every arm has had one success"):
@@ -180,7 +188,9 @@ def favour_no_arm(policy: Policy) -> str:
 
 
 def works_in_hierarchy(policy: Policy) -> str | None:
-    """As an expert, under a weight other than 1 and beside others; None where it cannot be one."""
+    """Check the policy as an expert beside others, with weights other than 1; return None if it cannot be an
+    expert.
+    """
     hierarchy = in_hierarchy(policy)
     if hierarchy is None:
         return None
@@ -193,7 +203,9 @@ def works_in_hierarchy(policy: Policy) -> str | None:
 
 
 def function_place(policy: Policy, name: str) -> Place:
-    """Where a function of a user's policy is defined; that of the class where it has none of its own."""
+    """Return where a function of a user's policy is defined, or where its class is if the function is not the
+    user's.
+    """
     function = implementations_of(policy.rule_class).get(name)
     if function is not None and is_users(function.__code__.co_filename):
         return Place(function.__code__.co_filename, syntax_of(function).body[0].lineno)
@@ -201,5 +213,5 @@ def function_place(policy: Policy, name: str) -> Place:
 
 
 def class_place(cls: type) -> Place:
-    """Where a policy is declared."""
+    """Return where a policy is declared."""
     return Place(inspect.getsourcefile(cls) or "", inspect.getsourcelines(cls)[1] + 1)

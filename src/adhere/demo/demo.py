@@ -1,4 +1,4 @@
-"""The whole demo: its service, its people and its two trials."""
+"""The complete demo: its service, its people and its two trials."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +14,7 @@ from adhere.demo.trials import TRIALS
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who signs in: their name, what they are called at work, and what they come for."""
+    """Somebody who can sign in: name, job title, role, and the pages they use."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ _LINK_MINUTES = 24 * 60
 
 @dataclass(frozen=True)
 class Demo:
-    """A service that runs, its admin, and the numbers of its people's tokens."""
+    """A running service, its admin client, and the IDs of its people's tokens."""
 
     url: str
     admin: Client
@@ -42,11 +42,11 @@ class Demo:
     sites: dict[str, Client]
 
     def link(self, person: Person) -> str:
-        """A new link that signs a person in, once."""
+        """Return a new one-time link that signs a person in."""
         return self.url + self.admin.make_link(self.tokens[person], minutes=_LINK_MINUTES).path
 
     def create_trials(self, seed: int) -> list[Player]:
-        """Create the two trials, whose sites are then ready to be played."""
+        """Create the two trials, and return players for their sites."""
         for trial in TRIALS:
             self.admin.create_trial(**trial.fields())
         return [Player(trial, seed, run, self.sites) for run, trial in enumerate(TRIALS)]
@@ -54,7 +54,7 @@ class Demo:
 
 @contextmanager
 def running_demo(port: int = 0) -> Iterator[Demo]:
-    """A demo that runs until the block ends, on a free port unless one is given."""
+    """Run a demo until the block ends, on a free port unless one is given."""
     with demo_service(port) as (url, admin_token), ExitStack() as clients:
         admin = clients.enter_context(Client(url, admin_token, tries=2))
         tokens = {site: admin.make_token("site", site, site=site).token for site in SITES}

@@ -1,4 +1,4 @@
-"""Plays schedules through the HTTP API, as the sites of the trials would send their requests."""
+"""Players send the requests of the trials' sites through the HTTP API."""
 
 import time
 from collections import Counter
@@ -14,20 +14,20 @@ from adhere.demo.trials import DemoTrial
 
 
 class Player:
-    """The sites of one trial.
+    """Player of the sites of one trial.
 
-    `played` counts their requests by call. A request is `refused` if somebody at the pages was faster, or paused or
-    closed the trial.
+    `played` counts their requests by call. A request is counted as `refused` if somebody on the pages was faster, or
+    paused or closed the trial.
     """
 
     def __init__(self, trial: DemoTrial, seed: int, run: int, clients: Mapping[str, Client]) -> None:
         self.trial, self.played = trial, Counter[Call | Literal["refused"]]()
         self.actions = schedule(trial, seed, run)
         self._clients, self._arms = clients, trial.arms
-        self._recommended: dict[str, tuple[str, int]] = {}  # for each subject: its ID, and the arm
+        self._recommended: dict[str, tuple[str, int]] = {}  # the recommendation ID and the arm of each subject
 
     def perform(self, action: Action) -> None:
-        """Send an action's request, and the same once more if it is sent twice."""
+        """Send an action's request, and send it again if it is to be sent twice."""
         if action.call != "recommend" and action.patient.subject not in self._recommended:
             return  # the recommendation was refused
         try:
@@ -51,7 +51,9 @@ class Player:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast trials are played: the first patients of each at once, then so many a second; all, or the first."""
+    """How fast trials are played: the first `head_start` patients at once, then `speed` a second, up to
+    `patients`.
+    """
 
     head_start: int = 500
     speed: float = 2.0
@@ -70,7 +72,7 @@ def play(players: Sequence[Player], pace: Pace) -> Iterator[None]:
 
 
 def _turns(player: Player, pace: Pace) -> Iterator[tuple[float, float, Player, Action]]:
-    """A trial's actions, with the seconds after the head start at which they are due, and their times."""
+    """Yield a trial's actions, with the seconds after the head start at which they are due, and their times."""
     arrivals, ahead = 0, 0.0
     for action in player.actions:
         arrivals += action.call == "recommend"

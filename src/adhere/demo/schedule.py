@@ -1,6 +1,6 @@
-"""Schedule of what the sites of a trial send: drawn beforehand from a seed, whatever will be recommended.
+"""Schedules of what the sites of a trial send, drawn from a seed before anything is recommended.
 
-Times are in patients: one is the mean time between two arrivals.
+Times are in patients: the mean time between two arrivals is 1.
 """
 
 import math
@@ -13,30 +13,30 @@ import numpy as np
 from adhere.demo.trials import DemoTrial
 from adhere.randomness import DELAY, stream_keys, uniforms
 
-_DRAWS = 16  # at most, for each patient
+_DRAWS = 16  # the largest number of draws for a patient
 T = TypeVar("T")
 
 
 class Draws:
-    """Numbers between 0 and 1, and what is made of them."""
+    """Random numbers of one patient, and draws made from them."""
 
     def __init__(self, numbers: Sequence[float]) -> None:
         self._numbers = iter(numbers)
 
     def happens(self, share: float) -> bool:
-        """Whether something happens that happens to this share of patients."""
+        """Draw whether something happens that happens to this share of patients."""
         return next(self._numbers) < share
 
     def wait(self, mean: float) -> float:
-        """An exponential time with this mean."""
+        """Draw an exponential time with this mean."""
         return -mean * math.log1p(-next(self._numbers))
 
     def one_of(self, choices: Sequence[T]) -> T:
-        """One of several, each as likely as the others."""
+        """Draw one of several choices, all equally likely."""
         return choices[int(next(self._numbers) * len(choices))]
 
     def by_share(self, shares: Mapping[T, float]) -> T | None:
-        """One of several, each for its share of patients; None for the rest."""
+        """Draw one of several choices, each with its share, or None with the remaining probability."""
         number = next(self._numbers)
         for choice, share in shares.items():
             if number < share:
@@ -46,7 +46,7 @@ class Draws:
 
 
 def draws_of_patients(seed: int, run: int, n_patients: int) -> Iterator[Draws]:
-    """The numbers of each patient of a run, in order.
+    """Return the draws of each patient of a run, in order.
 
     >>> first, second = draws_of_patients(7, 0, 2)
     >>> first.one_of("abc"), second.one_of("abc")
@@ -62,7 +62,7 @@ SITES: Final = ("Edinburgh", "Milan", "Oslo")
 
 @dataclass(frozen=True)
 class Patient:
-    """Somebody at a site: what they would take and what would follow, for each arm that may be recommended."""
+    """A patient at a site: what they would take, and what would follow, for each arm that may be recommended."""
 
     subject: str
     site: str
@@ -72,20 +72,20 @@ class Patient:
     reward: tuple[float, ...]
 
     def taken(self, *, wrong: bool = False) -> list[dict[str, Any]]:
-        """Reports of the arm taken, for each arm recommended; a wrong report names another arm."""
+        """Return the report of the arm taken, for each arm recommended; a wrong report names another arm."""
         return [{"actual": self.arms[(arm + wrong) % len(self.arms)]} for arm in self.actual]
 
     def outcome(self, *, wrong: bool = False) -> list[dict[str, Any]]:
-        """Reports of the outcome, for each arm recommended; a wrong report has the opposite."""
+        """Return the report of the outcome, for each arm recommended; a wrong report has the opposite outcome."""
         return [{"reward": 1.0 - reward if wrong else reward} for reward in self.reward]
 
     def same(self, **said: Any) -> list[dict[str, Any]]:
-        """The same report for each arm recommended."""
+        """Return the same report for each arm recommended."""
         return [said for _ in self.arms]
 
 
 def draw_patients(trial: DemoTrial, seed: int, run: int) -> Iterator[tuple[Patient, Draws]]:
-    """All patients of a trial, the same for the same seed and run, with numbers for what happens to them."""
+    """Yield all patients of a trial, with draws for what happens to them; the same for the same seed and run."""
     drawn = trial.population.patients(seed, run, trial.n_patients)
     for number, draws in enumerate(draws_of_patients(seed, run, trial.n_patients)):
         site = draws.one_of(SITES)
@@ -102,9 +102,9 @@ def draw_patients(trial: DemoTrial, seed: int, run: int) -> Iterator[tuple[Patie
 
 Call: TypeAlias = Literal["recommend", "report", "correct", "withdraw", "mark_in_error"]
 
-_UNTIL_TAKEN, _UNTIL_OUTCOME, _UNTIL_NOTICED = 2.0, 15.0, 10.0  # means
-_IN_PARTS: Final = 0.5  # of patients: what was taken is reported first, the outcome later
-_TWICE: Final = 0.05  # of requests, as when a phone lost the answer
+_UNTIL_TAKEN, _UNTIL_OUTCOME, _UNTIL_NOTICED = 2.0, 15.0, 10.0  # mean times
+_IN_PARTS: Final = 0.5  # share of patients whose arm taken is reported first, and the outcome later
+_TWICE: Final = 0.05  # share of requests, e.g. because a phone lost the response
 _TROUBLES: Final = {  # shares of patients
     "nothing heard": 0.02,
     "no outcome": 0.02,
@@ -118,7 +118,7 @@ _TROUBLES: Final = {  # shares of patients
 
 @dataclass(frozen=True)
 class Action:
-    """A request of a site about a subject; `said` has what it says for each arm that may have been recommended."""
+    """A request of a site about a subject; `said` contains its fields for each arm that may have been recommended."""
 
     time: float
     patient: Patient
@@ -128,12 +128,12 @@ class Action:
 
     @property
     def key(self) -> str:
-        """Its request id: what is sent twice under the same one runs once."""
+        """Request ID; a request that is sent twice with the same ID runs once."""
         return "-".join((self.patient.subject, self.call, *self.said[0]))
 
 
 def schedule(trial: DemoTrial, seed: int, run: int) -> list[Action]:
-    """All that the sites send, in order of time; the same for the same seed and run."""
+    """Return all requests of the sites, in order of time; the same for the same seed and run."""
     actions: list[Action] = []
     arrival = 0.0
     for patient, draws in draw_patients(trial, seed, run):

@@ -1,4 +1,4 @@
-"""The demo's service: a process of its own, in a temporary folder, that ends and cleans up however the demo ends."""
+"""The demo's service: a separate process in a temporary folder that exits and cleans up however the demo ends."""
 
 import os
 import shutil
@@ -21,14 +21,12 @@ _STOP_SECONDS: Final = 10.0
 
 @contextmanager
 def demo_service(port: int) -> Iterator[tuple[str, str]]:
-    """Serve a new store in a temporary folder until the block ends; nothing of it is left.
+    """Serve a new store in a temporary folder until the block ends, and delete it then.
 
-    What is yielded are the service's address and its admin's token.
-
-    The process holds the other end of a pipe. If this process is killed, the pipe closes, and it ends and deletes the
-    folder by itself.
+    Yield the service's address and its admin's token. The service holds the other end of a pipe. If this process is
+    killed, the pipe closes, and the service exits and deletes the folder itself.
     """
-    folder = Path(tempfile.mkdtemp(prefix="adhere-demo-"))  # for its owner alone
+    folder = Path(tempfile.mkdtemp(prefix="adhere-demo-"))  # only readable by its owner
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as log, _started(folder, port, log) as process:
             try:
@@ -42,7 +40,7 @@ def demo_service(port: int) -> Iterator[tuple[str, str]]:
 def _started(folder: Path, port: int, log: IO[str]) -> subprocess.Popen[str]:
     command = [sys.executable, "-P", "-c", f"from {__name__} import main; main({str(folder)!r}, {port})"]
     pipe = subprocess.PIPE
-    # In a session of its own: Ctrl-C is for the demo, which then ends the service.
+    # In a session of its own, so that Ctrl-C only reaches the demo, which then ends the service.
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True, start_new_session=True)
 
 
@@ -66,7 +64,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 
 def main(folder: str, port: int) -> None:
-    """Serve until standard input ends, as it does however the demo ends; then delete the folder."""
+    """Serve until standard input ends, which happens however the demo ends; then delete the folder."""
     threading.Thread(target=_end_with_input, daemon=True).start()
     from adhere.service.serve import serve
     from adhere.service.settings import ServiceSettings
@@ -80,9 +78,9 @@ def main(folder: str, port: int) -> None:
                 port=port,
                 admin_token_file=str(place / _TOKEN),
                 log_level="warning",
-                last_use_every=5.0,  # seen on the page Access
-                start_seconds=0.0,  # whoever tries it is told at once
-                shutdown_seconds=1,  # pages that listen would hold it up
+                last_use_every=5.0,  # visible on the page Access
+                start_seconds=0.0,  # an error is reported at once
+                shutdown_seconds=1,  # open pages would delay the shutdown
             )
         )
     except (InputError, StoreError, StartError) as error:

@@ -1,11 +1,11 @@
-"""The two trials of the demo: their designs, and the populations that their patients come from."""
+"""The two trials of the demo: their designs, and the populations of their patients."""
 
 from dataclasses import dataclass
 from typing import Any, Final
 
 from adhere.populations import Population, as_population
 
-# What a design says of reports, for simulations; the demo plays days in seconds.
+# The expectations of a design, for simulations; the demo plays days in seconds.
 EXPECTED: Final = {
     "enrolment": {"per_day": 2.0, "random": True},
     "delay": {"days": 8.0, "distribution": "exponential"},
@@ -15,28 +15,28 @@ EXPECTED: Final = {
 
 @dataclass(frozen=True)
 class DemoTrial:
-    """A trial to be played: its design, as `POST /trials` takes it, and who its patients are."""
+    """A trial to be played: its design, as `POST /trials` accepts it, and its population."""
 
     name: str
     population_name: str
-    arms: tuple[str, ...]  # as its sites call them, the control first
-    took_other: str  # what those take who take none of the arms
+    arms: tuple[str, ...]  # as its sites call them, control first
+    took_other: str  # what patients take who take none of the arms
     design: dict[str, Any]
     strata: tuple[str, ...] = ()
-    n_patients: int = 10_000  # with which a trial lasts longer than an hour at the usual pace
+    n_patients: int = 10_000  # at the usual pace, the trial then lasts more than an hour
 
     @property
     def population(self) -> Population:
-        """The population that its patients come from."""
+        """Population of the trial's patients."""
         return as_population(self.population_name)
 
     def fields(self) -> dict[str, Any]:
-        """The fields of the request that creates it."""
+        """Return the fields of the request that creates the trial."""
         given = {"name": self.name, "arms": self.arms, "control": self.arms[0], "n_patients": self.n_patients}
         return given | {"strata": self.strata, "entries": "once"} | EXPECTED | self.design
 
 
-# Aspirin does little (0.4 points in 14-day survival), and most patients comply: what a calm monitor looks like.
+# Aspirin does little (0.4 points in 14-day survival), and most patients comply, so the monitor stays calm.
 STROKE: Final = DemoTrial(
     "stroke",
     "stroke-aspirin",
@@ -51,8 +51,9 @@ STROKE: Final = DemoTrial(
     },
 )
 
-# The rich take a harmful treatment whatever they are told, and do well anyway. This policy believes what was taken:
-# it recommends the treatment, and its looks are as misled as it is. The intention-to-treat effect says the opposite.
+# The rich take a harmful treatment whatever is recommended, and do well anyway. This policy learns from what was
+# taken, so it recommends the treatment, and its looks are misled too. The intention-to-treat effect shows the
+# opposite.
 RICH_AND_POOR: Final = DemoTrial(
     "rich-and-poor",
     "rich-and-poor",
