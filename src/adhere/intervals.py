@@ -34,6 +34,9 @@ class Estimate:
         interval = "" if self.low is None or self.high is None else f" [{_short(self.low)}, {_short(self.high)}]"
         return f"{_short(self.mean)}{interval}"
 
+    def __repr__(self) -> str:
+        return f"<Estimate: {self}>"
+
 
 def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"

@@ -1,4 +1,4 @@
-"""The compliance-aware policy of `docs/your-own-policy.md`: it is told both arms, wherever a policy can run.
+"""The compliance-aware policy of the tutorial `your-own-policy`: it is told both arms, wherever a policy can run.
 
 `simulation.test_gpu` runs it for a GPU.
 """
@@ -42,7 +42,7 @@ def imported() -> None:
 
 def test_it_takes_at_most_40_lines_and_the_page_shows_it_whole() -> None:
     assert len(FILE.read_text().splitlines()) <= 40
-    assert f"```python\n{FILE.read_text()}```" in (DOCS / "your-own-policy.md").read_text()
+    assert "{literalinclude} ../examples/borrowing.py" in (DOCS / "tutorials" / "your-own-policy.md").read_text()
 
 
 def test_it_is_a_policy_like_any_other_without_a_protocol() -> None:

@@ -1,4 +1,4 @@
-"""The policy of `docs/your-own-policy.md` does what the page says, and so do the page's other pieces of code."""
+"""The policy of `docs/tutorials/your-own-policy.md` does what the page says, and so does its faster version."""
 
 from __future__ import annotations
 
@@ -20,20 +20,16 @@ from .reference import next_chances, taught
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILE = DOCS / "examples" / "softmax.py"
-PAGE = (DOCS / "your-own-policy.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+EXACT = DOCS / "examples" / "softmax_exact.py"
+PAGE = (DOCS / "tutorials" / "your-own-policy.md").read_text()
+CELLS = re.findall(r"```{code-cell} python\n(.*?)```", PAGE, flags=re.DOTALL)
 LESSONS = [(0, 1.0), (0, 0.0), (1, 1.0), (2, 0.4)]  # means 0.5, 1 and 0.4
-
-
-def block_with(words: str) -> str:
-    """The one piece of code of the page that contains these words."""
-    (found,) = [block for block in BLOCKS if words in block]
-    return str(found)
 
 
 @pytest.fixture(autouse=True)
 def imported() -> None:
     adhere.import_policies(FILE)
+    adhere.import_policies(EXACT)
 
 
 def softmax(means: list[float], temperature: float) -> Any:
@@ -44,13 +40,14 @@ def softmax(means: list[float], temperature: float) -> Any:
 def plain(**options: Any) -> Any:
     """The page's plain Python version."""
     names: dict[str, Any] = {}
-    exec(block_with("class PlainSoftmax"), names)
+    (cell,) = [cell for cell in CELLS if "class PlainSoftmax" in cell]
+    exec(cell.partition("both = ")[0], names)
     return names["PlainSoftmax"](2, **options)
 
 
 def test_it_takes_at_most_30_lines_and_the_page_shows_it_whole() -> None:
     assert len(FILE.read_text().splitlines()) <= 30
-    assert FILE.read_text() in BLOCKS
+    assert "{literalinclude} ../examples/softmax.py" in PAGE
 
 
 def test_it_is_a_policy_like_any_other() -> None:
@@ -104,29 +101,19 @@ def test_the_command_line_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert 40 < outcome["surplus"]["mean"] <= 50
 
 
-def variant(tmp_path: Path, name: str, source: str) -> None:
-    """Import a copy of the example under another name."""
-    file = tmp_path / f"{name}.py"
-    file.write_text(source.replace('@policy("softmax"', f'@policy("{name}"'))
-    adhere.import_policies(file)
-
-
 @pytest.mark.slow
-def test_with_probabilities_nothing_is_estimated(tmp_path: Path) -> None:
-    variant(tmp_path, "softmax-exact", FILE.read_text() + block_with("@implements(probabilities"))
+def test_with_probabilities_nothing_is_estimated() -> None:
     trial = taught("softmax-exact(temperature=0.5)/actual", 3, LESSONS)
     assert not trial.recommend().estimated
     assert next_chances(trial) == pytest.approx(softmax([0.5, 1.0, 0.4], 0.5), abs=1e-12)
 
 
 @pytest.mark.slow
-def test_without_arrays_it_follows_the_same_distribution(tmp_path: Path) -> None:
-    source, faster = FILE.read_text(), block_with("noise")
-    begin, end = source.index("@implements(choose"), source.index("@implements(learn")
-    variant(tmp_path, "softmax-loop", source[:begin] + faster + "\n\n" + source[end:])
-    trial = taught("softmax-loop(temperature=0.5)/actual", 3, LESSONS)
-    chances = softmax([0.5, 1.0, 0.4], 0.5)
-    assert (np.abs(next_chances(trial) - chances) < 4 * np.sqrt(chances * (1 - chances) / 1000)).all()
+def test_without_arrays_it_follows_the_same_distribution() -> None:
+    policies = ["softmax(temperature=0.5)", "softmax-exact(temperature=0.5)"]
+    difference = simulate(policies, "rich-and-poor", 100, 2000, progress=False)[1].difference()
+    assert difference.se is not None
+    assert abs(difference.mean) < 4 * difference.se
 
 
 @pytest.mark.slow
@@ -134,11 +121,3 @@ def test_it_serves_inside_hybrids() -> None:
     result = simulate("hierarchical(softmax(temperature=0.05))", "defiers", 300, 40, progress=False)[0]
     assert result.surplus.mean > 40
     assert set(result.experts) == {f"softmax(temperature=0.05){end}" for end in ("", "/actual", "/comply")}
-
-
-def test_the_pages_first_lines_run_from_the_root(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(DOCS.parent)
-    exec(block_with("adhere.import_policies("), {})
-    assert "softmax/comply" in capsys.readouterr().out

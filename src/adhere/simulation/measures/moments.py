@@ -64,7 +64,7 @@ class Moments(EqualArrays):
         """Return the mean of one quantity, with its interval.
 
         >>> Moments.of(np.array([[1.0], [3.0]])).estimate(0)
-        Estimate(mean=2.0, se=1.0, low=0.04003601545994..., high=3.95996398454005...)
+        <Estimate: 2 [0.04004, 3.96]>
         """
         mean = float(self.mean[column])
         if self.n < 2:
