@@ -25,7 +25,7 @@ from .pages import DOCS, MACHINE_PAGES, Block, blocks, written_pages
 pytestmark = pytest.mark.slow
 END = "--- end of block ---"
 OUTPUT = ("text", "json", "csv")
-ADDRESSES = ("--port 8000", "127.0.0.1:8000", "127.0.0.1:8786")  # rewritten to free ports
+ADDRESSES = ("--port 8000", "127.0.0.1:8000", "--port 8786", "127.0.0.1:8786")  # rewritten to free ports
 NEEDED = {"curl": "curl", "Rscript": "r-base-core r-cran-jsonlite"}
 PAGES = [
     page for page in written_pages() if page not in MACHINE_PAGES and any(one.kind == "sh" for one in blocks(page))
