@@ -1,4 +1,4 @@
-"""Numbers of an analysis in words: estimates with their sets, numbers needed to treat, p-values and e-values."""
+"""Formatting of numbers: estimates with their sets, numbers needed to treat, p-values and e-values."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from adhere.analysis.estimates import ConfidenceSet, Quantity, Shape, Validity
 
 NO_DIFFERENCE = "the estimated difference is 0: no number of patients is enough"
-UNKNOWN = "–"  # where there is no number; a sentence says why
-ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # of bounds, in words
+UNKNOWN = "–"  # in place of a missing number; a sentence says why
+ASSUMPTIONS = {"none": "without monotonicity", "monotonicity": "with monotonicity"}  # assumptions of bounds, in words
 _INFINITE = "∞"
-_MAX_PATIENTS = 1e9  # needed to treat, that are said as a number
+_MAX_PATIENTS = 1e9  # largest number needed to treat that is written out
 
 
 def signed(value: float) -> str:
-    """A difference, with its sign.
+    """Format a difference with its sign.
 
     >>> signed(0.0312), signed(-0.00001)
     ('+0.031', '0.000')
@@ -22,7 +22,7 @@ def signed(value: float) -> str:
 
 
 def set_text(found: ConfidenceSet | None) -> str:
-    """A set in words; an empty confidence sequence says what that means.
+    """Format a set; for an empty confidence sequence, explain what that means.
 
     >>> set_text(ConfidenceSet(1.0, -1.0, "betting", Validity.ANY_TIME, Shape.EMPTY))
     'empty: no constant effect fits'
@@ -33,7 +33,7 @@ def set_text(found: ConfidenceSet | None) -> str:
 
 
 def estimate(value: float | None, found: ConfidenceSet | None, *, sign: bool = False) -> str:
-    """An estimate and its set.
+    """Format an estimate and its set.
 
     >>> estimate(0.2, ConfidenceSet(0.1, 0.3, "Wilson"))
     '0.200 [0.100, 0.300]'
@@ -45,14 +45,14 @@ def estimate(value: float | None, found: ConfidenceSet | None, *, sign: bool = F
 
 
 def quantity(one: Quantity, *, sign: bool = False) -> str:
-    """A quantity with the set to trust; why there is none, where there is none."""
+    """Format a quantity with the set to trust, or the reason if there is none."""
     if one.value is None and not one.sets:
         return f"{UNKNOWN} ({one.reason})" if one.reason else UNKNOWN
     return estimate(one.value, one.sets[0] if one.sets else None, sign=sign)
 
 
 def percent(one: Quantity) -> str:
-    """A share with its interval, in percent.
+    """Format a share with its interval, in percent.
 
     >>> percent(Quantity(0.5, (ConfidenceSet(0.4, 0.6, "Wilson"),)))
     '50.0% [40.0, 60.0]'
@@ -64,7 +64,7 @@ def percent(one: Quantity) -> str:
 
 
 def needed(one: Quantity) -> str:
-    """A number needed to treat in plain words; of a set through no effect, both ways reach to infinity.
+    """Format a number needed to treat; if its set includes no effect, benefit and harm extend to infinity.
 
     >>> needed(Quantity(20.0, (ConfidenceSet(-40.0, 12.0, "Newcombe", shape=Shape.OUTSIDE),)))
     'benefit 20 (12 to ∞, harm 40 to ∞)'
@@ -92,7 +92,7 @@ def _needed_set(found: ConfidenceSet) -> str:
 
 
 def _way(low: float, high: float) -> str:
-    """Benefit or harm, from the smaller number of patients to the larger."""
+    """Format benefit or harm, from the smaller number of patients to the larger."""
     word = "benefit" if low + high > 0 or (low >= 0 and high > 0) else "harm"
     ends = sorted((abs(low), abs(high)))
     few, many = map(_patients, ends)
@@ -100,7 +100,7 @@ def _way(low: float, high: float) -> str:
 
 
 def _patients(number: float) -> str:
-    """So many patients, rounded up as is usual; fewer than ten with a decimal, as 1.1 and 1.9 are not alike.
+    """Format a number of patients, rounded up; numbers below ten have one decimal.
 
     >>> _patients(1.23), _patients(12.01), _patients(math.inf)
     ('1.2', '13', '∞')
@@ -111,11 +111,11 @@ def _patients(number: float) -> str:
         return "more than 10^9"
     if number < 9.95:
         return f"{number:.1f}"
-    return f"{math.ceil(number * (1.0 - 1e-9)):,}"  # 1 / 0.05 is 20, whatever rounding says
+    return f"{math.ceil(number * (1.0 - 1e-9)):,}"  # so that 1 / 0.05 is 20 despite rounding
 
 
 def p_value(p: float | None) -> str:
-    """A p-value.
+    """Format a p-value.
 
     >>> p_value(0.00001), p_value(0.0312), p_value(1.0)
     ('<0.001', '0.031', '1.000')
@@ -124,7 +124,7 @@ def p_value(p: float | None) -> str:
 
 
 def from_log(log: float | None) -> str:
-    """A Bayes factor or an e-value from its logarithm; very large and small ones as a power of ten.
+    """Format a Bayes factor or an e-value, given its logarithm; very large or small ones as a power of ten.
 
     >>> from_log(math.log(12.3)), from_log(230.0), from_log(-230.0), from_log(-math.inf)
     ('12.3', '10^99.9', '10^-99.9', '0')
@@ -138,7 +138,9 @@ def from_log(log: float | None) -> str:
 
 
 def bayes_factor_words(log: float | None, words: tuple[str, str]) -> str:
-    """A Bayes factor, at least 1, and words for the hypothesis it favours: the first if its logarithm is above 0.
+    """Format a Bayes factor as a number of at least 1, with words for the hypothesis that it favours.
+
+    The first of `words` is for a logarithm above 0.
 
     >>> bayes_factor_words(math.log(0.01), ("for a change", "for no change"))
     '100 for no change'
@@ -147,14 +149,14 @@ def bayes_factor_words(log: float | None, words: tuple[str, str]) -> str:
 
 
 def outcome_words(lower_is_better: bool) -> str:
-    """Say which end of the outcome is the better one."""
+    """Return words on which end of the outcome is better."""
     if lower_is_better:
         return "outcome: lower is better, read as 1 − the value given"
     return "outcome: 1 is read as the better end of the scale"
 
 
 def first_few(each: Sequence[str], n: int = 3, where: str = "") -> str:
-    """The first of several texts, and how many more there are.
+    """Join the first few of several texts, and add how many more there are.
 
     >>> first_few(["a", "b"]), first_few(["a", "b", "c"], 1, " in the table")
     ('a; b', 'a; and 2 more in the table')
@@ -164,12 +166,12 @@ def first_few(each: Sequence[str], n: int = 3, where: str = "") -> str:
 
 
 def unique(sentences: Sequence[str]) -> list[str]:
-    """Each sentence once, in order of first appearance, without empty ones."""
+    """Return the distinct non-empty sentences in order of first appearance."""
     return list(dict.fromkeys(" ".join(one.split()) for one in sentences if one.strip()))
 
 
 def sentence(text: str) -> str:
-    """A clause as a sentence.
+    """Turn a clause into a sentence.
 
     >>> sentence("nobody took it")
     'Nobody took it.'
@@ -179,7 +181,7 @@ def sentence(text: str) -> str:
 
 
 def apart_from(names: Collection[str], heading: str) -> str:
-    """A heading beside names, in brackets where one of them is the same.
+    """Return a heading, in brackets if one of the names is the same.
 
     >>> apart_from(["tea", "nothing"], "nothing"), apart_from(["tea"], "nothing")
     ('(nothing)', 'nothing')

@@ -1,4 +1,4 @@
-"""The records of a trial as arrays: an entry for each recommendation or row of counts, in the order of decision."""
+"""Records of a trial as arrays: an entry for each recommendation or row of counts, in the order of decision."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from adhere.errors import InputError
 from adhere.protocols import TOOK_NOTHING as TOOK_NOTHING
 from adhere.protocols import TOOK_OTHER as TOOK_OTHER
 
-NOT_KNOWN: Final = -3  # what was taken was not reported
-NEVER: Final = 2**62  # the place of a report that has not come
+NOT_KNOWN: Final = -3  # the treatment taken was not reported
+NEVER: Final = 2**62  # log position of a report that has not come
 REHEARSAL: Final = "Rehearsal: not data of a trial."
-IN_ERROR: Final = "entered in error"  # why an entry is left out that was only a slip
-MAX_COMPARED: Final = 12  # arms of which every pair is compared; of more there would be hundreds of pairs
+IN_ERROR: Final = "entered in error"  # reason for leaving out an entry made by mistake
+MAX_COMPARED: Final = 12  # arms up to which every pair is compared; more arms would have hundreds of pairs
 
 PROBABILITIES_NEEDED: Final = "methods for adaptive allocation need the probability of every arm for every patient"
 
@@ -33,9 +33,9 @@ Bools = NDArray[np.bool_]
 
 
 def pairs_of(n_arms: int, control: int) -> list[tuple[int, int]]:
-    """The comparisons to make, as (treatment, control): every other arm against control, then the other pairs.
+    """Return the comparisons to make as (treatment, control): each arm against control, then the other pairs.
 
-    Of more than MAX_COMPARED arms those against control alone.
+    With more than MAX_COMPARED arms, return only the comparisons with control.
 
     >>> pairs_of(3, 1), len(pairs_of(12, 0)), len(pairs_of(13, 0))
     ([(0, 1), (2, 1), (2, 0)], 66, 12)
@@ -49,17 +49,22 @@ def pairs_of(n_arms: int, control: int) -> list[tuple[int, int]]:
 class Records:
     """Arms assigned, arms taken and outcomes of the patients of a trial.
 
-    Arms are numbers; `actual` is one of them, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN. A missing reward is NaN. Without
-    `count` each entry is one patient. `probabilities[t, j]` is the probability of arm j when entry t was decided, NaN
-    where it is not known; `estimated` says where it was estimated by drawing. `seen` is the place in the log up to
-    which the policy had learned when entry t was decided, `actual_at` and `reward_at` are the places from which the
-    two parts of its report count (NEVER where they are missing); without them every outcome is taken as known before
-    the next decision. Entries with the same number in `batch`, which does not decrease, were decided in an order that
-    is not known. `order` says where the order of the entries comes from. `left_out` counts rows that no analysis can
-    use, by the reason. `digest` is that of the data, `head` the hash of the last record of a log. A `rehearsal` is no
-    trial.
-    `lower_is_better` says that a trial's design reads an outcome y as 1 − y; `reward` is y. `learns_by_stratum` says
-    whether the policy learned in each stratum by itself; None where it is not known, as of a table.
+    - `chosen` and `actual` are indices of arms; `actual` may also be TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN.
+    - `reward` is NaN if missing.
+    - `count` is the number of patients of an entry. Without it, each entry is one patient.
+    - `probabilities[t, j]` is the probability of arm j when entry t was decided, NaN if unknown. `estimated` marks
+      entries with probabilities estimated by drawing.
+    - `seen` is the log position up to which the policy had learned when an entry was decided. `actual_at` and
+      `reward_at` are the positions from which the two parts of its report count (NEVER if missing). Without them,
+      every
+      outcome counts as known before the next decision.
+    - `batch` does not decrease. Entries with the same number were decided in an unknown order.
+    - `order` describes the source of the order of entries.
+    - `left_out` counts rows that no analysis can use, by reason.
+    - `digest` is the digest of the data, `head` the hash of the last record of a log.
+    - `rehearsal` marks records that are not data of a trial.
+    - `lower_is_better`: the design of the trial reads an outcome y as 1 − y; `reward` is y.
+    - `learns_by_stratum` is whether the policy learned separately in each stratum, or None if unknown.
     """
 
     name: str
@@ -101,67 +106,67 @@ class Records:
 
     @property
     def n_arms(self) -> int:
-        """How many arms there are."""
+        """Number of arms."""
         return len(self.arms)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The comparisons to make, as `pairs_of` lists them."""
+        """Comparisons to make, from `pairs_of`."""
         return pairs_of(self.n_arms, self.control)
 
     @cached_property
     def patients(self) -> Ints:
-        """How many patients each entry stands for."""
+        """Number of patients of each entry."""
         return np.ones(len(self), dtype=np.int64) if self.count is None else self.count
 
     @cached_property
     def n_patients(self) -> int:
-        """How many patients there are."""
+        """Number of patients."""
         return int(self.patients.sum())
 
     @cached_property
     def has_reward(self) -> Bools:
-        """Whether the outcome of each entry is known."""
+        """Return, for each entry, whether its outcome is known."""
         return ~np.isnan(self.reward)
 
     @cached_property
     def lacks_probabilities(self) -> Bools:
-        """Whether the probability of an arm is not known, for each entry."""
+        """Return, for each entry, whether the probability of an arm is unknown."""
         if self.probabilities is None:
             return np.ones(len(self), dtype=np.bool_)
         return np.asarray(np.isnan(self.probabilities).any(axis=1))
 
     @cached_property
     def has_all_probabilities(self) -> bool:
-        """Whether the probability of every arm is known for every entry."""
+        """Return whether the probability of every arm is known for every entry."""
         return self.probabilities is not None and not bool(self.lacks_probabilities.any())
 
     @cached_property
     def is_exact(self) -> Bools:
-        """The entries that an exact method may use: the probabilities of all arms are known, and not estimated.
+        """Return, for each entry, whether the probabilities of all arms are known and not estimated.
 
-        Whether they are depends on the policy, not on the arm that was drawn.
+        Exact methods use only these entries. Which entries these are depends on the policy, not on the arm drawn.
         """
         known: Bools = np.logical_not(self.lacks_probabilities)
         return known if self.estimated is None else known & ~self.estimated
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether every outcome that is known is 0 or 1."""
+        """Return whether every known outcome is 0 or 1."""
         known = self.reward[self.has_reward]
         return bool(np.all((known == 0.0) | (known == 1.0)))
 
     def is_one_of(self, treatment: int, control: int) -> Bools:
-        """Whether one of two arms was chosen."""
+        """Return, for each entry, whether one of two arms was chosen."""
         return np.asarray((self.chosen == treatment) | (self.chosen == control))
 
     def of_stratum(self, number: int) -> Records:
-        """The entries of one stratum, without strata: within one there is nothing left to stratify by."""
+        """Return the entries of one stratum, as records without strata."""
         assert self.stratum is not None
         return replace(self.where(self.stratum == number), stratum=None, strata=())
 
     def where(self, kept: Bools | Ints) -> Records:
-        """The entries for which `kept` holds, as a subgroup has them; or those of some places."""
+        """Return the entries selected by a mask or by indices."""
         every = {one.name: getattr(self, one.name) for one in fields(self)}
         arrays: dict[str, Any] = {name: value[kept] for name, value in every.items() if isinstance(value, np.ndarray)}
         return replace(self, **arrays)
@@ -179,7 +184,7 @@ _TOLERANCE: Final = 1e-6
 
 
 def _checked_columns(given: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """The columns of records as arrays of their types, by the names of the fields; `given` has all fields."""
+    """Check the columns of records and convert them to arrays of their types; `given` has all fields."""
     arms, strata = given["arms"], given["strata"]
     check_integer("records, control", given["control"], 0, max(len(arms) - 1, 0))
     n = len(given["chosen"])
@@ -238,11 +243,11 @@ def _refuse(name: str, columns: Mapping[str, NDArray[Any]], is_wrong: NDArray[np
 
 
 def digest_of(records: Records) -> str:
-    """SHA-256 of the arms, the strata, what was left out, and every array, in the order of decision.
+    """Compute the SHA-256 of the arms, the strata, the counts of rows left out, and every array, in order.
 
-    Each array is preceded by its name and number of entries; whole numbers and flags are written as little-endian
-    int64, other numbers as little-endian float64. If lower outcomes are better, the
-    heading says so too. Names of files, columns and trials, and the control, do not matter.
+    Each array is preceded by its name and shape. Whole numbers and flags are written as little-endian int64, other
+    numbers as little-endian float64. If lower outcomes are better, the heading says so too. Names of files, columns
+    and trials, and the control, do not change the digest.
     """
     heading = {
         "arms": records.arms,
@@ -258,18 +263,18 @@ def digest_of(records: Records) -> str:
             digest.update(f"\n{one.name} {array.shape}\n".encode())
             values = array.astype(kind)
             if kind.kind == "f":
-                values[np.isnan(values)] = np.nan  # of which there are many
+                values[np.isnan(values)] = np.nan  # there are many bit patterns of NaN
             digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()
 
 
 def missing_probabilities(n: int, first: str) -> str:
-    """Some probabilities are not known."""
+    """Return the warning for unknown probabilities."""
     many = "1 row" if n == 1 else f"{n:,} rows"
     return f"probabilities are missing in {many}, first in {first}: {PROBABILITIES_NEEDED}"
 
 
 def repeated_subjects(n_repeated: int, n_subjects: int, n_rows: int, first: str = "") -> str:
-    """Some subjects were given several recommendations; the `first` of them and where."""
+    """Return the warning for subjects with several recommendations; `first` names one and its rows."""
     who = "1 subject has" if n_repeated == 1 else f"{n_repeated:,} subjects have"
     return say("several_rows", who=who, n_rows=n_rows, n_subjects=n_subjects, first=first)

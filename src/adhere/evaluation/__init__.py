@@ -1,1 +1,1 @@
-"""Operating characteristics of designs, by simulation: evaluation, calibration, sample size, report."""
+"""Operating characteristics of designs by simulation: evaluation, calibration, sample size and report."""

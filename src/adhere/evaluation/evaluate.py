@@ -1,4 +1,4 @@
-"""Evaluation of designs: many trials of each in every scenario, on all cores."""
+"""Evaluation of designs by simulating many trials of each in every scenario."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -34,10 +34,10 @@ from adhere.simulation.execution.workers import backend_of, check_workers
 
 
 def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
-    """Sentences on one design: what its check warns of, whether looks were in vain, and what is left out."""
+    """Return sentences on one design: warnings of its check, useless looks, and estimates left out."""
     design = results[0].design
     warnings = check(design)
-    if not any(one.startswith("stopping") for one in warnings):  # which says why
+    if not any(one.startswith("stopping") for one in warnings):  # which gives the reason
         warnings += _looks_in_vain(results)
     if design.estimands and (reason := why_not_exact(design)):
         warnings += (f"any-time valid estimates are left out: {reason}",)
@@ -45,7 +45,7 @@ def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
 
 
 def _looks_in_vain(results: Sequence[Characteristics]) -> tuple[str, ...]:
-    """Whether trials always stopped at the first look, or never before the last."""
+    """Warn if trials always stopped at the first look, or never before the last."""
     n_before = results[0].columns.n_looks - 1
     if not n_before:
         return ()
@@ -138,7 +138,7 @@ def evaluate(
     scenarios = given_or_own(scenarios, listed[0])
     found = read_scenarios(scenarios, given[0])
     for other in given[1:]:
-        read_scenarios(found, other)  # checks them
+        read_scenarios(found, other)  # only to check them
     plan = EvaluationPlan(given, found, n_trials, seed, device, keep_trials)
     runner, note = EvaluationRunner(plan), ""
     if keep_trials:
@@ -182,4 +182,4 @@ def _as_designs(given: list[Any]) -> tuple[Design, ...]:
 
 def _as_design(given: Any) -> Design:
     design = load_design(given)
-    return given if design == given else design  # the same value, so that results are found by it
+    return given if design == given else design  # return the same object, so that results can be looked up by it

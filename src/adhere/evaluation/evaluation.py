@@ -1,4 +1,4 @@
-"""The result of `adhere.evaluate`."""
+"""Result of `adhere.evaluate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Operating characteristics of designs in scenarios, as data."""
+"""Data of an evaluation: operating characteristics of designs in scenarios.
+
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +16,9 @@ from adhere.simulation.results.lookup import ResultList
 class EvaluationData(ResultList[Characteristics]):
     """Operating characteristics of designs in scenarios.
 
-    `results` go scenario by scenario, in each by design in the order given; differences are from the first design.
-    `kept_trials` are what every trial left behind, if `keep_trials` was given. `notes` say
-    what a designer may not expect.
+    `results` are ordered by scenario, then by design in the order given; differences are from the first design.
+    `kept_trials` has the outcomes of every trial, if `keep_trials` was given. `notes` are sentences on what a
+    designer may not expect.
     """
 
     designs: tuple[Design, ...]
@@ -29,9 +31,9 @@ class EvaluationData(ResultList[Characteristics]):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: object) -> Characteristics:
-        """`evaluation[scenario]` or `evaluation[scenario, design]`: names, values or places.
+        """Return `evaluation[scenario]` or `evaluation[scenario, design]`; keys are names, values or indices.
 
-        Without a design it is the first.
+        The default is the first design.
         """
         return self.results[result_index(key, self.scenarios, self.designs)]
 

@@ -1,1 +1,1 @@
-"""Missing outcomes: their number, worst cases, and effects under other assumptions on them."""
+"""Missing outcomes: counts, worst cases, and effects under other assumptions."""

@@ -1,4 +1,4 @@
-"""The effect on compliers if outcomes are missing by compliance type and what was taken, not at random."""
+"""Effect on compliers if missingness depends on compliance type and treatment taken, not at random."""
 
 import math
 from dataclasses import replace
@@ -16,21 +16,24 @@ from adhere.intervals import RewardSums, normal_quantile
 
 DELTA: Final = "delta method"
 BY_MEANS: Final = "Fieller, one mean after the other"
-_STRONG: Final = 6.0  # standard errors by which both denominators exceed 0 where the delta method is used
+_STRONG: Final = 6.0  # standard errors from 0 that both denominators need for the delta method
 
 
 def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.95) -> Quantity:
-    """The effect on compliers under latent ignorability and the compound exclusion restriction, for two arms.
+    """Estimate the effect on compliers under latent ignorability and the compound exclusion restriction.
 
-    With R = 1 where both the outcome Y and what was taken are known, and D = 1 for those who took the treatment, each
-    contrast Δ being the mean among those assigned the treatment minus that among those assigned the control:
+    Let R = 1 if both the outcome Y and the treatment taken are known, and D = 1 if the patient took the treatment.
+    Each contrast Δ is the mean among patients assigned the treatment minus the mean among patients assigned the
+    control. For two arms,
 
         E[Y(1) | complier] = Δ[RDY] / Δ[RD],      E[Y(0) | complier] = Δ[R(1−D)Y] / Δ[R(1−D)].
 
-    It holds if, given compliance type and what was taken, being missing does not depend on the outcome; if assignment
-    changes neither the outcome nor the reporting of always-takers and never-takers; and if there are no defiers. The
-    interval is the delta method's where both denominators are 6 standard errors from 0; otherwise it is made of
-    Fieller's sets of the two means, and withheld where one of them is unbounded.
+    There are three assumptions. Given compliance type and treatment taken, missingness does not depend on the
+    outcome. Assignment changes neither the outcome nor the reporting of always-takers and never-takers. There are no
+    defiers.
+
+    If both denominators are 6 standard errors from 0, the interval is from the delta method. Otherwise it combines
+    Fieller's sets of the two means; there is no interval if one of these sets is unbounded.
 
     >>> import numpy as np
     >>> from adhere.analysis.cells import cells_of
@@ -62,11 +65,11 @@ def latent_effect(cells: Cells, treatment: int, control: int, level: float = 0.9
             names = {"more": cells.arms[more], "fewer": cells.arms[fewer], "treatment": cells.arms[treatment]}
             return Quantity(None, n=n_known, reason=say("no_more_report", how=how, **names))
     if any(_ratio_variance(contrast, covariance, place) <= ROUNDING for place in (0, 2)):
-        _, covariance = _contrast(cells, treatment, control, smoothed=True)  # equal so far is not certain
+        _, covariance = _contrast(cells, treatment, control, smoothed=True)  # no variation may be chance
     strength = min(_errors(sign * contrast[place], covariance[place, place]) for place, sign in ((1, 1), (3, -1)))
     if strength >= _STRONG:
         return _by_delta(contrast, covariance, n_known, level)
-    # Each mean has half of the error, as in Bonferroni's inequality; Fieller's sets hold however few comply.
+    # Each mean has half of the error (Bonferroni). Fieller's sets are valid even if few patients comply.
     limits = []
     for place, how in ((0, "having taken"), (2, "without having taken")):
         found = _mean(contrast, covariance, place, (1.0 + level) / 2.0)
@@ -87,7 +90,7 @@ def _possible(given: ConfidenceSet) -> ConfidenceSet:
 
 
 def _errors(share: float, variance: float) -> float:
-    """By how many standard errors a share of compliers exceeds 0."""
+    """Return the number of standard errors by which a share of compliers exceeds 0."""
     return share / math.sqrt(variance) if variance > 0.0 else math.inf if share > 0.0 else -math.inf
 
 
@@ -102,14 +105,14 @@ def _by_delta(contrast: Floats, covariance: Floats, n: int, level: float) -> Qua
 
 
 def _ratio_variance(contrast: Floats, covariance: Floats, place: int) -> float:
-    """The variance of a complier mean by the delta method."""
+    """Return the variance of a complier mean by the delta method."""
     numerator, denominator = contrast[place : place + 2].tolist()
     slope = np.array([1.0 / denominator, -numerator / denominator**2])
     return float(slope @ covariance[place : place + 2, place : place + 2] @ slope)
 
 
 def _mean(contrast: Floats, covariance: Floats, place: int, level: float) -> tuple[float, float] | None:
-    """Fieller's limits of a complier mean, from 0 to 1 where they can be; None where they are no interval."""
+    """Return Fieller's limits of a complier mean, clipped to 0 and 1 if possible; None if not an interval."""
     numerator, denominator = (float(one) for one in contrast[place : place + 2])
     variance, of_both, _, of_denominator = covariance[place : place + 2, place : place + 2].ravel().tolist()
     found = fieller(numerator, denominator, variance, of_denominator, of_both, level)
@@ -120,16 +123,16 @@ def _mean(contrast: Floats, covariance: Floats, place: int, level: float) -> tup
 
 
 def _contrast(cells: Cells, treatment: int, control: int, *, smoothed: bool = False) -> tuple[Floats, Floats]:
-    """Differences of the means of RDY, RD, R(1−D)Y and R(1−D) between the arms, and their covariances."""
+    """Return differences of the means of RDY, RD, R(1−D)Y and R(1−D) between the arms, and their covariances."""
     arms = (treatment, control)
     means, covariances = zip(*(_moments(cells, arm, treatment, smoothed) for arm in arms), strict=True)
     return means[0] - means[1], covariances[0] + covariances[1]
 
 
 def _moments(cells: Cells, arm: int, treatment: int, smoothed: bool) -> tuple[Floats, Floats]:
-    """Means of RDY, RD, R(1−D)Y and R(1−D) among those assigned an arm, and the covariances of these means.
+    """Return means of RDY, RD, R(1−D)Y and R(1−D) among patients assigned an arm, and their covariances.
 
-    `smoothed` adds a patient for each of taking the treatment or not and a known outcome of 0 or 1.
+    `smoothed` adds one patient to each of four cells: took the treatment or not, with a known outcome of 0 or 1.
     """
     more = MORE if smoothed else Assigned(RewardSums(), RewardSums())
     n = float(cells.patients[arm].sum()) + more.n

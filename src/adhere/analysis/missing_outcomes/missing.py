@@ -1,4 +1,4 @@
-"""Missing outcomes and reports of what was taken: how many, by what they depend on, how much they could change."""
+"""Missing outcomes and reports of treatment taken: how many, what missingness depends on, and its possible effect."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from adhere.report.numbers import counted
 
 @dataclass(frozen=True)
 class Missing:
-    """Numbers of missing and imputed outcomes and reports of what was taken, by arm, and what depends on them.
+    """Numbers of missing and imputed reports by arm, and how much they could change the effects.
 
-    `extremes` are worst-case bounds; `sensitivity` has complete cases, latent ignorability and tipping points; `loss`
-    is the test of whether loss depends on what was taken, None where it cannot be made.
+    `extremes` are worst-case bounds. `sensitivity` has complete cases, latent ignorability and tipping points. `loss`
+    is the test of whether missing outcomes depend on the treatment taken, or None if it cannot be made.
     """
 
     outcomes: Mapping[str, int]
@@ -39,11 +39,11 @@ class Missing:
 
 
 def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patients: bool = False) -> Missing:
-    """Count what is missing, and say what depends on it; `adaptive` makes the limits of bounds any-time valid.
+    """Count missing reports and compute how much they could change the effects.
 
-    There are worst-case bounds for the pairs of arms of which anything is missing, by intention-to-treat; and for
-    compliers where there are two arms and it is certain that more of those assigned to the treatment took it.
-    `by_patients` weights strata as `effects` does.
+    Every pair of arms with a missing report has worst-case bounds by intention-to-treat. Compliers have them if there
+    are two arms and assignment certainly made more patients take the treatment. `adaptive` makes the limits of bounds
+    any-time valid. `by_patients` weights strata like `effects`.
     """
     counts, cells = flow(records, level).arms, cells_of(records)
     extremes, why_no_compliers = extreme_cases(cells, adaptive, level, by_patients)
@@ -61,12 +61,12 @@ def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patient
     return replace(found, sentence=missing_sentence(records.n_patients, found, why_no_compliers))
 
 
-_NAMED = 3  # pairs whose worst-case bounds are written out, and arms where there are many
-_MAX_ARMS = 6  # that are all named
+_NAMED = 3  # pairs with their worst-case bounds written out, and arms named if there are many
+_MAX_ARMS = 6  # up to this number, all arms are named
 
 
 def missing_sentence(n_patients: int, found: Missing, why_no_compliers: str = "") -> str:
-    """How many values are missing, how far they could move an effect, and how many were imputed."""
+    """Return sentences on missing values, how far they could move an effect, and how many were imputed."""
     sentences = [_counts(n_patients, found.outcomes, found.taken)]
     by_strata = {case.pair for case in found.extremes if case.stratified}
     cases = [
@@ -123,16 +123,16 @@ def _both(n_outcomes: int, n_taken: int) -> str:
 
 
 _ALPHA: Final = 0.05
-_FEWEST: Final = 5  # missing, and known, outcomes of an arm and stratum that the test uses
+_FEWEST: Final = 5  # missing outcomes, and known ones, that an arm and stratum need to enter the test
 _WITHOUT_ARM = {TOOK_NOTHING: "took nothing", TOOK_OTHER: "took something else"}
 
 
 @dataclass(frozen=True)
 class LossByTaken:
-    """Pearson's chi-square test of missing outcome by what was taken, within arm assigned and stratum.
+    """Pearson's chi-square test of missing outcomes by treatment taken, within arm assigned and stratum.
 
-    `missing_by_taken` has the shares of missing outcomes by what was taken, among patients assigned `arm`, the arm in
-    which the shares differ most. Patients who did not report what they took do not count.
+    `arm` is the arm assigned in which the shares of missing outcomes differ most. `missing_by_taken` has these shares
+    by treatment taken. Patients who did not report what they took are excluded.
     """
 
     p_value: float
@@ -143,7 +143,10 @@ class LossByTaken:
 
 
 def loss_by_taken(cells: Cells) -> LossByTaken | None:
-    """Test whether loss depends on what was taken; None if too little is missing, or all of an arm took the same."""
+    """Test whether missing outcomes depend on the treatment taken.
+
+    Return None if too few are missing, or if all patients of an arm took the same.
+    """
     from scipy.special import chdtrc  # scipy.stats takes a second to import
 
     columns = [*range(len(cells.arms)), TOOK_OTHER, TOOK_NOTHING]
@@ -169,7 +172,7 @@ def _chi_square(n: Floats, missing: Floats) -> float:
 
 
 def _most_different(cells: Cells, n: Floats, lost: Floats, columns: list[int]) -> tuple[int, dict[str, float]]:
-    """The arm whose shares of missing outcomes stand out most from each other, and these shares."""
+    """Return the arm with the most different shares of missing outcomes, and these shares."""
     found = []
     for arm in range(len(cells.arms)):
         took = n[arm] > 0
@@ -193,9 +196,9 @@ def _sentence(arm: str, shares: Mapping[str, float], p: float, depends: bool) ->
 
 
 def missing_shares(cells: Cells) -> dict[str, float]:
-    """Shares of missing outcomes by arm assigned, averaged over strata by their patients.
+    """Return shares of missing outcomes by arm assigned, averaged over strata weighted by their patients.
 
-    Strata that lack an arm that others have do not count; the result is empty if there are no others.
+    Strata that lack an arm present in other strata are excluded. The result is empty if no stratum is left.
     """
     everyone, known = (table.sum(axis=2).astype(np.float64) for table in (cells.assigned, cells.n))
     arms = np.flatnonzero(everyone.any(axis=0))

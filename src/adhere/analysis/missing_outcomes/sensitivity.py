@@ -18,10 +18,10 @@ from adhere.analysis.records import Floats, pairs_of
 
 @dataclass(frozen=True)
 class TippingPoint(OfPair):
-    """Mean of the missing outcomes of `arm` at which the interval of an effect touches 0, others at random.
+    """Mean of the missing outcomes of `arm` at which an effect's interval touches 0, with the other arm at random.
 
-    `mean_at_random` is the mean that the analysis assumes for them. `tipping_means` lie between 0 and 1. If the
-    interval excludes 0, there is at most one; if it contains 0, there are up to two, beyond which it would not.
+    `mean_at_random` is the mean that the analysis assumes for them. `tipping_means` are between 0 and 1. If the
+    interval excludes 0, there is at most one. If it contains 0, there are up to two; beyond them it would exclude 0.
     """
 
     arm: str
@@ -34,7 +34,7 @@ class TippingPoint(OfPair):
 
 @dataclass(frozen=True)
 class MissingPart:
-    """The missing outcomes of an arm: their share of the arm, weighted as the effect is, and their mean."""
+    """Missing outcomes of an arm: their number, their mean, and their share of the arm, weighted like the effect."""
 
     n: int
     share: float
@@ -42,7 +42,7 @@ class MissingPart:
 
 
 def missing_part(filled: Completed, arm: int, weights: Floats | None = None) -> MissingPart:
-    """Missing outcomes of an arm, with strata weighted by `weights` (None: by their numbers of patients)."""
+    """Describe the missing outcomes of an arm, weighting strata by `weights` (None: numbers of patients)."""
     assigned = filled.known.assigned[:, arm].sum(axis=1).astype(np.float64)
     if weights is None:
         weights, shares = assigned / assigned.sum(), filled.shares(arm)
@@ -58,7 +58,7 @@ def missing_part(filled: Completed, arm: int, weights: Floats | None = None) -> 
 
 
 def tipping_values(part: MissingPart, interval: tuple[float, float], sign: float) -> tuple[float, ...]:
-    """The means from 0 to 1 at which an interval touches 0; it moves by sign·share for each unit of the mean.
+    """Return the means from 0 to 1 at which an interval touches 0; it moves by sign·share per unit of the mean.
 
     >>> tipping_values(MissingPart(20, 0.2, 0.5), (0.03, 0.21), 1.0)
     (0.35,)
@@ -77,9 +77,10 @@ LATENT: Final = "latent ignorability"
 
 @dataclass(frozen=True)
 class Alternative(OfPair):
-    """An effect under another assumption on missing outcomes: complete cases, or latent ignorability.
+    """Effect under another assumption on missing outcomes: complete cases or latent ignorability.
 
-    Its set is marked approximate: it covers if this assumption holds, and need not if outcomes are missing at random.
+    Its set is marked approximate: it covers if this assumption is true, but may not if outcomes are missing at
+    random.
     """
 
     assumption: str
@@ -96,10 +97,10 @@ class Sensitivity:
 
 
 def sensitivity(cells: Cells, level: float = 0.95, *, by_patients: bool = False) -> Sensitivity:
-    """Alternatives and tipping points of each pair of arms with a missing outcome.
+    """Compute alternatives and tipping points for each pair of arms with a missing outcome.
 
-    Where there are strata, complete cases and tipping points are those of the stratified comparison, with its weights
-    (`by_patients`, see `effects`).
+    If there are strata, complete cases and tipping points are for the stratified comparison, with its weights (for
+    `by_patients` see `effects`).
     """
     filled = completed(cells)
     alternatives: list[Alternative] = []

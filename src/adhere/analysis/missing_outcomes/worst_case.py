@@ -1,4 +1,4 @@
-"""Worst-case bounds: effects with all missing values at their worst, or at their best, for the treatment."""
+"""Worst-case bounds: effects if all missing values were at their worst, or at their best, for the treatment."""
 
 import math
 from collections.abc import Iterable
@@ -18,10 +18,10 @@ from adhere.intervals import RewardSums
 
 @dataclass(frozen=True)
 class ExtremeCase(OfPair):
-    """An effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
+    """Effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
 
-    `limits` reaches from the least lower end of the confidence interval to its largest upper end, over all values
-    that the missing ones can have. A `stratified` case weighs strata as the stratified comparison does.
+    `limits` is from the smallest lower end of the confidence interval to its largest upper end, over all possible
+    values of the missing ones. A `stratified` case has the weights of the stratified comparison.
     """
 
     low: float
@@ -32,7 +32,7 @@ class ExtremeCase(OfPair):
 
 @dataclass(frozen=True)
 class _Arm:
-    """The values from 0 to 1 that are known of those assigned an arm, and of how many none is."""
+    """Known values (from 0 to 1) of patients assigned an arm, and the number of patients without one."""
 
     known: RewardSums
     n_unknown: int
@@ -43,18 +43,18 @@ class _Arm:
 
     @property
     def least(self) -> float:
-        """The sum of all values where the unknown ones are 0."""
+        """Sum of all values if the unknown ones are 0."""
         return min(self.known.total, float(self.known.n))
 
     @property
     def most(self) -> float:
-        """The sum where they are 1."""
+        """Sum of all values if the unknown ones are 1."""
         return self.least + self.n_unknown
 
 
 @dataclass(frozen=True)
 class _Range:
-    """A difference of means at its worst and its best, and its confidence limits."""
+    """Worst and best case of a difference of means, with confidence limits."""
 
     low: float
     high: float
@@ -65,7 +65,7 @@ class _Range:
 def extreme_cases(
     cells: Cells, adaptive: bool, level: float, by_patients: bool = False
 ) -> tuple[tuple[ExtremeCase, ...], str]:
-    """Cases of each pair of arms of which values are missing, and why compliers have none where they do not."""
+    """Return cases for each pair of arms with missing values, and why compliers have none if they do not."""
     n_assigned = cells.patients.sum(axis=1).tolist()
     arms = [_Arm(known, n - known.n) for n, known in zip(n_assigned, cells.by_chosen(), strict=True)]
     cases, why = [], ""
@@ -95,7 +95,7 @@ def extreme_cases(
 
 
 def _stratified(cells: Cells, treatment: int, control: int, level: float, by_patients: bool) -> _Range | None:
-    """Bounds of the stratified difference: each arm's missing outcomes all at 0 or all at 1, weights of patients."""
+    """Return bounds of the stratified difference, with each arm's missing outcomes all at 0 or all at 1."""
     patients = cells.by_stratum_patients.tolist() if by_patients else None
     values: list[float] = []
     sets: list[ConfidenceSet] = []
@@ -111,7 +111,7 @@ def _stratified(cells: Cells, treatment: int, control: int, level: float, by_pat
 
 
 def _strata(cells: Cells, arm: int, fill: float) -> list[RewardSums]:
-    """The outcomes of those assigned an arm, by stratum, with every missing one at this value, 0 or 1."""
+    """Return the outcomes of patients assigned an arm, by stratum, with each missing one set to `fill` (0 or 1)."""
     filled = []
     for known, n in zip(cells.by_stratum(arm), cells.assigned[:, arm].sum(axis=1).tolist(), strict=True):
         more = fill * (n - known.n)
@@ -128,7 +128,8 @@ def _difference(one: _Arm, other: _Arm, level: float, any_time: bool) -> _Range:
         sums = np.minimum([one.least, other.most, one.most, other.least], n)
         lows, highs = cell_limits(sums, n, level, 2, any_time=True)
         return _Range(low, high, (float(lows[0] - highs[1]), float(highs[2] - lows[3])), "Robbins' mixture")
-    # The score interval moves with the proportions: its lower end is least at the worst, its upper at the best.
+    # The score interval moves with the proportions: its lower end is smallest in the worst case, its upper end
+    # largest in the best case.
     lowest, _ = score_difference(TwoProportions(one.least, one.n, other.most, other.n), level)
     _, highest = score_difference(TwoProportions(one.most, one.n, other.least, other.n), level)
     if (one.known.binary and other.known.binary) or min(one.n, other.n) < 2:
@@ -140,10 +141,10 @@ def _difference(one: _Arm, other: _Arm, level: float, any_time: bool) -> _Range:
 
 
 def _welch_at_worst(one: _Arm, other: _Arm, level: float) -> float:
-    """The least that the lower end of Welch's interval can be, whatever the unknown values are.
+    """Return the smallest possible lower end of Welch's interval over all values of the unknown outcomes.
 
-    For a given t it is concave in each unknown value, so least where all of them are 0 or 1, and convex in how many
-    are 1. t has the fewest degrees of freedom that it can have.
+    For a given t, the lower end is concave in each unknown value, so it is smallest if all of them are 0 or 1. It is
+    convex in the number of ones. t has the smallest possible degrees of freedom.
     """
     from scipy.optimize import minimize
     from scipy.special import stdtrit
@@ -160,7 +161,7 @@ def _welch_at_worst(one: _Arm, other: _Arm, level: float) -> float:
 
 
 def _completed(arm: _Arm, share: float) -> RewardSums:
-    """With that share of the unknown values at 1, the others at 0."""
+    """Return the sums with the given share of the unknown values at 1 and the others at 0."""
     ones = arm.n_unknown * float(share)
     return RewardSums(arm.n, arm.known.total + ones, arm.known.squares + ones, binary=False)
 
@@ -168,10 +169,10 @@ def _completed(arm: _Arm, share: float) -> RewardSums:
 def _compliers(
     cells: Cells, assigned: tuple[_Arm, _Arm], pair: tuple[int, int], adaptive: bool, level: float
 ) -> _Range | str:
-    """The difference by assignment over that in who took the treatment, each with half of the error (Bonferroni).
+    """Return the range of the difference by assignment divided by the difference in takers, or why there is none.
 
-    An effect on outcomes from 0 to 1 lies between -1 and 1, however small the share of compliers. Where everybody
-    took what they were assigned, compliers are everybody. Without a range it is said why.
+    Each difference has half of the error (Bonferroni). An effect on outcomes from 0 to 1 is between -1 and 1, however
+    small the share of compliers. If everybody took what they were assigned, everybody is a complier.
     """
     treatment, control = pair
     if len(cells.arms) > 2:

@@ -1,1 +1,1 @@
-"""An analysis as text, page, figures and JSON."""
+"""Output of an analysis: text, HTML page, figures and JSON."""

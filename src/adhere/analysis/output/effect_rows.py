@@ -1,4 +1,4 @@
-"""Every estimate of one effect: each view by each method, the bounds, and what missing values could do."""
+"""Every estimate of one effect: each view by each method, the bounds, and sensitivity to missing values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adhere.analysis.trust.withheld import WITHHELD
 if TYPE_CHECKING:
     import polars as pl
 
-NOT_ADAPTIVE = "fixed-sample, not adaptive"  # what does not hold for the allocation that there was
+NOT_ADAPTIVE = "fixed-sample, not adaptive"  # not valid for the actual allocation
 BOUNDS = "bounds and their limits"
 WORST_CASE = "worst-case bounds"
 TIPPING = "tipping point"
@@ -31,27 +31,27 @@ MISLEADING = (View.AS_TREATED, View.PER_PROTOCOL)
 
 
 class EffectRow(NamedTuple):
-    """One estimate of the effect of a treatment: by which view and method, and what it promises."""
+    """One estimate of the effect of a treatment, with its view, its method and its guarantee."""
 
     view: str
-    method: str  # empty where the view has one only
+    method: str  # empty if the view has only one method
     kind: str
     value: float | None
     found: ConfidenceSet | None
     bar: tuple[float, float] | None = None
     reason: str = ""
-    p: float | None = None  # of a set without a table of p-values
-    assumes: str = ""  # of missing outcomes, where there are any
+    p: float | None = None  # p-value of a set that has no table of p-values
+    assumes: str = ""  # assumption on missing outcomes, if there are any
     tipping: TippingPoint | None = None
 
     @property
     def label(self) -> str:
-        """View and method."""
+        """View and method, as a label."""
         return f"{self.view}, {self.method}" if self.method else self.view
 
     @property
     def holds(self) -> str:
-        """Promise of its set, and the allocation for which it holds."""
+        """Guarantee of the set, and the allocation for which it is valid."""
         if self.reason in WITHHELD:
             return WITHHELD[self.reason]
         if self.tipping is not None:
@@ -68,7 +68,7 @@ class EffectRow(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both in words."""
+        """Estimate and set, as text."""
         if self.bar is not None:
             return f"{self.bar[0]:z.3f} to {self.bar[1]:z.3f}" + (f" {self.found}" if self.found else "")
         if self.reason in WITHHELD:
@@ -77,7 +77,7 @@ class EffectRow(NamedTuple):
 
     @property
     def pieces(self) -> list[tuple[float, float]]:
-        """The set as intervals."""
+        """Set as a list of intervals."""
         if self.found is None or self.found.shape is Shape.EMPTY:
             return []
         if self.found.shape is Shape.EVERYTHING:
@@ -88,7 +88,7 @@ class EffectRow(NamedTuple):
 
 
 def effects_frame(analysis: Findings) -> pl.DataFrame:
-    """A row for each estimate of each pair of arms."""
+    """Return a data frame with a row for each estimate of each pair of arms."""
     import polars as pl
 
     rows = []
@@ -102,7 +102,7 @@ def effects_frame(analysis: Findings) -> pl.DataFrame:
 
 
 def effect_rows(analysis: Findings, treatment: str, control: str) -> list[EffectRow]:
-    """Every estimate of one effect."""
+    """Return every estimate of one effect."""
     pair = (treatment, control)
     rows: list[EffectRow] = []
     for view in View:
@@ -130,7 +130,7 @@ def effect_rows(analysis: Findings, treatment: str, control: str) -> list[Effect
 
 
 def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[EffectRow]:
-    """The same effect by other assumptions on what is missing: beside the stratified one, where there is one."""
+    """Iterate over the same effect under other assumptions on missing values, next to the matching comparison."""
     view, missing = analysis.view_name(one), analysis.missing
     for other in missing.sensitivity.alternatives:
         is_latent = other.assumption == LATENT
@@ -148,7 +148,7 @@ def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[Effec
 
 
 def _of_first_set(view: str, method: str, promise: Validity, one: Quantity, assumes: str) -> EffectRow:
-    """A quantity with its first set; without a set it is listed under what such sets promise."""
+    """Return a row of a quantity with its first set; without a set, its kind is the given validity."""
     found = one.sets[0] if one.sets else None
     kind = (found.validity if found else promise).value
     return EffectRow(view, method, kind, one.value, found, reason=one.reason, assumes=assumes)

@@ -1,4 +1,4 @@
-"""The figures of an analysis: who took what, all views on one axis, sets as patients came, strata side by side."""
+"""Figures of an analysis: flow and compliance, all views on one axis, sequences over time, and subgroups."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _ZERO = "no difference"
 
 
 def forest_figure(analysis: Findings) -> ReportFigure | None:
-    """All views of every treatment against the control on one axis; of many arms, intention-to-treat alone."""
+    """Forest plot of all views of every treatment against control; with many arms, only intention-to-treat."""
     is_small = len(analysis.arms) <= MAX_ARMS
     rows = [
         _forest_row(f"{treatment} against {control}", row)
@@ -42,7 +42,7 @@ def forest_figure(analysis: Findings) -> ReportFigure | None:
         "; ".join(f"{row.group}, {row.label}: {row.text}" for row in rows),
         lambda: forest_plot(
             rows,
-            kinds=(NOT_ADAPTIVE, *KINDS[1:]) if analysis.adaptive else KINDS,  # no figure has both
+            kinds=(NOT_ADAPTIVE, *KINDS[1:]) if analysis.adaptive else KINDS,  # a figure has only one of the two
             x_label="difference in mean outcome (above zero the treatment does better)",
             heading=f"estimate [{level} set]",
             zero=_ZERO,
@@ -57,7 +57,7 @@ def _forest_row(group: str, row: EffectRow) -> ForestRow:
 
 
 def flow_figure(analysis: Findings) -> ReportFigure:
-    """The flow of patients in the manner of CONSORT."""
+    """CONSORT flow diagram of the patients."""
     found = analysis.flow
     columns = [FlowColumn(f"assigned {one.arm}: {one.assigned:,}", list(_flow_boxes(one))) for one in found.arms]
     left_out = [f"{reason}: {counted(n, 'row')}" for reason, n in found.left_out.items() if n]
@@ -95,7 +95,7 @@ def _flow_boxes(one: ArmFlow) -> Iterator[FlowBox]:
 
 
 def matrix_figure(analysis: Findings) -> ReportFigure | None:
-    """Matrix of arms taken by arms assigned; None for many arms, whose table says it."""
+    """Matrix of arms taken by arms assigned; None if there are many arms, for which a table is clearer."""
     arms = analysis.flow.arms
     if len(arms) > _MAX_MATRIX:
         return None
@@ -120,7 +120,7 @@ def matrix_figure(analysis: Findings) -> ReportFigure | None:
 
 
 def bands_figure(analysis: Findings) -> ReportFigure | None:
-    """Confidence sequences against the control as patients came."""
+    """Confidence sequences against control, over the number of patients."""
     shown = [one for one in analysis.sequences if one.control == analysis.control and len(one.t)][:_MAX_BANDS]
     bands = [_band(analysis, one) for one in shown]
     if not bands:
@@ -143,7 +143,7 @@ def bands_figure(analysis: Findings) -> ReportFigure | None:
 def _band(analysis: Findings, one: ConfidenceSequence) -> Band:
     alike = [each.difference for each in analysis.effects.comparisons if each.is_like(one)]
     sets = [each.sets[0] for each in alike if each.sets and each.sets[0].is_bounded]
-    # No effect lies beyond -1 or 1, and the panel need not.
+    # No effect is beyond -1 or 1, so the panel does not need to extend further.
     intervals = [(max(each.low, -1.0), min(each.high, 1.0)) for each in sets if each.shape is Shape.INTERVAL]
     beside = intervals[0] if intervals else None
     several = len(analysis.arms) > 2
@@ -153,7 +153,7 @@ def _band(analysis: Findings, one: ConfidenceSequence) -> Band:
 
 
 def subgroups_figure(analysis: Findings) -> ReportFigure | None:
-    """The intention-to-treat effect in each stratum, and in all of them."""
+    """Intention-to-treat effect in each stratum and in all patients."""
     every = Subgroup(analysis.n_patients, analysis.effects, analysis.sequences)
     groups = {
         "all patients": every,

@@ -1,4 +1,4 @@
-"""Notes for the foot of the tables, each said once; methods with their references; and the words used."""
+"""Notes below the tables, each printed once; methods with their references; and the glossary."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,12 +20,12 @@ _Noted = Comparison | ConfidenceSequence | AipwEstimate
 _TEXTS: Final = texts("output/words.toml")
 WORDS: Final[dict[str, str]] = _TEXTS["words"]
 _STAR = f"{STARRED} {NO_ESTIMAND}: those who do as they are told may differ from those who do not."
-_MAX_ALIKE = 3  # notes that differ in the names of arms alone
+_MAX_ALIKE = 3  # maximum number of notes that differ only in the names of arms
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
 
 
 def notes_of(analysis: Findings) -> list[str]:
-    """The notes of all parts; what is said of some views or pairs of arms only names them."""
+    """Return the notes of all parts; a note on only some views or pairs of arms starts with their names."""
     parts: dict[str, Iterable[_Noted]] = {
         "": analysis.effects.comparisons,
         "confidence sequence": analysis.sequences,
@@ -44,7 +44,7 @@ def notes_of(analysis: Findings) -> list[str]:
 
 
 def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
-    """The first few of notes that differ only in names of arms and numbers, and how many more there are."""
+    """Shorten groups of notes that differ only in names of arms and numbers: a few, then how many more there are."""
     names = "|".join(sorted(map(re.escape, arms), key=len, reverse=True))
     varying = re.compile(rf"(?<!\w)(?:{names}|\d[\d,.%]*)(?!\w)")
     alike: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
 
 
 def _of_pairs(part: str, found: Iterable[_Noted]) -> Iterator[str]:
-    """Sentences by whom they hold for, those of the same together: all, the views, or single pairs of them."""
+    """Group sentences by the views or pairs of arms that they are about, and put these names first."""
     whose: dict[str, list[tuple[str, str]]] = {}
     every: dict[str, list[str]] = {}
     for one in found:
@@ -74,7 +74,7 @@ def _of_pairs(part: str, found: Iterable[_Noted]) -> Iterator[str]:
 
 
 def _named(part: str, labels: Sequence[tuple[str, str]], every: Mapping[str, Sequence[str]]) -> str:
-    """Whom a sentence is about; a view all of whose pairs it is about stands for them."""
+    """Return the views and pairs that a sentence is about; a view without pairs means all of its pairs."""
     names = []
     for view in dict.fromkeys(view for view, _ in labels):
         pairs = list(dict.fromkeys(pair for one, pair in labels if one == view))
@@ -86,7 +86,7 @@ def _named(part: str, labels: Sequence[tuple[str, str]], every: Mapping[str, Seq
 
 
 def _reasons(analysis: Findings) -> list[str]:
-    """Why numbers are missing from the tables."""
+    """Return the reasons why numbers are missing from the tables."""
     quantities: list[Quantity] = [one.mean for one in analysis.effects.means]
     for one in analysis.effects.comparisons:
         quantities += [one.difference, one.ratio, one.number_needed]
@@ -103,7 +103,7 @@ def _reasons(analysis: Findings) -> list[str]:
 
 
 def methods(analysis: Findings) -> list[str]:
-    """A sentence with its reference for each method that this analysis used."""
+    """Return a sentence with its reference for each method that this analysis used."""
     used, said = set(_methods(plain(replace(analysis, subgroups={})))), _TEXTS["methods"]
     parts = {
         "missing": any(analysis.missing.outcomes.values()),
@@ -116,7 +116,7 @@ def methods(analysis: Findings) -> list[str]:
 
 
 def _methods(value: Any) -> Iterator[str]:
-    """Names of the methods of all sets in a plain value."""
+    """Iterate over the names of the methods of all sets in a plain value."""
     if isinstance(value, dict):
         if "method" in value:
             yield value["method"]

@@ -1,4 +1,4 @@
-"""An analysis as one HTML file: the verdict on top, then every view in figures and tables, methods and data last."""
+"""HTML page of an analysis: the verdict first, then every view in figures and tables, then methods and data."""
 
 import warnings
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from adhere.report.style import SETTINGS, figure_file
 
 
 def analysis_page(analysis: Findings) -> str:
-    """The page; the same analysis gives the same bytes."""
+    """Return the HTML page. The same analysis always gives the same bytes."""
     import matplotlib
 
     sections = list(analysis_sections(analysis))
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
+        # The font may lack a script. The tables have the names too, and a browser has other fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
     opening = Opening("In words", unique(analysis.verdict), unique(analysis.warnings))
@@ -33,7 +33,7 @@ def analysis_page(analysis: Findings) -> str:
 
 
 def _section(name: str, **found: Any) -> Section:
-    """A section with its title, its question, and what is said whatever was found."""
+    """Return a section with its title, its question and its fixed texts."""
     return Section(name, **(texts("output/sections.toml")[name] | found))
 
 
@@ -59,7 +59,7 @@ def _foot(analysis: Findings) -> dict[str, str]:
 
 
 def analysis_sections(analysis: Findings) -> Iterator[Section]:
-    """The sections of the page, one for each question."""
+    """Iterate over the sections of the page, one for each question."""
     yield _effects(analysis)
     yield _section("estimands", listings=[_estimands(analysis)])
     yield _flow(analysis)
@@ -137,7 +137,7 @@ def _effects_uncertainty(analysis: Findings) -> str:
 
 
 def _uncertainty_with_missing(analysis: Findings) -> str:
-    """Say on which assumption about missing outcomes each kind of set keeps its level."""
+    """Return words on the assumption about missing outcomes under which each kind of set keeps its level."""
     level, n_missing = tables.level_text(analysis), sum(analysis.missing.outcomes.values())
     missing = "One outcome is missing" if n_missing == 1 else f"{n_missing:,} outcomes are missing"
     at_random = "if they are missing at random given the arm assigned, what was taken and the stratum"

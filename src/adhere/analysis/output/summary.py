@@ -1,4 +1,4 @@
-"""An analysis for a terminal: tables and sentences within 100 columns, the verdict last, notes at the foot."""
+"""Text summary for a terminal: tables and sentences within 100 columns, then the verdict and the notes."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from adhere.report.text_table import paragraph, text_table
 
 WIDEST, NARROWEST = 100, 60
 _MAX_SUBGROUPS = 12  # rows
-_DIGEST = 12  # letters shown of it
+_DIGEST = 12  # characters shown of a digest
 
 
 def summary(analysis: Findings, width: int = WIDEST) -> str:
-    """Everything that matters, in lines of at most `width` letters, nor more than 100."""
+    """Return the summary in lines of at most `width` characters (60 to 100)."""
     width = max(NARROWEST, min(width, WIDEST))
     parts = [paragraph(headline(analysis), width)]
     parts += [paragraph(f"warning: {one}", width) for one in unique(analysis.warnings)]
@@ -34,7 +34,7 @@ def summary(analysis: Findings, width: int = WIDEST) -> str:
 
 
 def headline(analysis: Findings) -> str:
-    """First line: the trial, its patients and arms, the data's digest, adhere's version, the outcome."""
+    """Return the first line: trial, patients, arms, digest of the data, version of adhere, outcome."""
     arms = arms_words(analysis)
     if len(analysis.arms) > tables.MAX_ARMS:
         arms = f"{len(analysis.arms)} arms, control {analysis.control}"
@@ -46,13 +46,13 @@ def headline(analysis: Findings) -> str:
 
 
 def arms_words(analysis: Findings) -> str:
-    """The arms, and which is the control unless its name says so."""
+    """Return the arms, with the control marked unless its name is "control"."""
     known = analysis.control.lower() == "control"
     return ", ".join(arm + (" (control)" if arm == analysis.control and not known else "") for arm in analysis.arms)
 
 
 def allocation_words(analysis: Findings) -> str:
-    """Say what is known of how arms were drawn."""
+    """Return words on how arms were drawn, as far as known."""
     n_lacking = analysis.n_without_probabilities
     if not analysis.has_probabilities and not analysis.adaptive:
         if analysis.fixed_allocation:

@@ -1,4 +1,4 @@
-"""The tables of an analysis, the same for a terminal and for a page: who took what, means, effects, checks."""
+"""Tables of an analysis for terminal and page: flow, compliance, means, effects and checks."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,14 +24,14 @@ from adhere.analysis.output.effect_rows import AT_RANDOM, MISLEADING, NOT_ADAPTI
 from adhere.analysis.trust.withheld import ADAPTS_BY_STRATUM, WITHHELD
 from adhere.report.section import Listing
 
-MAX_ARMS = 6  # with a column of their own
-STARRED = "*"  # a view without an estimand
+MAX_ARMS = 6  # up to this number, each arm has a column
+STARRED = "*"  # marks a view without an estimand
 _MIXED = "strata mixed: arms were assigned to different strata, so do not compare rows"
-_FAVOURS = "that it does", "that it does not"  # depend on what was assigned, as the caption asks
+_FAVOURS = "that it does", "that it does not"  # answers to the question in the caption
 
 
 def level_text(analysis: Findings) -> str:
-    """The level of the intervals.
+    """Return the level of the intervals as text.
 
     >>> f"{0.999:.6%}".rstrip("0%")
     '99.9'
@@ -41,9 +41,9 @@ def level_text(analysis: Findings) -> str:
 
 
 def promise(analysis: Findings, *, of_taken: bool = False) -> str:
-    """Qualify the caption of a table of fixed-sample sets if the allocation adapted or reports are missing.
+    """Return a qualification for the caption of fixed-sample sets if the allocation adapted or reports are missing.
 
-    `of_taken` says that the sets are about what was taken, not about outcomes.
+    With `of_taken`, the sets are about the treatment taken, not about outcomes.
     """
     lacking = analysis.missing.taken if of_taken else analysis.missing.outcomes
     said = [NOT_ADAPTIVE] * analysis.adaptive + [AT_RANDOM] * any(lacking.values())
@@ -52,7 +52,7 @@ def promise(analysis: Findings, *, of_taken: bool = False) -> str:
 
 
 def flow_table(analysis: Findings) -> Listing:
-    """Patients by the arm assigned, a column for each arm; of many arms a row each. What is all zeros is left out."""
+    """Patients by arm assigned, with a column per arm (a row per arm if there are many). Zero counts are left out."""
     every = [*analysis.flow.arms, *([analysis.flow.total] if len(analysis.flow.arms) > 1 else [])]
     names = [*analysis.arms, apart_from(analysis.arms, analysis.flow.total.arm)][: len(every)]
     columns: dict[str, list[int]] = {
@@ -79,7 +79,7 @@ def flow_table(analysis: Findings) -> Listing:
 
 
 def compliance_table(analysis: Findings) -> Listing:
-    """Shares that took each arm, among patients whose report is known."""
+    """Shares of patients who took each arm, among patients with a report."""
     found, is_small = analysis.flow.arms, len(analysis.arms) <= MAX_ARMS
     taken: dict[str, list[float | None]] = {"another arm": [_another(one) for one in found]}
     if is_small:
@@ -106,7 +106,7 @@ def _another(one: ArmFlow) -> float | None:
 
 
 def means_table(analysis: Findings) -> Listing:
-    """Each arm's mean outcome by view; empty where means are withheld."""
+    """Mean outcome of each arm by view; empty if means are withheld."""
     found: dict[str, dict[View, Quantity]] = {} if analysis.mixes_strata else {arm: {} for arm in analysis.arms}
     for one in analysis.effects.means if found else ():
         found[one.arm][one.view] = one.mean
@@ -117,14 +117,14 @@ def means_table(analysis: Findings) -> Listing:
 
 
 def _mean(one: Quantity | None, view: View) -> str:
-    """With the number of patients; not of compliers, whose mean follows from both arms and who cannot be counted."""
+    """Format a mean with its number of patients, except for compliers, who cannot be counted."""
     if one is None or one.value is None:
         return UNKNOWN
     return quantity(one) if view is View.COMPLIERS else f"{quantity(one)} (n={one.n:,})"
 
 
 def bounds_table(analysis: Findings) -> Listing:
-    """Each arm's mean if everybody took it, between its bounds; empty where bounds are withheld."""
+    """Bounds on each arm's mean if everybody took it; empty if bounds are withheld."""
     rows = [
         [
             one.treatment,
@@ -140,7 +140,7 @@ def bounds_table(analysis: Findings) -> Listing:
 
 
 def strata_table(analysis: Findings) -> Listing:
-    """Shares of the principal strata and their mean outcomes."""
+    """Shares and mean outcomes of the principal strata."""
     found, interval = analysis.strata, level_text(analysis)
     missing = f", {AT_RANDOM}" if any(analysis.missing.outcomes.values()) else ""
     rows = [["share of", who, percent(one), _holds(one)] for who, one in found.shares.items()]
@@ -151,12 +151,12 @@ def strata_table(analysis: Findings) -> Listing:
 
 
 def _holds(found: Quantity) -> str:
-    """Promise of the first set of a quantity."""
+    """Return the guarantee of the first set of a quantity."""
     return found.sets[0].validity.value if found.sets else UNKNOWN
 
 
 def mediation_table(analysis: Findings) -> Listing:
-    """For each arm taken, whether the outcome depends on the arm assigned."""
+    """Evidence, for each arm taken, on whether the outcome depends on the arm assigned."""
     said = {None: UNKNOWN, True: "yes", False: "no"}
     rows = [
         [
@@ -188,7 +188,7 @@ def mediation_table(analysis: Findings) -> Listing:
 
 
 def missing_table(analysis: Findings) -> Listing:
-    """How many values are missing or imputed; empty where none is."""
+    """Numbers of missing and imputed values; empty if there are none."""
     found = analysis.missing
     columns: dict[str, Mapping[str, int]] = {
         "outcome missing": found.outcomes,
@@ -202,7 +202,7 @@ def missing_table(analysis: Findings) -> Listing:
 
 
 def allocation_table(analysis: Findings) -> Listing:
-    """How often each arm was drawn, and was to be."""
+    """Observed and expected number of draws of each arm."""
     found = analysis.allocation
     assert found is not None
     each = zip(found.arms, found.observed, found.expected, found.log_e_by_arm, strict=True)
@@ -213,7 +213,7 @@ def allocation_table(analysis: Findings) -> Listing:
 
 
 def randomisation_table(analysis: Findings) -> Listing:
-    """The tests by replay that were run."""
+    """Randomisation tests by replay that were run."""
     rows = [
         [
             f"{one.treatment} against {one.control}",
@@ -229,9 +229,9 @@ def randomisation_table(analysis: Findings) -> Listing:
 
 
 def effects_table(analysis: Findings, treatment: str, control: str, *, nested: bool = False) -> Listing:
-    """Every estimate of one effect: what it is, its set, and what that promises.
+    """Every estimate of one effect, with its set and the guarantee of the set.
 
-    Where they are `nested`, further methods of a view stand under the first without its name.
+    With `nested`, further methods of a view are indented below the first, without the name of the view.
     """
     rows: list[list[str]] = []
     seen: set[str] = set()
@@ -252,7 +252,7 @@ def effects_table(analysis: Findings, treatment: str, control: str, *, nested: b
 
 
 def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
-    """Ratios, numbers needed and p-values of these pairs, without those that are withheld."""
+    """Ratios, numbers needed to treat and p-values of these pairs, except withheld ones."""
     kept = [one for one in analysis.effects.comparisons if one.difference.reason not in WITHHELD]
     found = [one for pair in shown for one in kept if one.pair == pair]
     corrections = list(dict.fromkeys(name for one in found for name in one.adjusted))
@@ -275,7 +275,7 @@ def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listin
 
 
 def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
-    """A line for each of these pairs: intention-to-treat, and its confidence sequence where there is one."""
+    """Row for each of these pairs: intention-to-treat, and its confidence sequence if there is one."""
     sequences = {one.pair: one for one in analysis.sequences if one.view is View.INTENTION_TO_TREAT}
     compared: dict[tuple[str, str], Comparison] = {}
     for one in analysis.effects.comparisons:
@@ -286,7 +286,7 @@ def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing
     for pair in shown:
         one = compared[pair]
         is_known = one.difference.value is not None or one.difference.sets
-        difference = quantity(one.difference, sign=True) if is_known else UNKNOWN  # its reason goes to the notes
+        difference = quantity(one.difference, sign=True) if is_known else UNKNOWN  # the reason is among the notes
         row = [f"{pair[0]} against {pair[1]}", difference, p_value(one.p_value)]
         row += [p_value(one.adjusted.get(name)) for name in corrections]
         rows.append(row + ([set_text(sequences[pair].final) if pair in sequences else UNKNOWN] if sequences else []))
@@ -297,7 +297,7 @@ def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing
 
 
 def sequences_table(analysis: Findings) -> Listing:
-    """Where each confidence sequence ended."""
+    """Final set of each confidence sequence."""
     rows = [
         [
             f"{one.treatment} against {one.control}",
@@ -315,7 +315,7 @@ def sequences_table(analysis: Findings) -> Listing:
 
 
 def subgroups_table(analysis: Findings) -> Listing:
-    """The intention-to-treat difference in each stratum, against control."""
+    """Intention-to-treat difference from control in each stratum."""
     several = len(analysis.arms) > 2
     rows: list[list[str]] = []
     for name, group in analysis.subgroups.items():

@@ -1,4 +1,4 @@
-"""An analysis as JSON, with everything in it: the same data give the same bytes."""
+"""JSON of a whole analysis. The same data always give the same bytes."""
 
 import json
 import math
@@ -13,11 +13,11 @@ from adhere.analysis.findings import Findings
 from adhere.analysis.formatting import outcome_words
 
 SCHEMA: Final = "adhere-analysis"
-SCHEMA_VERSION: Final = 2  # raised when a field goes or changes its meaning; new ones may come without
+SCHEMA_VERSION: Final = 2  # raised when a field is removed or changes its meaning, not when one is added
 
 
 def to_json(analysis: Findings) -> dict[str, Any]:
-    """The analysis as values that JSON has: what is infinite is the text "inf" or "-inf", what is unknown is null."""
+    """Return the analysis as JSON values; infinite numbers become "inf" or "-inf", unknown ones null."""
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -27,12 +27,12 @@ def to_json(analysis: Findings) -> dict[str, Any]:
 
 
 def json_text(analysis: Findings) -> str:
-    """The same as text, with a line break at its end."""
+    """Return the analysis as JSON text, with a final line break."""
     return json.dumps(to_json(analysis), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def plain(value: Any) -> Any:
-    """A value of an analysis by JSON's means: the fields of a dataclass by name, of an enum its value.
+    """Convert a value of an analysis to JSON values: a dataclass to a dict, an enum to its value.
 
     >>> plain((math.inf, np.float64(0.5), {"n": np.arange(2)}))
     ['inf', 0.5, {'n': [0, 1]}]

@@ -1,1 +1,1 @@
-"""Tables read into records: which column is what, the order of decision, arms, probabilities."""
+"""Tables read into records: roles of columns, order of decision, arms and probabilities."""

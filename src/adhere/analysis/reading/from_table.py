@@ -60,24 +60,25 @@ def read_records(
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
 ) -> Records:
-    """The records of a table: a path (.csv, .csv.gz, .tsv, .parquet) or a frame of polars, pandas or Arrow.
+    """Read records from a file (.csv, .csv.gz, .tsv, .parquet) or a frame of polars, pandas or Arrow.
 
     Parameters
     ----------
     given
-        The path or the frame.
+        Path of the file, or the frame.
     chosen, actual, reward, count, stratum, time, subject
-        Which column is meant, where it has none of the usual names.
+        Names of columns that have none of the usual names.
     propensity
-        The column of the probability of the arm chosen, or how the columns of each arm's probability begin.
+        Name of the column with the probability of the arm chosen, or the common prefix of the columns with each arm's
+        probability.
     arms
-        All arms, in the order to show them in; without it the order of a categorical column, of the columns of
-        probabilities, or of the names.
+        All arms, in the order in which to show them. The default is the order of a categorical column, of the columns
+        of probabilities, or of the names.
     control
-        The arm that the others are compared with; without it one called control, placebo, none, usual care, standard
-        of care, sham or no treatment, or else the first.
+        Arm with which the others are compared. The default is an arm called control, placebo, none, usual care,
+        standard of care, sham or no treatment; otherwise the first arm.
 
-    Raises an `InputError` that names the file, the line, the column and what was expected there.
+    An `InputError` names the file, the line, the column and the expected value.
 
     >>> import polars
     >>> rows = {"chosen": ["walk", "tea"], "actual": ["walk", None], "reward": [1, 0]}
@@ -97,7 +98,7 @@ def read_records(
     exported = exported_columns(table.titles, found, _EXPORTED)
     if "RECPOS" in exported and time is None:
         found.pop("time", None)
-    # Columns of every arm's probability say more than that of the arm chosen, unless the latter was asked for.
+    # Columns of every arm's probability are preferred to one of the arm chosen, unless the latter was requested.
     is_one = propensity is not None and "propensity" in found
     probable = [] if is_one else may_hold_probabilities(table.titles, propensity)
     if not is_one and any(title.startswith("PROB_") for title in probable):
@@ -178,7 +179,7 @@ def read_records(
 
 
 def _taken(cells: dict[str, Cells], arms: TableArms) -> Ints:
-    """Arm taken in each row, as the number of an arm, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN."""
+    """Return the arm taken in each row: the index of an arm, TOOK_NOTHING, TOOK_OTHER or NOT_KNOWN."""
     known = {name: number for number, name in enumerate(arms.names)}
     numbers = [known.get(name, IN_WORDS.get(name.lower(), TOOK_OTHER)) for name in arms.taken_names]
     taken = np.array([*numbers, NOT_KNOWN], dtype=np.int64)[arms.taken]
@@ -200,7 +201,7 @@ def _strata(cells: dict[str, Cells], order: Ints) -> tuple[tuple[str, ...], Ints
             raise InputError(where, name, "a name in printable text")
     numbers = numbers[order]
     if np.any(numbers < 0):
-        names = [*names, "(missing)"]  # where the number is -1
+        names = [*names, "(missing)"]  # for index -1
     if len(names) > _MAX_STRATA:
         title, source = cells["stratum"].title, cells["stratum"].table.source
         expected = f"at most {_MAX_STRATA:,} strata"
@@ -211,7 +212,7 @@ def _strata(cells: dict[str, Cells], order: Ints) -> tuple[tuple[str, ...], Ints
 
 
 def _with_places(records: Records, cells: dict[str, Cells], order: Ints) -> Records:
-    """Where in the log the policy stood, and from where each part of a report counts, as an export says it."""
+    """Add the log positions of an export: what the policy had seen, and from where each part of a report counts."""
     if not set(_PLACES) <= set(cells):
         return records
 

@@ -1,4 +1,4 @@
-"""Arms of a table, in order, and the probabilities with which they were assigned."""
+"""Arms of a table in order, and the probabilities with which they were assigned."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ from adhere.records.column_roles import probability_columns
 from adhere.records.table import Table
 
 IN_WORDS: Final = {"took nothing": TOOK_NOTHING, "took something else": TOOK_OTHER, "not treated": TOOK_NOTHING}
-_NO_ARM: Final = ("screen failure", "not assigned", "unplanned", "unplanned treatment")  # what CDISC's DM writes
+_NO_ARM: Final = ("screen failure", "not assigned", "unplanned", "unplanned treatment")  # words in CDISC's DM domain
 _MAX_ARMS: Final = 100
 
 
 @dataclass(frozen=True)
 class TableArms:
-    """The arms, the number of the arm chosen in each row (-1: missing), and what was taken by number and name.
+    """Arms of a table, the index of the arm chosen in each row (-1: missing), and the treatments taken.
 
-    `probabilities` has the title of the column of each arm's probability, if there are such; `without_arm` the rows
-    with each word that says that no arm was assigned.
+    `taken` has an index into `taken_names` for each row. `probabilities` maps each arm to the title of the column
+    with its probability, if there is one. `without_arm` maps each word for "no arm assigned" to its rows.
     """
 
     order: ArmOrder
@@ -46,7 +46,7 @@ class TableArms:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The arms, in order."""
+        """Names of the arms in order."""
         return self.order.names
 
 
@@ -58,7 +58,7 @@ def table_arms(
     arms: Sequence[object] | None = None,
     control: str | float | None = None,
 ) -> TableArms:
-    """The arms by the rule of `adhere.records.arms`; `titles` are those of columns that may hold probabilities."""
+    """Read the arms by the rule of `adhere.records.arms`; `titles` are columns that may have probabilities."""
     named = {title.removeprefix("PROB_") for title in table.titles if title.startswith("PROB_")}
     labels = read_labels(cells["chosen"], named, [] if arms is None else arm_names(arms))
     chosen, words = labels.numbers, labels.names
@@ -72,7 +72,7 @@ def table_arms(
     if prefix is not None and titles and not probabilities:
         expected = f"how the columns of the arms' probabilities begin: {listed(prefix + name for name in assigned)}"
         raise InputError(f"{table.source}, propensity", prefix, f"{expected} (found: {listed(titles)})")
-    says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm, hence of the other
+    says_both = len(probabilities) == 1 and len(assigned) == 2  # the probability of one arm gives that of the other
     titled = [] if says_both else list(probabilities)
     categories = [] if titled else cells["chosen"].categories
     found = ordered_arms(titled or assigned, arms=arms, control=control, categories=categories, probabilities=titled)
@@ -95,7 +95,7 @@ def table_arms(
 
 
 def warnings_of(arms: TableArms, patients: Ints) -> list[str]:
-    """Warn of arms that were taken but never assigned, and of labels that were merged into one arm."""
+    """Return warnings on arms that were taken but never assigned, and on labels that were merged into one arm."""
     said = []
     for number, name in enumerate(arms.taken_names):
         n = int(patients[arms.taken == number].sum())
@@ -121,9 +121,9 @@ def table_probabilities(
     kept: Bools,
     warnings: list[str],
 ) -> Floats | None:
-    """The probability of every arm in every row, NaN where it is not known; None if no row has one.
+    """Return the probability of every arm in every row, NaN if unknown; None if no row has one.
 
-    `found` are the titles of columns by what they hold: "propensity", or "probability of …" for each arm.
+    `found` maps contents to titles of columns: "propensity", or "probability of …" for each arm.
     """
     columns = {what: title for what, title in found.items() if what.startswith(("propensity", "probability of "))}
     if not columns:
@@ -148,7 +148,7 @@ def table_probabilities(
         if len(cells) == 1:
             drawn = arms.names.index(next(iter(arms.probabilities)))
             values = np.where(np.arange(2) == drawn, values, 1.0 - values)
-            cells *= 2  # the same column says both
+            cells *= 2  # the same column gives both
         _check_sums(table, cells, values, known)
         for number, (arm, one) in enumerate(zip(arms.names, cells, strict=True)):
             expected = _ABOVE_0 if arm in arms.probabilities else _BELOW_1

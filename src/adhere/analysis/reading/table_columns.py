@@ -1,4 +1,4 @@
-"""Columns of a table that need care: the order of decision and repeated subjects; and warnings about them."""
+"""Order of decision and repeated subjects in a table, with warnings."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from adhere.records.table import Table
 
 
 def missing_places(lacking: Sequence[str]) -> str:
-    """Some of the columns that say what was known when are not there."""
+    """Return the warning for missing columns of log positions."""
     known = "every outcome is taken as known before the next decision"
     if len(lacking) == 1:
         return f"column {lacking[0]} is missing: without it {known}"
@@ -24,7 +24,7 @@ def missing_places(lacking: Sequence[str]) -> str:
 
 
 def unused_probabilities(titles: Sequence[str], arms: Sequence[str]) -> str:
-    """Columns are called as if they held probabilities, but of none of the arms."""
+    """Return the warning for columns named like probabilities, but not of any arm."""
     some = f"columns {listed(titles)} end" if len(titles) > 1 else f"column {titles[0]} ends"
     return f"{some} with the name of no arm ({listed(arms)}): not read as probabilities"
 
@@ -35,9 +35,9 @@ _A_TIME: Final = "a number or a time, e.g. 2026-03-01T09:30:00Z: rows are put in
 
 
 class DecisionOrder(NamedTuple):
-    """The rows that are kept, in order, and where that comes from: by which column, and in words.
+    """Used rows in order, the column that decides the order, and a description of it.
 
-    `batch` numbers the times, where some rows have the same.
+    `batch` numbers the times if some rows have the same time.
     """
 
     rows: Ints
@@ -49,9 +49,10 @@ class DecisionOrder(NamedTuple):
 def decision_order(
     cells: Mapping[str, Cells], kept: Bools, matters: bool, warnings: list[str], *, by_time: bool = False
 ) -> DecisionOrder:
-    """The rows in the order of decision; a time that cannot be read is an error where the order matters.
+    """Return the rows in the order of decision. An unreadable time is an error if the order matters.
 
-    With `by_time` the time was asked for, and goes before numbers of records and recommendations.
+    With `by_time`, the user named the column of the time, and it takes precedence over numbers of records and
+    recommendations.
     """
     rows = np.flatnonzero(kept)
     names = ("time", *_NUMBERS) if by_time else (*_NUMBERS, "time")
@@ -82,14 +83,14 @@ def decision_order(
 
 
 def _is_text(name: str, cells: Cells) -> bool:
-    """Whether recommendations have names, such as UUIDs, which are in no order."""
+    """Return whether recommendation IDs are text without an order, such as UUIDs."""
     column = cells.column
     is_named = name == "RECOMMENDATION_ID" and column.dtype == pl.String
     return is_named and not column.cast(pl.Float64, strict=False).count()
 
 
 def sorted_ties(records: Records) -> Records:
-    """The entries of each batch by their values, so that the order of the rows does not matter, nor to the digest."""
+    """Sort the entries of each batch by their values, so that results and digest do not depend on row order."""
     if records.batch is None or records.probabilities is None:
         return records
     flags = (records.estimated, records.lost, records.imputed_actual, records.imputed_reward)
@@ -98,7 +99,7 @@ def sorted_ties(records: Records) -> Records:
 
 
 def _times(column: pl.Series) -> Floats:
-    """Times as numbers, NaN where there is none."""
+    """Return times as numbers, NaN if missing."""
     if column.dtype.is_temporal():
         return column.to_physical().cast(pl.Float64).to_numpy()
     if column.dtype.is_numeric():
@@ -106,7 +107,7 @@ def _times(column: pl.Series) -> Floats:
     if column.dtype != pl.String:
         return np.full(len(column), np.nan)
     numbers = column.cast(pl.Float64, strict=False)
-    if numbers.count():  # what is no number among numbers is a mistake
+    if numbers.count():  # text among numbers is a mistake
         return numbers.to_numpy()
     return np.array([_seconds(text) for text in column.to_list()], dtype=np.float64)
 
@@ -123,10 +124,10 @@ _ORDERED = ("RECOMMENDATION_ID", "RECPOS", "time")
 
 
 def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnings: list[str]) -> None:
-    """Refuse a row that is there twice, and warn of subjects with several.
+    """Refuse duplicate rows, and warn of subjects with several rows.
 
-    A recommendation can be there once only. A subject may come again, but where nothing tells rows apart (no
-    recommendation and no time) two equal rows of a subject are taken as a slip.
+    A recommendation can occur only once. A subject may occur several times. But if rows have neither a recommendation
+    nor a time, two equal rows of a subject are treated as an entry error.
     """
     rows = np.flatnonzero(kept)
     ids = cells.get("RECOMMENDATION_ID")
@@ -164,7 +165,7 @@ def check_subjects(table: Table, cells: Mapping[str, Cells], kept: Bools, warnin
 
 
 def _first_twice(frame: pl.DataFrame) -> tuple[int, int] | None:
-    """The first two rows that are equal, whatever their column `row` says; None if there are none."""
+    """Return the first two rows that are equal apart from their column `row`, or None."""
     frame = frame if "row" in frame.columns else frame.with_row_index("row")
     values = [name for name in frame.columns if name != "row"]
     copies = frame.filter(frame.select(values).is_duplicated())

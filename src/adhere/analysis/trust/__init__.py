@@ -1,1 +1,1 @@
-"""Judgement, in words, of which view can be trusted here, and why."""
+"""Judgement of which views can be trusted for these records, and why, in words."""

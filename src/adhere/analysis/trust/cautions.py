@@ -1,4 +1,4 @@
-"""Warnings for the top of every output, to read before any number of an analysis."""
+"""Warnings at the top of every output, before any number."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,13 @@ from adhere.analysis.records import REHEARSAL
 from adhere.analysis.sentences import say
 from adhere.analysis.trust.withheld import MONOTONICITY
 
-_FEW = 20  # known outcomes of an arm, below which normal approximations are poor
-_DIFFERENTIAL = 0.05  # by how much the shares of missing outcomes may differ between arms
+_FEW = 20  # known outcomes of an arm; below this number, normal approximations are poor
+_DIFFERENTIAL = 0.05  # tolerated difference between arms in the share of missing outcomes
 _SOME_MISSING, _MANY_MISSING = 0.05, 0.20  # shares of outcomes, by Schulz & Grimes (2002)
 
 
 def warnings(analysis: Findings) -> tuple[str, ...]:
-    """Warnings that the records came with, and those that the results call for."""
+    """Return the warnings of the records, and those about the results."""
     first = [REHEARSAL] if analysis.rehearsal else []
     return tuple(unique([*first, *map(sentence, analysis.warnings), *_warnings(analysis)]))
 
@@ -54,7 +54,7 @@ def _allocation(analysis: Findings) -> Iterator[str]:
 
 
 def _estimated(analysis: Findings) -> Iterator[str]:
-    """Exact methods refuse patients whose probabilities were estimated, or are not known."""
+    """Warn that exact methods leave out patients with estimated or unknown probabilities."""
     assigned = {arm.arm: arm.assigned for arm in analysis.flow.arms}
     for sequence in analysis.sequences:
         n = assigned[sequence.treatment] + assigned[sequence.control]
@@ -69,7 +69,7 @@ def _missing(analysis: Findings) -> Iterator[str]:
     if share > _SOME_MISSING:
         much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
         views = _that_assume(analysis, "take", "takes")
-        if analysis.sequences and (analysis.adaptive or not views):  # the sets to read
+        if analysis.sequences and (analysis.adaptive or not views):  # then these are the sets to read
             how = ["any-time valid sets take them at their worst case"]
         else:
             how = [say("loss_at_random", views=views)] * bool(views)
@@ -86,7 +86,7 @@ def _missing(analysis: Findings) -> Iterator[str]:
 
 
 def _that_assume(analysis: Findings, plural: str, singular: str) -> str:
-    """The views shown that take outcomes as missing at random, with a verb; empty if there are none."""
+    """Return the views that assume outcomes missing at random, with a verb; empty if there are none."""
     found = [one.view for one in analysis.effects.comparisons if one.at_random and one.difference.value is not None]
     if View.INTENTION_TO_TREAT not in found:
         return ""
@@ -95,10 +95,10 @@ def _that_assume(analysis: Findings, plural: str, singular: str) -> str:
 
 
 def _differential(analysis: Findings) -> Iterator[str]:
-    """Loss that differs between arms can bias the comparison that randomisation made fair."""
+    """Warn of loss that differs between arms, because it can bias the randomised comparison."""
     shares = [(one.outcome_missing / one.assigned, one.arm) for one in analysis.flow.arms if one.assigned]
     within = ""
-    if analysis.mixes_strata:  # arms were assigned to different strata, in which different shares may be lost
+    if analysis.mixes_strata:  # the mix of strata differs between arms, and loss may differ between strata
         shares = [(share, arm) for arm, share in analysis.missing.shares_within_strata.items()]
         within = " (strata weighted by their patients)"
     (low, fewest), (high, most) = min(shares, default=(0.0, "")), max(shares, default=(0.0, ""))

@@ -1,4 +1,4 @@
-"""Each view in words: its estimand, the strategy by ICH E9(R1), what it assumes and says here."""
+"""Description of each view in words: estimand, strategy by ICH E9(R1), assumptions and result."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ _EVERYBODY = "everybody (bounds)"
 
 
 def any_time_in_words(analysis: Findings, view: View) -> dict[str, str]:
-    """The confidence sequence of each treatment against control by a view, where the allocation adapted."""
+    """Return the confidence sequence of each treatment against control by a view, if the allocation adapted."""
     found = analysis.sequences if analysis.adaptive else ()
     return {
         one.treatment: f"{estimate(one.estimate, one.final, sign=True)}, any-time valid"
@@ -22,7 +22,7 @@ def any_time_in_words(analysis: Findings, view: View) -> dict[str, str]:
 
 
 def effects_in_words(analysis: Findings, view: View) -> dict[str, str]:
-    """The effect of each treatment against control by a view, with the set that holds for the allocation."""
+    """Return the effect of each treatment against control by a view, with the set valid for the allocation."""
     said: dict[str, str] = {}
     for one in analysis.effects.comparisons:
         if one.view is view and one.control == analysis.control:
@@ -31,7 +31,7 @@ def effects_in_words(analysis: Findings, view: View) -> dict[str, str]:
 
 
 def estimands(analysis: Findings) -> tuple[Estimand, ...]:
-    """The views in words; where the allocation adapted, they say the sets that hold for it."""
+    """Describe the views in words; if the allocation adapted, results have the sets that are valid for it."""
     said = {view.value: effects_in_words(analysis, view) for view in View} | {_EVERYBODY: {}}
     for bound in analysis.bounds.bounds:
         if bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none":
@@ -39,7 +39,7 @@ def estimands(analysis: Findings) -> tuple[Estimand, ...]:
             said[_EVERYBODY].setdefault(bound.treatment, f"{text}, limits {bound.limits}" if bound.limits else text)
     words = texts("trust/estimands.toml")
     found = {view: Estimand(view, **words[view], says=_listed(said[view])) for view in words}
-    if not (analysis.adaptive and analysis.sequences):  # which take missing outcomes at their worst case
+    if not (analysis.adaptive and analysis.sequences):  # sequences take missing outcomes at their worst case
         at_random = "outcomes are missing at random given the arm assigned, what was taken and the stratum"
         taken_at_random = "what was taken is missing at random given the arm assigned and the stratum"
         assumed: list[tuple[View, str]] = []

@@ -1,4 +1,4 @@
-"""Can what was taken be trusted: given the arm taken, does the outcome depend on the arm chosen?"""
+"""Mediation test: given the arm taken, does the outcome depend on the arm assigned?"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,20 @@ from adhere.intervals import RewardSums
 
 @dataclass(frozen=True)
 class ArmMediation:
-    """Test of one arm taken: does the outcome depend on what was assigned?
+    """Test for one arm taken: does the outcome depend on the arm assigned?
 
-    `n` and `means` are by the arm chosen. `log_bayes_factor` is that of confounded (a mean for each arm chosen) over
-    mediated (one mean): above 0 it favours that the outcome depends on the arm assigned. `bayes_factor` says the
-    factor and what it favours in words. `log_e` is the logarithm of an any-time valid e-value against mediated:
-    refuted at e ≥ 1/(1 - level). `p_value` is that of a fixed sample (Pearson's χ², or the F test where outcomes are
-    not 0 or 1; None where allocation was adaptive), and the outcome `differs` where it is at most 1 - level: that
-    holds for one look at the data. `largest_difference` is the largest between the means of two arms chosen, in
-    absolute value; it is `within_margin` if its whole confidence set is. All are None where nobody took the arm under
-    two arms chosen.
+    - `n` and `means` are by the arm assigned.
+    - `log_bayes_factor` is for "confounded" (a mean for each arm assigned) against "mediated" (one mean). Above 0 it
+      favours that the outcome depends on the arm assigned. `bayes_factor` is the factor and what it favours, in
+      words.
+    - `log_e` is the logarithm of an any-time valid e-value against "mediated", which is `refuted` at e ≥ 1/(1 -
+    level).
+    - `p_value` is for a fixed sample: Pearson's χ², or the F test if outcomes are not 0 or 1. It is None if the
+      allocation was adaptive. The outcome `differs` if it is at most 1 - level; this is valid for one look.
+    - `largest_difference` is the largest absolute difference between the means of two arms assigned. It is
+      `within_margin` if its whole confidence set is.
+
+    All results are None unless the arm was taken by patients of at least two arms assigned.
     """
 
     arm: str
@@ -46,10 +50,11 @@ class ArmMediation:
 
 @dataclass(frozen=True)
 class Mediation:
-    """The same for each arm taken, and for all of them: products of Bayes factors and e-values, the sum of χ².
+    """Mediation tests of each arm taken and of all arms together.
 
-    `refuted` and `equivalent` are None where no arm can be tested. `equivalent` is True only if every arm that
-    anybody took can be tested and is within the margin; that data do not refute something does not make it true.
+    The joint test multiplies Bayes factors and e-values, and adds up χ². `refuted` and `equivalent` are None if no
+    arm can be tested. `equivalent` is True only if every arm that anybody took can be tested and is within the
+    margin; not being refuted is not enough.
     """
 
     margin: float
@@ -68,7 +73,7 @@ class Mediation:
 def mediation(records: Records, *, adaptive: bool, margin: float = 0.05, level: float = 0.95) -> Mediation:
     """Test each arm taken; `adaptive` makes the limits of the differences any-time valid.
 
-    Patients count if it is known what they took and how they fared.
+    Only patients with a known treatment taken and a known outcome count.
 
     >>> import numpy as np
     >>> columns = ([0, 0, 1, 1], [0, 1, 1, 1], [0.0, 1.0, 0.0, 0.0])
@@ -130,12 +135,12 @@ def _means(cells: Sequence[RewardSums], adaptive: bool, level: float) -> list[Qu
     return [replace(mean, sets=(found,)) if mean.n else mean for mean, found in zip(plain, sets, strict=True)]
 
 
-_FEW = 50  # patients, below which Student's interval is not relied on for skewed outcomes
+_FEW = 50  # with fewer patients, Student's interval is not reliable for skewed outcomes
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence against mediated: a Bayes factor and an e-value, and a p-value where the sample was a fixed one."""
+    """Evidence against "mediated": a Bayes factor, an e-value, and a p-value for a fixed sample."""
 
     log_bayes_factor: float
     log_e: float
@@ -143,25 +148,25 @@ class Evidence:
     binary: bool  # whether all outcomes are 0 or 1; the Bayes factor is exact only then
 
     def refutes(self, level: float) -> bool:
-        """Whether the e-value refutes it, however often one looked."""
+        """Return whether the e-value refutes it, for any number of looks."""
         return self.log_e >= -math.log1p(-level)
 
     def differs(self, level: float) -> bool | None:
-        """Whether the p-value does, at one look at a fixed sample."""
+        """Return whether the p-value refutes it, for one look at a fixed sample."""
         return None if self.p_value is None else self.p_value <= 1.0 - level
 
     def numbers(self, level: float) -> tuple[float, float, bool, float | None, bool | None]:
-        """Log Bayes factor, log e-value, whether that refutes it, p-value, and whether that does."""
+        """Return log Bayes factor, log e-value and whether it refutes, p-value and whether it refutes."""
         return self.log_bayes_factor, self.log_e, self.refutes(level), self.p_value, self.differs(level)
 
     @property
     def bayes_factor(self) -> str:
-        """The Bayes factor with the hypothesis that it favours."""
+        """Bayes factor with the hypothesis that it favours, in words."""
         return bayes_factor(self.log_bayes_factor)
 
 
 def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evidence:
-    """Evidence of groups of cells together; each group took one arm."""
+    """Combine the evidence of groups of cells; each group took one arm."""
     from scipy.special import chdtrc
 
     freedom = sum(len(cells) - 1 for cells in groups)
@@ -175,7 +180,7 @@ def evidence_of(groups: Sequence[Sequence[RewardSums]], adaptive: bool) -> Evide
 
 
 def log_bayes_factor(cells: Sequence[RewardSums]) -> float:
-    """Log Bayes factor of confounded (a mean for each cell) over mediated (one mean); each mean has a uniform prior.
+    """Return the log Bayes factor of "confounded" (a mean per cell) over "mediated" (one mean), uniform priors.
 
     >>> cells = [RewardSums(1, 1.0, 1.0), RewardSums(1, 0.0, 0.0)]
     >>> round(math.exp(log_bayes_factor(cells)), 6)  # ½ · ½ over 1/6
@@ -185,7 +190,7 @@ def log_bayes_factor(cells: Sequence[RewardSums]) -> float:
 
 
 def log_e_value(cells: Sequence[RewardSums]) -> float:
-    """The mixture likelihood of confounded over the largest likelihood of mediated: any-time valid against mediated.
+    """Return the log of an any-time valid e-value: mixture likelihood of "confounded" over the maximum of "mediated".
 
     >>> cells = [RewardSums(1, 1.0, 1.0), RewardSums(1, 0.0, 0.0)]
     >>> round(math.exp(log_e_value(cells)), 6)  # ½ · ½ over ½ · ½
@@ -195,9 +200,9 @@ def log_e_value(cells: Sequence[RewardSums]) -> float:
 
 
 def chi_square(cells: Sequence[RewardSums]) -> float:
-    """Pearson's statistic against one mean for all cells; where outcomes are not all 0 or 1, that of the F test.
+    """Return Pearson's statistic against one mean for all cells, or an F test's as χ² if not all are 0 or 1.
 
-    The F test's is the value of χ² that has the same p-value, so that those of several arms can be added.
+    For the F test, the result is the value of χ² with the same p-value, so that values of several arms can be added.
 
     >>> round(chi_square([RewardSums(10, 2.0, 2.0), RewardSums(10, 8.0, 8.0)]), 6)
     7.2
@@ -211,7 +216,7 @@ def chi_square(cells: Sequence[RewardSums]) -> float:
     if not pooled.binary and within > 0.0:
         rest = pooled.n - len(cells)
         return float(chdtri(freedom, fdtrc(freedom, rest, between / freedom / (within / rest))))
-    variance = mean * (1.0 - mean)  # of outcomes 0 and 1, and at most that of others with this mean
+    variance = mean * (1.0 - mean)  # for outcomes 0 and 1; an upper bound for others with this mean
     return between / variance if variance > 0.0 else 0.0
 
 
@@ -226,12 +231,12 @@ def _log_maximum(pooled: RewardSums) -> float:
 
 
 def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool) -> ConfidenceSet:
-    """Between which values the largest difference of two cells' means lies, in absolute value.
+    """Return a confidence set for the largest absolute difference between the means of two cells.
 
-    It is covered wherever the differences of all pairs are at once: by Newcombe's interval with an equal share of the
-    error for each pair (Bonferroni), or by any-time limits of each mean with an equal share for each of them. Where
-    outcomes are not 0 or 1, Newcombe's way of combining two intervals is used with Student's; of few patients with
-    Wilson's, which is then too wide rather than too narrow, as Student's can be for skewed outcomes.
+    The set covers if the intervals of all pairs cover at once. These are Newcombe's intervals with an equal share of
+    the error for each pair (Bonferroni), or differences of any-time limits with an equal share for each mean. If
+    outcomes are not 0 or 1, Newcombe's method combines Student's intervals. With few patients it combines Wilson's,
+    which are too wide then; Student's could be too narrow for skewed outcomes.
     """
     if any_time:
         low, high = any_time_limits(cells, level, len(cells))
@@ -251,12 +256,12 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
 
 
 def _cautious(cell: RewardSums) -> RewardSums:
-    """Outcomes of few patients as if they varied as much as zeros and ones of the same mean."""
+    """Give the outcomes of few patients the variance of zeros and ones with the same mean."""
     return cell if cell.n >= _FEW else RewardSums(cell.n, cell.total, cell.total, binary=True)
 
 
 def _combined(one: Quantity, other: Quantity) -> tuple[float, float]:
-    """Newcombe's interval for the difference of two means, from the interval of each."""
+    """Return Newcombe's interval for the difference of two means, given the interval of each."""
     (own,), (others,) = one.sets, other.sets
     mean, other_mean = one.value or 0.0, other.value or 0.0
     below = math.hypot(mean - own.low, others.high - other_mean)
@@ -265,7 +270,7 @@ def _combined(one: Quantity, other: Quantity) -> tuple[float, float]:
 
 
 def any_time_limits(cells: Sequence[RewardSums], level: float, n_cells: int) -> tuple[list[float], list[float]]:
-    """Between which values the mean of each cell lies, of `n_cells` at once, whenever one stops."""
+    """Return limits on the mean of each cell, simultaneous for `n_cells` cells, valid whenever the trial stops."""
     from adhere.analysis.bounding.observed_cells import cell_limits
 
     n = np.array([float(cell.n) for cell in cells])
@@ -278,9 +283,9 @@ _STRENGTHS = ((150.0, "very strong"), (20.0, "strong"), (3.0, "positive"))  # Ka
 
 
 def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool = True) -> str:
-    """Name the hypothesis that the Bayes factor favours, and the strength of the evidence.
+    """Return a sentence with the hypothesis that the Bayes factor favours and the strength of the evidence.
 
-    Evidence for no dependence has a strength only if the means were found `alike`.
+    For evidence of no dependence, the strength is given only if the means were found `alike`.
 
     >>> bayes_factor_sentence(math.log(0.01), alike=True)
     'The Bayes factor is 100 in favour of no dependence on the arm assigned (strong evidence).'
@@ -296,7 +301,7 @@ def bayes_factor_sentence(log_factor: float, alike: bool = False, binary: bool =
 
 
 def bayes_factor(log_factor: float) -> str:
-    """A Bayes factor with the hypothesis that it favours.
+    """Format a Bayes factor with the hypothesis that it favours.
 
     >>> bayes_factor(math.log(3.2))
     '3.2 in favour of dependence on the arm assigned'
@@ -308,7 +313,7 @@ def bayes_factor(log_factor: float) -> str:
 def arm_sentence(
     arm: str, means: Mapping[str, Quantity], evidence: Evidence, most: float, margin: float, level: float
 ) -> str:
-    """Finding on those who took one arm; `most` is the largest difference that the data allow."""
+    """Return the finding on patients who took one arm; `most` is the largest difference that the data allow."""
     if evidence.refutes(level) or evidence.differs(level):
         known = sorted((mean.value, chosen) for chosen, mean in means.items() if mean.value is not None)
         (low, lowest), *_, (high, highest) = known
@@ -323,7 +328,7 @@ def arm_sentence(
 def overall_sentence(
     evidence: Evidence, equivalent: bool, refuted_arms: Sequence[str], margin: float, level: float
 ) -> str:
-    """Finding on all arms together."""
+    """Return the finding on all arms together."""
     values = _values(evidence)
     refuted, differs = evidence.refutes(level), evidence.differs(level)
     if equivalent:
@@ -347,7 +352,7 @@ def _values(evidence: Evidence) -> str:
 
 
 def and_list(names: Sequence[str]) -> str:
-    """Names as in a sentence.
+    """Join names with commas and "and".
 
     >>> and_list(["a"]), and_list(["a", "b", "c"])
     ('a', 'a, b and c')

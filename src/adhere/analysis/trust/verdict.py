@@ -1,4 +1,4 @@
-"""Verdict on which view can be trusted here, and why: the paragraph that a trialist needs."""
+"""Verdict on which view can be trusted for these records, and why."""
 
 from collections.abc import Iterator
 
@@ -18,12 +18,12 @@ from adhere.analysis.trust.verdict_sentences import (
 )
 from adhere.analysis.trust.withheld import MONOTONICITY, WITHHELD
 
-_NAMED = 3  # treatments whose effects are written out
-_SAME = 1e-9  # effects that differ by less are the same but for rounding
+_NAMED = 3  # number of treatments with effects written out
+_SAME = 1e-9  # effects closer than this are equal up to rounding
 
 
 def verdict(analysis: Findings) -> tuple[str, ...]:
-    """Sentences on each view: what it answers, whether it can be read here, and what would make it mislead."""
+    """Return sentences on each view: what it answers, whether to read it here, and what could mislead."""
     return tuple(unique(list(_verdict(analysis))))
 
 
@@ -56,7 +56,7 @@ def _verdict(analysis: Findings) -> Iterator[str]:
 
 
 def _what_is_left(analysis: Findings) -> str:
-    """Name the views that are valid although the allocation depends on the stratum."""
+    """Return a sentence with the views that are valid although the allocation depends on the stratum."""
     kept = kept_views(adaptive=analysis.adaptive, weighted=bool(analysis.sequences))
     if not kept:
         return "No view of all patients can be read: the allocation adapts and depends on the stratum."
@@ -65,7 +65,7 @@ def _what_is_left(analysis: Findings) -> str:
 
 
 def _agree(analysis: Findings) -> bool:
-    """Whether all views of each pair of arms are shown, comparable, and the same."""
+    """Return whether all views of each pair of arms are available, comparable and equal."""
     values: dict[tuple[str, str], list[float | None]] = {}
     for one in analysis.effects.comparisons:
         values.setdefault(one.pair, []).append(one.difference.value)
@@ -126,7 +126,7 @@ def _compliers(analysis: Findings) -> Iterator[str]:
     if readable:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
         is_missing = any((*analysis.missing.outcomes.values(), *analysis.missing.taken.values()))
-        is_worst = analysis.adaptive and bool(analysis.sequences)  # which take what is missing at its worst
+        is_worst = analysis.adaptive and bool(analysis.sequences)  # which use the worst case of missing reports
         like = ", and reports are missing at random" if is_missing and not is_worst else ""
         yield say("compliers_can_be_read", who=who, like=like, said=said)
         n_neither = analysis.flow.total.took_nothing + analysis.flow.total.took_other
@@ -135,13 +135,13 @@ def _compliers(analysis: Findings) -> Iterator[str]:
 
 
 def _has_useless_sequence(analysis: Findings, one: Comparison) -> bool:
-    """Whether the effect itself is withheld, and its confidence sequence refutes no effect."""
+    """Return whether the effect is withheld while its confidence sequence contains every effect."""
     sequence = _sequence(analysis, one)
     return one.difference.reason in WITHHELD and sequence is not None and sequence.final.says_nothing
 
 
 def _why_useless(analysis: Findings, one: Comparison) -> str:
-    """Why the set of an effect on compliers says nothing; an unbounded set is due to a share of compliers near 0."""
+    """Return why the set of an effect on compliers is uninformative; near-zero compliance makes it unbounded."""
     found = _set(analysis, one)
     if found is not None and not found.is_bounded:
         return "assignment changed what too few people took, and the confidence set is unbounded"
@@ -152,7 +152,7 @@ def _why_useless(analysis: Findings, one: Comparison) -> str:
 
 
 def _reasons(found: list[Comparison]) -> str:
-    """Why there is no effect, of up to three treatments; what they have in common is said once."""
+    """Return why there is no effect, for up to three treatments; common parts are said once."""
     why: dict[str, list[str]] = {}
     for one in found:
         first, _, common = one.difference.reason.partition(": ")
@@ -161,14 +161,14 @@ def _reasons(found: list[Comparison]) -> str:
 
 
 def _value(analysis: Findings, one: Comparison) -> float | None:
-    """The effect; where it is withheld, that of its confidence sequence."""
+    """Return the effect, or the estimate of its confidence sequence if the effect is withheld."""
     sequence = _sequence(analysis, one)
     is_withheld = one.difference.reason in WITHHELD
     return sequence.estimate if is_withheld and sequence is not None else one.difference.value
 
 
 def _set(analysis: Findings, one: Comparison) -> ConfidenceSet | None:
-    """The set that holds for the allocation: of an adaptive one, the confidence sequence's."""
+    """Return the set that is valid for the allocation: that of the confidence sequence if it was adaptive."""
     sequence = _sequence(analysis, one)
     if sequence is not None:
         return sequence.final
@@ -176,7 +176,7 @@ def _set(analysis: Findings, one: Comparison) -> ConfidenceSet | None:
 
 
 def _sequence(analysis: Findings, one: Comparison) -> ConfidenceSequence | None:
-    """The confidence sequence of a comparison, where the allocation was adaptive."""
+    """Return the confidence sequence of a comparison if the allocation was adaptive, otherwise None."""
     sequences = analysis.sequences if analysis.adaptive else ()
     return next((sequence for sequence in sequences if sequence.is_like(one)), None)
 
@@ -197,11 +197,11 @@ def _everybody(analysis: Findings) -> Iterator[str]:
 
 
 def _effects(analysis: Findings, view: View, treatments: list[str] | None = None) -> str:
-    """The effects against control by one view, within strata if there are any, with the set that holds."""
+    """Return the effects against control by one view, stratified if there are strata, with the valid set."""
     said = any_time_in_words(analysis, view)
     for name, one in _to_read(analysis, view).items():
         if one.difference.value is not None:
-            which = analysis.view_name(one).removeprefix(view.value)  # whether it is stratified, where it matters
+            which = analysis.view_name(one).removeprefix(view.value)  # ", stratified", if it matters
             said.setdefault(name, quantity(one.difference, sign=True) + which)
     wanted = [name for name in said if not treatments or name in treatments]
     kept = [f"{name} against {analysis.control} {said[name]}" for name in wanted]
@@ -209,7 +209,7 @@ def _effects(analysis: Findings, view: View, treatments: list[str] | None = None
 
 
 def _to_read(analysis: Findings, view: View) -> dict[str, Comparison]:
-    """The comparison of each treatment with control: the stratified one, where there is one that says something."""
+    """Return the comparison of each treatment with control: the stratified one, if it has an estimate."""
     found: dict[str, Comparison] = {}
     for one in analysis.effects.comparisons:
         if one.view is view and one.control == analysis.control and (one.stratified or not analysis.mixes_strata):

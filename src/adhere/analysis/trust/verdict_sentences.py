@@ -1,4 +1,4 @@
-"""Parts of the verdict: missing outcomes, effects that differ by stratum, and what was taken."""
+"""Parts of the verdict: missing outcomes, effects that differ by stratum, and views by treatment taken."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _WHY: Final = "approximate (the notes say why)"
 
 
 def if_fixed(compared: Mapping[str, Comparison], *, declared: bool) -> str:
-    """Return what the intervals of the comparisons promise for a fixed allocation; empty if there is no interval."""
+    """Return what the intervals guarantee for a fixed allocation; empty if there is no interval."""
     found = {name: one.difference.sets[0] for name, one in compared.items() if one.difference.sets}
     rough = [name for name, one in found.items() if one.validity is Validity.APPROXIMATE]
     if not found:
@@ -33,7 +33,7 @@ def if_fixed(compared: Mapping[str, Comparison], *, declared: bool) -> str:
 def on_missing_outcomes(
     analysis: Findings, compared: Mapping[str, Comparison], compliers: Mapping[str, Comparison]
 ) -> Iterator[str]:
-    """Say how the views take missing outcomes, and which rows beside them say what depends on it."""
+    """Explain how the views treat missing outcomes, and which rows show how much depends on it."""
     if not any(analysis.missing.outcomes.values()):
         return
     if analysis.adaptive and analysis.sequences:
@@ -56,8 +56,8 @@ def _beside(analysis: Findings) -> str:
     return f" {and_list(names).capitalize()} beside it say what depends on that." if names else ""
 
 
-_LEVEL = 0.01  # of the test
-_FEW = 5  # strata: of more, some are beyond zero on either side too often by chance alone
+_LEVEL = 0.01  # level of the test
+_FEW = 5  # strata; with more, some exclude zero on both sides too often by chance
 
 
 class _Effect(NamedTuple):
@@ -66,9 +66,9 @@ class _Effect(NamedTuple):
 
 
 def heterogeneity_sentences(analysis: Findings) -> Iterator[str]:
-    """Name each treatment whose effect differs by stratum: by Cochran's Q, or good in one and bad in another.
+    """Name each treatment with effects that differ by stratum, by Cochran's Q or by opposite signs.
 
-    Nothing is said if the allocation adapted and there are no confidence sequences: no stratum has a valid set then.
+    There are no sentences if the allocation adapted without confidence sequences: no stratum has a valid set then.
     """
     if analysis.adaptive and not analysis.sequences:
         return
@@ -94,7 +94,7 @@ def heterogeneity_sentences(analysis: Findings) -> Iterator[str]:
 
 
 def interaction_p_value(by_stratum: Mapping[str, _Effect]) -> float | None:
-    """Cochran's Q test that all strata have one effect; standard errors are those of their intervals."""
+    """Return the p-value of Cochran's Q test of one effect in all strata; standard errors come from the intervals."""
     from scipy.special import chdtrc
 
     weighed = []
@@ -114,11 +114,11 @@ def _is_opposite(by_stratum: Mapping[str, _Effect]) -> bool:
     return any(one.low > 0.0 for one in sets) and any(one.high < 0.0 for one in sets)
 
 
-_WEAK = 0.1  # of the share that takes an arm: a smaller difference between arms assigned can show little
+_WEAK = 0.1  # a smaller difference between arms assigned in the share taking an arm shows little
 
 
 def on_what_was_taken(analysis: Findings) -> Iterator[str]:
-    """Say whether views that compare people by what they took can be read."""
+    """Return sentences on whether views that compare patients by treatment taken can be read."""
     mediation = analysis.mediation
     views = "as-treated and per-protocol"
     depends = [arm for arm in mediation.arms if arm.refuted or arm.differs]
@@ -151,7 +151,7 @@ def _equivalent(analysis: Findings) -> Iterator[str]:
 
 
 def _with_numbers(analysis: Findings) -> str:
-    """As-treated and per-protocol, with what they say of two arms."""
+    """Return the names of as-treated and per-protocol, with their estimates if there are two arms."""
     said = []
     for view in (View.AS_TREATED, View.PER_PROTOCOL):
         values = [one.difference.value for one in analysis.effects.comparisons if one.view is view]
@@ -161,7 +161,7 @@ def _with_numbers(analysis: Findings) -> str:
 
 
 def _largest_shift(analysis: Findings) -> float:
-    """By how much the share that takes an arm differs between arms assigned, at most."""
+    """Return the largest difference between arms assigned in the share that takes an arm."""
     shifts = [0.0]
     for arm in analysis.arms:
         shares = [one.matrix[arm].value for one in analysis.flow.arms]

@@ -1,4 +1,4 @@
-"""Withholding of views that are not valid here, and marking of what rests on an assumption that the data refute."""
+"""Withhold views that are not valid for these records, and mark results that rest on refuted assumptions."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,11 +33,11 @@ WITHHELD: Final = {
 
 
 def without_invalid(analysis: Judged) -> Judged:
-    """The analysis without any view that is not valid, as the allocation depends on the stratum or outcomes drifted.
+    """Withhold views that are not valid because the allocation depends on the stratum or outcomes drifted.
 
-    Effects that are stratified, or within one stratum, stay if the allocation was fixed within strata. What uses the
-    logged probabilities (confidence sequences, AIPW, the allocation check) stays. Under drift, views that
-    assume late patients to be like early ones are withheld; fixed-sample effects stay, marked as not holding.
+    If the allocation was fixed within strata, stratified effects and effects within one stratum remain. Methods that
+    use the logged probabilities (confidence sequences, AIPW, the allocation check) remain too. Under drift, views
+    that assume late patients to be like early ones are withheld. Fixed-sample effects remain, marked as not valid.
     """
     if analysis.mixes_strata:
         effects = replace(
@@ -84,7 +84,7 @@ def _approximate(analysis: Judged) -> Judged:
 
 
 def _without_cells(analysis: Judged, reason: str) -> Judged:
-    """Withhold what compares patients assigned different arms regardless of stratum and time."""
+    """Withhold results that compare patients of different arms regardless of stratum and time."""
     bounds, sentence = analysis.bounds, f"{reason[:1].upper()}{reason[1:]}."
     return replace(
         analysis,
@@ -105,7 +105,7 @@ def _nothing(given: Quantity, reason: str) -> Quantity:
 
 
 def _within_stratum(group: Subgroup) -> Subgroup:
-    """Withhold the fixed-sample sets of a stratum to which the allocation adapted; its sequences hold."""
+    """Withhold the fixed-sample sets of a stratum to which the allocation adapted; its sequences remain valid."""
     effects = group.effects
     comparisons = tuple(_replaced(one, _nothing(one.difference, ADAPTS_BY_STRATUM)) for one in effects.comparisons)
     means = tuple(replace(one, mean=_nothing(one.mean, ADAPTS_BY_STRATUM)) for one in effects.means)
@@ -121,9 +121,10 @@ def _replaced(one: Comparison, nothing: Quantity) -> Comparison:
 
 
 def _missing(given: Missing, n_patients: int, adaptive: bool, reason: str) -> Missing:
-    """Keep counts and, if the allocation was fixed within strata, what is stratified; withhold the rest.
+    """Keep counts and, if the allocation was fixed within strata, stratified results; withhold the rest.
 
-    Under drift only the worst cases are withheld, which claim any-time validity; the others are marked fixed-sample.
+    Under drift only the worst cases are withheld, because they claim any-time validity; other results are marked as
+    fixed-sample.
     """
     if reason == DRIFTED:
         kept = replace(given, extremes=())
@@ -143,10 +144,10 @@ EXCLUSION, MONOTONICITY = "exclusion", "monotonicity"
 
 
 def refuted_assumptions(analysis: Findings) -> dict[str, str]:
-    """The assumptions that the data refute, each with the sentence that says so.
+    """Return the assumptions that the data refute, each with a sentence that says so.
 
-    Monotonicity is refuted where fewer of those assigned a treatment take it, by more than chance, or no population
-    without defiers fits the cells, even allowing for chance.
+    Monotonicity is refuted if assignment to a treatment lowers the share who take it by more than chance. It is also
+    refuted if no population without defiers fits the cells, even allowing for chance.
     """
     if analysis.bounds.inequality.refuted:
         return {EXCLUSION: analysis.bounds.inequality.sentence}
@@ -159,7 +160,7 @@ def refuted_assumptions(analysis: Findings) -> dict[str, str]:
 
 
 def without_promises(analysis: Judged) -> Judged:
-    """The analysis with everything that rests on a refuted assumption marked as refuted."""
+    """Mark every result that rests on a refuted assumption as refuted."""
     found = refuted_assumptions(analysis)
     if not found:
         return analysis
@@ -189,7 +190,7 @@ def _of_compliers(each: tuple[Viewed, ...], change: Callable[[Viewed], Viewed]) 
 
 
 def _effects(given: Effects, why: str) -> Effects:
-    """Differences stay, marked; ratios, numbers needed, p-values and means of compliers would mean nothing."""
+    """Mark differences of compliers; remove their ratios, numbers needed to treat, p-values and means."""
     nothing = Quantity(None, reason=why)
     return replace(
         given,
@@ -201,7 +202,7 @@ def _effects(given: Effects, why: str) -> Effects:
 
 
 def _strata(given: PrincipalStrata, found: dict[str, str]) -> PrincipalStrata:
-    """With defiers the shares are not those of the strata, and may add up to more than one."""
+    """Remove the principal strata if there are defiers, because shares are wrong then; otherwise mark them."""
     if MONOTONICITY in found or given.reason:
         return PrincipalStrata(reason=given.reason or found[MONOTONICITY], refuted=given.refuted)
     nothing = Quantity(None, reason=found[EXCLUSION])

@@ -1,1 +1,1 @@
-"""Operating characteristics, from simulated trials to estimates with their Monte Carlo errors."""
+"""Operating characteristics: from simulated trials to estimates with Monte Carlo errors."""

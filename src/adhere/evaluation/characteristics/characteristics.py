@@ -1,4 +1,4 @@
-"""The operating characteristics of a design in a scenario, each with its Monte Carlo error."""
+"""Operating characteristics of a design in a scenario, with Monte Carlo errors."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ _PAIRED: Mapping[Callable[..., Estimate | None], Callable[[Moments, int], Estima
 
 
 class Characteristic(NamedTuple):
-    """One operating characteristic: of an arm or of the trial as a whole (`arm` None), perhaps of an estimate.
+    """One operating characteristic of an arm, of an estimate, or of the trial as a whole (`arm` is None).
 
     `estimand` ("intention-to-treat", "compliers") and `method` ("naive", "any-time valid") are for estimates only.
-    Where it has no meaning in the scenario, `estimate` is None and `reason` says why.
+    If it has no meaning in the scenario, `estimate` is None and `reason` says why.
     """
 
     name: str
@@ -42,16 +42,17 @@ class Characteristic(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """What it is, in a sentence."""
+        """Definition of the characteristic, in a sentence."""
         return MEANINGS[self.name]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Characteristics:
-    """How trials of a design behave in a scenario.
+    """Operating characteristics of one design in one scenario.
 
-    `blocks` are the moments of consecutive blocks of trials, as `measure_rows` measures them; `differences` those of
-    the rows minus the reference design's (the first `columns.n_shared` columns), empty for the reference itself.
+    `blocks` are the moments of the rows of `measure_rows`, for consecutive blocks of trials. `differences` are the
+    moments of these rows minus the rows of the reference design (the first `columns.n_shared` columns). They are
+    empty for the reference itself.
     """
 
     design: Design
@@ -66,7 +67,7 @@ class Characteristics:
         return f"Characteristics: {self.in_short()}"
 
     def in_short(self) -> str:
-        """Scenario, design, and what matters most with its Monte Carlo standard error, in a line."""
+        """Return one line: scenario, design, and the main characteristics with Monte Carlo standard errors."""
         said = []
         for name, words in (("type_one", "type I error"), ("power", "power")):
             if (found := self.number(name)) is not None:
@@ -78,12 +79,12 @@ class Characteristics:
 
     @cached_property
     def moments(self) -> Moments:
-        """Those of all trials."""
+        """Moments over all trials."""
         return reduce(Moments.merge, self.blocks)
 
     @property
     def n_trials(self) -> int:
-        """How many trials were simulated."""
+        """Number of trials simulated."""
         return self.moments.n
 
     @cached_property
@@ -96,13 +97,13 @@ class Characteristics:
 
     @cached_property
     def table(self) -> tuple[Characteristic, ...]:
-        """All characteristics, in a fixed order: of the trial, of each arm, of each estimate."""
+        """All characteristics in a fixed order: of the trial, of each arm, of each estimate."""
         return tuple(self.find(*key) for key in self._quantities)
 
     def find(
         self, name: str, arm: str | None = None, estimand: str | None = None, method: str | None = None
     ) -> Characteristic:
-        """One of the table: `find("power")`, `find("power", "new")`, `find("bias", "new", "compliers", "naive")`."""
+        """Return one characteristic, for example `find("power")` or `find("bias", "new", "compliers", "naive")`."""
         one = self._quantity(name, arm, estimand, method)
         estimate = None
         if not one.reason and one.q is None:
@@ -113,18 +114,18 @@ class Characteristics:
         return Characteristic(name, arm, estimand, method, estimate, reason)
 
     def number(self, name: str, *of: str | None) -> Estimate | None:
-        """The estimate that `find` finds; None where it has no meaning in the scenario."""
+        """Return the estimate of `find`, or None if the characteristic has no meaning in the scenario."""
         return self.find(name, *of).estimate
 
     @property
     def others(self) -> list[str]:
-        """The arms that are compared with the control, or with the first arm."""
+        """Arms that are compared with the control, or with the first arm if there is no control."""
         return [arm for place, arm in enumerate(self.design.arms) if place != self.truth.compared_with]
 
     def difference(self, name: str, arm: str | None = None) -> Characteristic:
-        """A characteristic minus the reference design's, trial by trial with the same patients (paired).
+        """Return a characteristic minus that of the reference design, paired by trials with the same patients.
 
-        Standard deviations, quantiles and what is said of estimates are not compared so.
+        Standard deviations, quantiles and characteristics of estimates have no such difference.
         """
         one = self._quantity(name, arm)
         reason = one.reason or ("" if self.differences else "this is the reference design")
@@ -137,9 +138,9 @@ class Characteristics:
         return Characteristic(name, arm, None, None, estimate, reason)
 
     def convergence(self, name: str, arm: str | None = None) -> tuple[tuple[int, Estimate], ...]:
-        """The characteristic after the trials of one block, of two, …, each with the number of trials.
+        """Return the characteristic after one block of trials, after two, and so on, each with the number of trials.
 
-        Empty where it has no meaning, and for quantiles, which are not kept block by block.
+        The result is empty if it has no meaning, and for quantiles, which are not stored by block.
         """
         one, found, so_far = self._quantity(name, arm), [], None
         if one.reason or one.q is not None:
@@ -151,9 +152,9 @@ class Characteristics:
         return tuple(found)
 
     def over_time(self, arm: str) -> Trajectory:
-        """The mean share of an arm among a trial's recommendations up to each point of the grid.
+        """Return the mean share of an arm among a trial's recommendations, up to each point of the grid.
 
-        A trial that has stopped counts with the share it stopped with, so that the curve ends at `allocation`.
+        A stopped trial counts with its final share, so that the curve ends at `allocation`.
         """
         if arm not in self.design.arms:
             raise InputError("arm", arm, nearest(str(arm), self.design.arms))
@@ -162,12 +163,12 @@ class Characteristics:
         return _trajectory(self.columns.grid, [self.moments.mean_share(place) for place in places])
 
     def running(self) -> Trajectory:
-        """The share of trials that have at least so many patients, at each point of the grid."""
+        """Return, for each point of the grid, the share of trials with at least that many patients."""
         places = [self.columns.where("running", point) for point in range(len(self.columns.grid))]
         return _trajectory(self.columns.grid, [monte_carlo.probability(self.moments, place) for place in places])
 
     def by_look(self) -> dict[str, Trajectory]:
-        """The share of trials that have stopped by each look, 1, 2, …, for what; "running" are all others."""
+        """Return the share of trials that stopped by each look, by reason of stopping; all others are "running"."""
         looks = tuple(range(1, self.columns.n_looks + 1))
         found = {}
         for status, name in enumerate(NAMES):
@@ -195,7 +196,7 @@ class Characteristics:
 
 
 def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajectory:
-    """Estimates along points; where one trial cannot say how sure they are, the interval is the estimate alone."""
+    """Return estimates along points. With a single trial, the interval is only the estimate."""
     mean = np.array([one.mean for one in estimates])
     error = np.array([one.se or 0.0 for one in estimates])
     low = np.array([one.mean if one.low is None else one.low for one in estimates])

@@ -1,4 +1,4 @@
-"""Measurement of simulated trials: claims, a row of numbers for each trial, and distributions over trials."""
+"""Measurement of simulated trials: claims, a row of numbers per trial, and distributions over trials."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ Numbers: TypeAlias = Floats | Ints | Bools
 
 
 class Claims(NamedTuple):
-    """Claims about intention-to-treat, [run, arm].
+    """Claims about intention-to-treat effects, [run, arm].
 
-    With a control an arm is claimed to differ from it where its status is superior or inferior. Without one an arm is
-    claimed to be better than all others where it is superior; of two arms also where the other is inferior.
+    With a control, an arm is claimed to differ from it if its status is superior or inferior. Without a control, an
+    arm is claimed to be better than all others if it is superior. With two arms this also counts if the other one is
+    inferior.
     """
 
-    false: Bools  # of a difference where there is none
-    right: Bools  # in the direction of the true difference
-    wrong: Bools  # in the other direction
+    false: Bools  # claims of a difference if there is none
+    right: Bools  # claims in the direction of the true difference
+    wrong: Bools  # claims in the opposite direction
 
 
 def claims(status: Ints, means: Floats, control: int | None) -> Claims:
-    """Claims by the final status [run, arm] where the true means given chosen are [1 or run, arm]."""
+    """Return the claims, given the final status [run, arm] and the true means by arm chosen [1 or run, arm]."""
     up, down = status == SUPERIOR, status == INFERIOR
     if control is None:
         if status.shape[1] == 2:
@@ -48,7 +49,7 @@ def claims(status: Ints, means: Floats, control: int | None) -> Claims:
 
 
 def differences(means: Floats, control: int | None) -> Floats:
-    """By how much recommending each arm is better than the control or, without one, than the best other arm."""
+    """Return the gain of recommending each arm over the control or, without one, over the best other arm."""
     if control is not None:
         return means - means[:, [control]]
     others = np.repeat(means[:, None, :], means.shape[1], axis=1)
@@ -58,10 +59,10 @@ def differences(means: Floats, control: int | None) -> Floats:
 
 
 def selected_arms(outcomes: TrialOutcomes, control: int | None) -> Ints:
-    """The arm each trial leaves behind as the one to use, [run].
+    """Return the arm that each trial selects for future use, [run].
 
-    It is the arm found superior. Where none was, it is the control, or without one, of the arms that were not
-    dropped, the one with the highest mean of known outcomes by the arm chosen (the first of them if tied).
+    This is the arm found superior. If there is none, it is the control. Without a control, it is the arm with the
+    highest mean of known outcomes by arm chosen, among arms that were not dropped (the first one if tied).
     """
     if control is not None:
         return np.where(outcomes.superior_arm >= 0, outcomes.superior_arm, control)
@@ -72,16 +73,16 @@ def selected_arms(outcomes: TrialOutcomes, control: int | None) -> Ints:
     return np.where(outcomes.superior_arm >= 0, outcomes.superior_arm, best_left)
 
 
-_ROUNDING = 1e-12  # of an outcome, for each patient: a surplus this small is none
+_ROUNDING = 1e-12  # smallest surplus per patient that is not a rounding error
 
 
 def measure_rows(
     outcomes: TrialOutcomes, truth: Truth, columns: Columns, means: Floats | None = None, n_cut: float = 0.0
 ) -> Floats:
-    """A row of numbers for each trial, as `Columns` lays them out.
+    """Return a row of numbers for each trial, with the layout of `Columns`.
 
-    `means` are the true mean outcomes given the arm chosen, [1 or run, arm], where each trial has a population of its
-    own (`PatientTables.means`); without them they are those of the truth. `n_cut` is how many patients of an arm the
+    `means` are the true mean outcomes by arm chosen, [1 or run, arm], if each trial has its own population
+    (`PatientTables.means`). The default is the means of `truth`. `n_cut` is the number of patients of an arm that the
     end of the trial may cut from a permuted block (`most_cut`).
     """
     means = truth.means[None, :] if means is None else means
@@ -100,10 +101,10 @@ def measure_rows(
 
 
 def _conclusions(outcomes: TrialOutcomes, n_looks: int) -> Mapping[str, Numbers]:
-    """What trials and arms came to, and how many trials have stopped for what by each look."""
+    """Return final statuses of trials and arms, and which trials have stopped by each look, by reason."""
     every = np.arange(len(NAMES))
     decision = outcomes.decision[:, None] == every
-    # A trial stops at the look at which the last of its arms gets a status; a look may have been passed over.
+    # A trial stops at the look at which its last arm gets a status; a look may have been skipped.
     stopped_at = np.where(outcomes.decision == GO_ON, n_looks - 1, outcomes.status_at.max(axis=1))
     has_stopped = stopped_at[:, None] <= np.arange(n_looks)
     stopped = decision[:, None, :] & has_stopped[:, :, None]
@@ -122,7 +123,7 @@ def _claims(outcomes: TrialOutcomes, means: Floats, control: int | None) -> Mapp
 
 
 def _size(outcomes: TrialOutcomes) -> Mapping[str, Numbers]:
-    """Patients and days, with the powers that the error of a standard deviation needs."""
+    """Return patients and days, with the powers that the error of a standard deviation needs."""
     powers = np.arange(1.0, 4.0)
     return {
         "n_patients": outcomes.n_patients[:, None] ** powers,
@@ -131,7 +132,7 @@ def _size(outcomes: TrialOutcomes) -> Mapping[str, Numbers]:
 
 
 def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: Columns) -> Mapping[str, Numbers]:
-    """Shares of a trial's own patients, and of those up to each point; a trial that has stopped keeps its last."""
+    """Return shares of a trial's patients, overall and up to each point; a stopped trial keeps its last shares."""
     size = outcomes.n_patients[:, None]
     grid = np.array(columns.grid, dtype=np.int64)
     so_far = np.minimum(grid, size)
@@ -149,9 +150,9 @@ def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: C
 
 
 def most_cut(design: Design) -> float:
-    """Return how many patients of an arm a design's permuted blocks may lack when the trial ends.
+    """Return the number of patients of an arm that a design's permuted blocks may lack when the trial ends.
 
-    That is an arm's share of the longest block, once for each stratum; 0 without a burn-in.
+    This is an arm's share of the longest block, times the number of strata; 0 without a burn-in.
 
     >>> most_cut(Design("a", "burn-in(uniform, patients=30, block=4)", ("x", "y")))
     2.0
@@ -161,14 +162,14 @@ def most_cut(design: Design) -> float:
 
 
 def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float) -> Mapping[str, Numbers]:
-    """What patients gained in the trial, and what those after it would by the arm that it leaves behind."""
+    """Return the gains of patients in the trial, and of future patients by the arm that the trial selects."""
     selected = selected_arms(outcomes, truth.control)
     n_runs, n_arms = outcomes.chosen.shape
     above = means - means.mean(axis=1, keepdims=True)
     surplus = (outcomes.chosen * above).sum(axis=1)
     rounding = _ROUNDING * outcomes.n_patients
     surplus = np.where(np.abs(surplus) <= rounding, 0.0, surplus)
-    lost_by_cut = n_cut * np.maximum(-above, 0.0).sum(axis=1)  # where the block had all its worse arms first
+    lost_by_cut = n_cut * np.maximum(-above, 0.0).sum(axis=1)  # if the block had all its worse arms first
     means = np.broadcast_to(means, (n_runs, n_arms))
     is_best = best_arms(means)[np.arange(n_runs), selected]
     return {
@@ -184,7 +185,7 @@ def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float)
 
 
 def _ideal(means: Floats, selected: Ints) -> Floats:
-    """How much of the way from the worst to the best arm the selected one is, in %; 0 where there is no way."""
+    """Return the position of the selected arm between the worst and the best, in %; 0 if these are equal."""
     worst, best = means.min(axis=1), means.max(axis=1)
     way = best - worst
     gained = means[np.arange(len(selected)), selected] - worst
@@ -193,7 +194,7 @@ def _ideal(means: Floats, selected: Ints) -> Floats:
 
 
 def _estimates(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Floats:
-    """Errors and coverage of all estimates, [run, method, view, arm, number]."""
+    """Return errors and coverage of all estimates, [run, method, view, arm, number]."""
     other = truth.compared_with
     chosen = means - means[:, [other]]
     effects = np.stack(np.broadcast_arrays(chosen, truth.effects[None, :, 1]), axis=2)  # [1 or run, arm, view]
@@ -215,7 +216,7 @@ def _estimates(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Floats:
 
 
 def _errors(found: Estimates, effects: Floats, other: int) -> Floats:
-    """Is there an estimate, its error and that squared, is there an interval, and does it have the truth."""
+    """Return five numbers: has an estimate, its error, squared error, has an interval, interval covers the truth."""
     error = found.estimate - effects
     is_known = ~np.isnan(np.broadcast_to(effects, error.shape))
     is_known[:, other] = False
@@ -226,7 +227,10 @@ def _errors(found: Estimates, effects: Floats, other: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Distributions(EqualArrays):
-    """Trials by their number of patients, `sizes[n]`, exactly; duration and surplus too while few values occur."""
+    """Distributions over trials of the number of patients (`sizes[n]` trials have n), duration and surplus.
+
+    Duration and surplus are exact as long as they have few distinct values.
+    """
 
     sizes: Ints
     days: Spread

@@ -1,7 +1,8 @@
-"""Estimates from simulated trials, each with its Monte Carlo standard error and 95% interval.
+"""Estimates from simulated trials, with Monte Carlo standard errors and 95% intervals.
 
-A quantity that not every trial has stands in two columns: whether a trial has it (0 or 1), and its value, 0 where it
-has none. Its mean over the trials that have it is then a ratio of two means, and its error comes by the delta method.
+A quantity that not every trial has uses two columns: whether a trial has it (0 or 1), and its value (0 if the trial
+does not have it). Its mean over the trials that have it is a ratio of two means, and its error is from the delta
+method.
 """
 
 import math
@@ -16,12 +17,14 @@ from adhere.simulation.measures.quantiles import ACCURACY, Spread
 
 
 def probability(moments: Moments, column: int) -> Estimate:
-    """The share of trials in which something happens."""
+    """Return the share of trials in which an event happens."""
     return share(round(moments.n * float(moments.mean[column])), moments.n)
 
 
 def share(hits: int, n: int) -> Estimate:
-    """A share with Wilson's interval. Where it is 0 or 1 the error is not 0, but a fourth of that interval's width.
+    """Return a share with Wilson's interval.
+
+    If the share is 0 or 1, the error is not 0 but about a fourth of the interval's width.
 
     >>> print(share(50, 1000), share(0, 1000))
     0.05 [0.03813, 0.06531] 0 [0, 0.003827]
@@ -32,19 +35,19 @@ def share(hits: int, n: int) -> Estimate:
 
 
 def probability_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
-    """The share of trials in which something happens, of those in which it could; None if it could in none."""
+    """Return the share of trials with an event, among trials in which it is possible; None if there are none."""
     n = round(moments.n * float(moments.mean[has]))
     return share(round(moments.n * float(moments.mean[column])), n) if n else None
 
 
 def miss_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
-    """The share of trials in which something does not happen, of those in which it could."""
+    """Return the share of trials without an event, among trials in which it is possible; None if there are none."""
     n, hits = (round(moments.n * float(moments.mean[one])) for one in (has, column))
     return share(n - hits, n) if n else None
 
 
 def mean_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
-    """The mean over the trials that have a quantity; None if none has."""
+    """Return the mean over the trials that have a quantity; None if there are none."""
     part, total = float(moments.mean[has]), float(moments.mean[column])
     if part == 0.0:
         return None
@@ -58,7 +61,7 @@ def mean_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
 
 
 def root_mean_square(moments: Moments, has: int, squared: int) -> Estimate | None:
-    """The root of the mean of squares over the trials that have them; None if none has."""
+    """Return the root of the mean square over the trials that have a quantity; None if there are none."""
     of_squares = mean_where_any(moments, has, squared)
     if of_squares is None:
         return None
@@ -70,7 +73,7 @@ def root_mean_square(moments: Moments, has: int, squared: int) -> Estimate | Non
 
 
 def standard_deviation(moments: Moments, first: int, second: int, third: int) -> Estimate | None:
-    """The standard deviation over trials, given the columns of the first three powers; None of a single trial."""
+    """Return the standard deviation over trials, given the columns of three powers; None for a single trial."""
     if moments.n < 2:
         return None
     m1, m2, m3 = (float(moments.mean[column]) for column in (first, second, third))
@@ -82,7 +85,7 @@ def standard_deviation(moments: Moments, first: int, second: int, third: int) ->
 
 
 def quantile_of_counts(counts: Ints, q: float) -> Estimate:
-    """A quantile of whole numbers, of which there are `counts[number]`; its interval is that of the ranks."""
+    """Return a quantile of whole numbers, given their counts, with an interval based on ranks."""
     totals = np.cumsum(counts)
     n = int(totals[-1])
 
@@ -93,9 +96,9 @@ def quantile_of_counts(counts: Ints, q: float) -> Estimate:
 
 
 def quantile_of_spread(spread: Spread, q: float) -> Estimate:
-    """A quantile, exactly if all values were kept, else to within 0.5%; its interval is that of the ranks.
+    """Return a quantile with an interval based on ranks; it is exact or within 0.5%.
 
-    It is as much wider as values are not known exactly.
+    The quantile is exact if all values were stored. Otherwise the interval is widened by the inaccuracy of values.
     """
     if spread.is_exact:
         place = quantile_of_counts(spread.counts, q)
@@ -108,10 +111,10 @@ def quantile_of_spread(spread: Spread, q: float) -> Estimate:
 
 
 def paired_probability_difference(differences: Moments, column: int) -> Estimate:
-    """The difference of two probabilities on the same patients, with Bonett & Price's (2012) interval.
+    """Return the difference of two probabilities on the same patients, with Bonett & Price's (2012) interval.
 
-    Trials in which both designs agree say nothing of the difference, so with `more` and `fewer` that do not, one of
-    each is added: where there are none at all, the error is still not 0.
+    Only trials in which the designs disagree are informative: `more` in one direction, `fewer` in the other. One of
+    each is added, so that the error is positive even if there are none.
     """
     n = differences.n
     balance = round(n * float(differences.mean[column]))
@@ -128,7 +131,7 @@ def _second_moment(moments: Moments, column: int) -> float:
 
 
 def _of_ranks(n: int, q: float, at: Callable[[float], float]) -> tuple[float, float, float]:
-    """Error and interval of a quantile: between the ranks that hold it with 95%."""
+    """Return error and interval of a quantile; the interval is between the ranks that contain it with 95%."""
     reach = Z95 * math.sqrt(q * (1.0 - q) / n)
     low, high = at(max(0.0, q - reach)), at(min(1.0, q + reach))
     return (high - low) / (2.0 * Z95), low, high

@@ -1,4 +1,4 @@
-"""Naive estimates of many simulated trials: as if size and allocation had been fixed."""
+"""Naive estimates of many simulated trials, computed as if size and allocation had been fixed."""
 
 from functools import cache
 from typing import NamedTuple
@@ -9,14 +9,14 @@ from adhere.evaluation.outcomes import Floats, TrialOutcomes
 from adhere.evaluation.scenarios.scenario import Bools
 from adhere.intervals import Z95, student_quantile
 
-_ROUNDING = 1e-12  # a variance this small is none
+_ROUNDING = 1e-12  # a smaller variance is a rounding error
 _N_NODES = 129
 
 
 class Estimates(NamedTuple):
-    """Estimates of each arm against another one, [run, arm], and whether their 95% intervals have the truth.
+    """Estimates of each arm against another one, [run, arm], and whether their 95% intervals cover the truth.
 
-    What a trial does not have is NaN, or False.
+    Missing values of a trial are NaN or False.
     """
 
     estimate: Floats
@@ -25,9 +25,9 @@ class Estimates(NamedTuple):
 
 
 def intention_to_treat(outcomes: TrialOutcomes, other: int, true_effects: Floats) -> Estimates:
-    """Differences of mean outcomes by the arm chosen, with Welch's interval.
+    """Compute differences of mean outcomes by arm chosen, with Welch's interval.
 
-    There is an interval where both arms have two outcomes at least and they are not all the same in both.
+    There is an interval if both arms have at least two outcomes and outcomes vary in at least one of them.
     """
     n, sums, squares = (one.sum(axis=2) for one in (outcomes.n, outcomes.sums, outcomes.squares))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -44,12 +44,12 @@ def intention_to_treat(outcomes: TrialOutcomes, other: int, true_effects: Floats
 
 
 def compliers(outcomes: TrialOutcomes, other: int, true_effects: Floats) -> Estimates:
-    """Wald's ratio, with Fieller's set (the Anderson–Rubin test), of those whose outcome and arm taken are known.
+    """Compute Wald's ratio with Fieller's set (the Anderson–Rubin test), for patients with complete reports.
 
-    The ratio is that of the difference of mean outcomes to the difference of the shares that took the arm, by the arm
-    chosen. An effect on outcomes from 0 to 1 is from -1 to 1, so an estimate beyond that is cut: else a few trials in
-    which almost the same shares took it would decide bias and mean square error. The set has the true θ if the mean
-    of Y - θD does not differ by more than 1.96 standard errors.
+    The ratio is the difference in mean outcomes divided by the difference in the shares who took the arm, by arm
+    chosen. An effect on outcomes from 0 to 1 is from -1 to 1, so estimates are clipped to this range. Otherwise a few
+    trials with nearly equal shares would dominate bias and mean square error. The set contains the true θ if the mean
+    of Y - θD differs by at most 1.96 standard errors.
     """
     n_arms = outcomes.n.shape[1]
     n, sums, squares = (one[:, :, :n_arms] for one in (outcomes.n, outcomes.sums, outcomes.squares))
@@ -65,7 +65,7 @@ def compliers(outcomes: TrialOutcomes, other: int, true_effects: Floats) -> Esti
             reward, share = total[:, pair] / size, took / size
             numerator, denominator = reward[:, 0] - reward[:, 1], share[:, 0] - share[:, 1]
             ratio = np.where(denominator == 0.0, np.nan, numerator / denominator)
-            residual = reward - at * share  # of Y - θD
+            residual = reward - at * share  # mean of Y - θD
             residual_squares = total_squares[:, pair] - 2.0 * at * of_takers + at**2 * took
             variance = (_variance(size, residual, residual_squares) / size).sum(axis=1)
             distance = np.abs(residual[:, 0] - residual[:, 1])
@@ -76,13 +76,13 @@ def compliers(outcomes: TrialOutcomes, other: int, true_effects: Floats) -> Esti
 
 
 def _variance(n: Floats, means: Floats, squares: Floats) -> Floats:
-    """The variance in samples of size n, given their means and sums of squares."""
+    """Return the variance of samples of size n, given their means and sums of squares."""
     spread: Floats = np.maximum(squares - n * means**2, 0.0) / (n - 1)
     return spread
 
 
 def _student(freedom: Floats) -> Floats:
-    """The 97.5% quantiles of Student's t, to within 0.1%: interpolated, since there is one for each trial."""
+    """Return 97.5% quantiles of Student's t within 0.1%; they are interpolated because each trial needs one."""
     inverse, logarithm = _student_nodes()
     quantiles: Floats = np.exp(np.interp(1.0 / np.maximum(freedom, 1.0), inverse, logarithm))
     return quantiles

@@ -1,4 +1,4 @@
-"""Operating characteristics of a design: meanings, the columns they come from, and why a scenario lacks some."""
+"""Definitions of operating characteristics: meanings, columns, and reasons why a scenario lacks some."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -27,7 +27,7 @@ from adhere.looks.judge import ACTIVE, NAMES
 from adhere.simulation.measures.moments import Moments
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-INCONCLUSIVE = "inconclusive"  # of the trial and of an arm: it has got no status
+INCONCLUSIVE = "inconclusive"  # status of a trial or an arm that has none of the others
 
 _NO_STOPPING = "the design has no stopping rule, so its trials claim nothing"
 _NO_ZERO = "every arm that could be claimed to differ does differ"
@@ -39,10 +39,10 @@ _SAME_TAKEN = "all arms are equally good to take"
 
 
 class Quantity(NamedTuple):
-    """A characteristic before it is estimated: what it is of, its columns and its estimator, or why there is none."""
+    """Characteristic before it is estimated: its key, columns and estimator, or the reason why it is missing."""
 
     name: str
-    estimator: Callable[..., Estimate | None]  # of the moments and columns, or of a distribution and q
+    estimator: Callable[..., Estimate | None]  # called with moments and columns, or with a distribution and q
     where: tuple[int, ...]
     reason: str = ""
     arm: int | None = None
@@ -53,7 +53,7 @@ class Quantity(NamedTuple):
 
 
 def quantities(design: Design, truth: Truth, columns: Columns) -> Iterator[Quantity]:
-    """All characteristics of a design: of the trial, of each arm, and of each estimate."""
+    """Iterate over the characteristics of a design: of the trial, of each arm, and of each estimate."""
     k = truth.n_arms
     yield from _claims(design, truth, columns, None)
     yield from _statuses(design, columns, None)
@@ -95,12 +95,12 @@ def quantities(design: Design, truth: Truth, columns: Columns) -> Iterator[Quant
 
 
 def _claims(design: Design, truth: Truth, columns: Columns, arm: int | None) -> Iterator[Quantity]:
-    """Errors and power, of an arm or family-wise."""
+    """Iterate over error rates and power, of one arm or family-wise."""
     place = truth.n_arms if arm is None else arm
     found = differences(truth.means[None, :], truth.control)[0]
     candidates = [one for one in range(truth.n_arms) if one != truth.control] if arm is None else [arm]
     zero = any(abs(found[one]) <= SAME for one in candidates)
-    # Without a control the only claim is that an arm is better than all others.
+    # Without a control, the only claim is that an arm is better than all others.
     findable = any(found[one] > SAME or (truth.control is not None and found[one] < -SAME) for one in candidates)
     reasons = {
         "type_one": "" if zero else _NO_ZERO,
@@ -124,7 +124,7 @@ def _claims(design: Design, truth: Truth, columns: Columns, arm: int | None) -> 
 
 
 def _statuses(design: Design, columns: Columns, arm: int | None) -> Iterator[Quantity]:
-    """What the trial stops for, or an arm ends as."""
+    """Iterate over the final statuses of the trial or of an arm."""
     reason = _NO_STOPPING if design.stopping is None else ""
     for status in (*range(ACTIVE + 1, len(NAMES)), ACTIVE):
         name = INCONCLUSIVE if status == ACTIVE else NAMES[status]
@@ -133,14 +133,14 @@ def _statuses(design: Design, columns: Columns, arm: int | None) -> Iterator[Qua
 
 
 def _of_taken(truth: Truth) -> str:
-    """Why there is no better and worse arm to take, if so."""
+    """Return why no arm is better to take than another, or an empty string if one is."""
     if np.isnan(truth.if_taken).any():
         return _VARIES if truth.varies else _NOT_SAID
     return "" if np.ptp(truth.if_taken) > SAME else _SAME_TAKEN
 
 
 def _estimates(truth: Truth, columns: Columns, view: str, method: str, arm: int) -> Iterator[Quantity]:
-    """Bias, error and coverage of one estimate."""
+    """Iterate over bias, error and coverage of one estimate."""
     place = (METHODS.index(method), VIEWS.index(view), arm)
     has, error, squared, has_interval, covers = (
         columns.where("estimate", *place, number)
@@ -164,7 +164,7 @@ def _estimates(truth: Truth, columns: Columns, view: str, method: str, arm: int)
     yield Quantity("interval_error", monte_carlo.miss_where_any, (has_interval, covers), no_claim, arm, view, method)
 
 
-_SHARES = {"05": "5% of", "25": "25% of", "50": "half of the", "75": "75% of", "95": "95% of"}  # of trials
+_SHARES = {"05": "5% of", "25": "25% of", "50": "half of the", "75": "75% of", "95": "95% of"}  # shares of trials
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "type_one": "Probability of claiming a difference where there is none: about any arm (family-wise), or about "
