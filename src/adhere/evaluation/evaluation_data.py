@@ -1,6 +1,4 @@
-"""Data of an evaluation: operating characteristics of designs in scenarios.
-
-"""
+"""Data of an evaluation: operating characteristics of designs in scenarios."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

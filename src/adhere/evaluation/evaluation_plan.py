@@ -1,4 +1,4 @@
-"""Plan of an evaluation: every design in every scenario, and the tasks that play and measure its trials."""
+"""Plan of an evaluation: every design in every scenario, and the tasks that simulate and measure its trials."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,18 +20,18 @@ from adhere.simulation.execution.task_runner import Played, TaskRunner
 from adhere.simulation.measures.moments import Moments
 from adhere.simulation.simulation_plan import grid_points
 
-# The means of each block show how the estimates converge, so there are some tens of them.
+# The block means show how the estimates converge, so there are several tens of blocks.
 _N_BLOCKS = 50
-# A task should take some tenths of a second, wherever it runs.
+# A task should take a few tenths of a second, wherever it runs.
 _PATIENTS_PER_TASK = 1 << 19
-# A thread is given several small blocks at a time, but so few that all threads have work to the end.
+# A thread gets several small blocks at a time, but few enough that all threads have work until the end.
 _PATIENTS_PER_TURN, _TURNS = 1 << 18, 4
 _BYTES_PER_LAUNCH = 1 << 27
 
 
 @dataclass(frozen=True)
 class EvaluationPlan(Plan):
-    """Everything that decides the numbers of an evaluation. The first design is the reference."""
+    """All settings that determine the numbers of an evaluation. The first design is the reference."""
 
     designs: tuple[Design, ...]
     scenarios: tuple[Scenario, ...]
@@ -44,12 +44,12 @@ class EvaluationPlan(Plan):
 
     @property
     def n_scenarios(self) -> int:
-        """The number of scenarios."""
+        """Number of scenarios."""
         return len(self.scenarios)
 
     @cached_property
     def columns(self) -> tuple[Columns, ...]:
-        """Columns of the measures of a trial, for each design."""
+        """Columns of the measures of a trial, by design."""
         return tuple(
             Columns(len(design.arms), tuple(grid_points(None, max_patients(design)).tolist()), planned_looks(design))
             for design in self.designs
@@ -57,22 +57,22 @@ class EvaluationPlan(Plan):
 
     @property
     def patients_per_run(self) -> int:
-        """How many patients the same trial of each design has at most, in all."""
+        """Maximum number of patients in one trial of each design, summed over designs."""
         return sum(map(max_patients, self.designs))
 
     @property
     def block_size(self) -> int:
-        """The number of trials of every block except the last."""
+        """Number of trials of every block except the last."""
         return min(MAX_BLOCK_SIZE, max(MIN_BLOCK_SIZE, -(-self.n_runs // _N_BLOCKS)))
 
     @property
     def blocks_per_task(self) -> int:
-        """How many blocks are worth sending together to a worker."""
+        """Number of blocks to send to a worker at once."""
         return max(1, _PATIENTS_PER_TASK // (self.block_size * self.patients_per_run))
 
     @property
     def bytes_per_trial(self) -> int:
-        """How many bytes the outcomes of one trial of each design take."""
+        """Size in bytes of the outcomes of one trial of each design, summed over designs."""
         return sum(
             array.nbytes
             for columns in self.columns
@@ -81,7 +81,7 @@ class EvaluationPlan(Plan):
 
 
 def max_patients(design: Design) -> int:
-    """How many patients a trial of a design has unless it stops early."""
+    """Return the number of patients of a trial of the design unless it stops early."""
     if design.n_patients is None:
         expected = "the largest number of patients of a trial, to simulate it"
         raise InputError(f"n_patients of {design.name}", None, expected)
@@ -89,7 +89,7 @@ def max_patients(design: Design) -> int:
 
 
 class EvaluationRunner(TaskRunner[EvaluationPlan]):
-    """A plan with every design made ready for every scenario."""
+    """Plan with every design compiled for every scenario."""
 
     start_all_at_once = False
 
@@ -109,7 +109,7 @@ class EvaluationRunner(TaskRunner[EvaluationPlan]):
         ]
 
     def blocks_at_once(self, n_threads: int) -> int:
-        """So many that starting them costs nothing; a GPU as many as its many threads need, if outcomes fit."""
+        """Return a number of blocks that makes start-up costs negligible; for a GPU, as many as fit into memory."""
         plan = self.plan
         if plan.device == "cuda":
             return max(1, _BYTES_PER_LAUNCH // (plan.block_size * plan.bytes_per_trial))
@@ -117,10 +117,10 @@ class EvaluationRunner(TaskRunner[EvaluationPlan]):
         return max(1, min(_PATIENTS_PER_TURN // per_block, plan.n_blocks // (_TURNS * n_threads)))
 
     def measure(self, played: dict[int, Played], runs: slice, result: TaskResult) -> None:
-        """Add the measurements of some of the trials, by scenario and design."""
+        """Add the measurements of a range of trials, by scenario and design."""
         plan = self.plan
         for scenario, (outcomes, tables) in played.items():
-            means = as_benefit(tables, plan.designs[0].lower_is_better).means  # the designs agree on it
+            means = as_benefit(tables, plan.designs[0].lower_is_better).means  # all designs have the same direction
             means = means if len(means) == 1 else means[runs]
             own = [some_runs(one, runs) for one in outcomes]
             parts = zip(own, self.truths[scenario], plan.columns, self._most_cut, strict=True)
@@ -132,9 +132,9 @@ class EvaluationRunner(TaskRunner[EvaluationPlan]):
 def measured(
     plan: EvaluationPlan, design: int, outcomes: TrialOutcomes, rows: Floats, reference_rows: Floats
 ) -> Measured:
-    """The measurements of whole blocks: a row for each trial, and for the same trial of the reference design.
+    """Return the measurements of whole blocks, given rows of a design and of the reference design.
 
-    Differences are of the columns that both have; the reference itself has none.
+    Differences are over the columns that both designs have. The reference itself has none.
     """
     size, columns = plan.block_size, plan.columns[design]
     shared = slice(columns.n_shared)
@@ -151,6 +151,6 @@ def _control(design: Design) -> int | None:
 
 
 def _effects(design: Design, truth: Truth) -> Floats | None:
-    """The true effects of the estimands to report; None if there are none, or no confidence sequence of them."""
+    """Return the true effects of the estimands to report; None if there are none or they have no sequences."""
     asked_for = [view in design.estimands for view in VIEWS]
     return np.where(asked_for, truth.effects, np.nan) if any(asked_for) and not why_not_exact(design) else None

@@ -1,4 +1,4 @@
-"""Kept trials of an evaluation, and the lookup of a scenario and a design."""
+"""Stored trials of an evaluation, and the lookup of a scenario and a design."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATUSES = [INCONCLUSIVE if status == ACTIVE else name for status, name in enum
 
 
 def result_index(key: object, scenarios: Sequence[Scenario], designs: Sequence[Design]) -> int:
-    """The index of `scenario` or `scenario, design`, by names, values or indices; without a design, of the first."""
+    """Return the index of `scenario` or `scenario, design`, given names, values or indices."""
     scenario, design = key if isinstance(key, tuple) and len(key) == 2 else (key, 0)
     return _index("scenario", scenario, scenarios) * len(designs) + _index("design", design, designs)
 
@@ -35,9 +35,9 @@ def _index(field: str, wanted: object, values: Sequence[Scenario | Design]) -> i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptTrials(HasFrame, ResultList[TrialOutcomes]):
-    """What each trial left behind: `to_polars()` has a row for each, `kept[scenario, design]` the arrays.
+    """Outcomes of each trial: `to_polars()` has a row per trial, `kept[scenario, design]` the arrays.
 
-    `outcomes` go scenario by scenario, in each by design in the order given, as the results of an evaluation do.
+    `outcomes` are ordered like the results of an evaluation: by scenario, then by design in the order given.
     """
 
     designs: tuple[Design, ...]
@@ -45,7 +45,7 @@ class KeptTrials(HasFrame, ResultList[TrialOutcomes]):
     outcomes: tuple[TrialOutcomes, ...]
 
     def __getitem__(self, key: object) -> TrialOutcomes:
-        """`kept[scenario]` or `kept[scenario, design]`: names, values or places; without a design the first."""
+        """Return the outcomes of a scenario, or of `scenario, design`; keys are names, values or indices."""
         return self.outcomes[result_index(key, self.scenarios, self.designs)]
 
     def _results(self) -> Sequence[TrialOutcomes]:
@@ -57,14 +57,20 @@ class KeptTrials(HasFrame, ResultList[TrialOutcomes]):
         return f"KeptTrials: {n_trials:,} in all, in {scenarios} of {designs}; see .to_polars()"
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each trial.
+        """Return a data frame with a row for each trial.
 
-        Columns: scenario, design, trial (its number, from 0), decision (what it stopped for, or "inconclusive"),
-        selected (the arm it leaves behind), n_looks, sample_size, duration (in days), outcome (the mean over its
-        patients); for each arm status_ARM, look_ARM (at which it got the status, from 1), n_recommended_ARM and
-        n_taken_ARM (patients); for each arm that is estimated, and each estimand, any-time valid:
-        estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND (whether the interval has the true effect after every
-        decision). What a trial does not have is null.
+        The columns are
+
+        - scenario, design, trial (index from 0);
+        - decision (why the trial stopped, or "inconclusive"), selected (the arm that the trial selects);
+        - n_looks, sample_size, duration (in days), outcome (the mean over its patients);
+        - for each arm, status_ARM, look_ARM (the look at which it got the status, from 1), n_recommended_ARM and
+          n_taken_ARM (numbers of patients);
+        - for each estimated arm and each estimand, estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND (whether the
+        any-time
+          valid interval contains the true effect after every decision).
+
+        Missing values are null.
         """
         from adhere.simulation.results.result_frames import labelled
 

@@ -1,4 +1,4 @@
-"""Outcomes of simulated trials as arrays by run, and the layout of the row of numbers measured of each trial."""
+"""Outcomes of simulated trials as arrays by run, and the layout of the row of measures of each trial."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ VIEWS = ("intention-to-treat", "compliers")  # the order of the last axis of `es
 
 
 class TrialOutcomes(NamedTuple):
-    """What a block of trials of one design in one scenario leaves behind.
+    """Outcomes of a block of trials of one design in one scenario.
 
-    Decisions and the statuses of arms are numbers, their place in `adhere.looks.judge.NAMES`. A pair is an arm and
-    what it is compared with, the control (arm 0 where there is none); the control's own place is unused. The outcomes
-    are those of all who were recommended an arm, once they are in, also of patients who were still awaited when the
-    trial stopped. `estimate` and `covers` are of the confidence sequence of each pair.
+    Decisions and statuses of arms are indices into `adhere.looks.judge.NAMES`. Each arm is paired with the control
+    (arm 0 if there is none); the entry of the control itself is unused. Outcomes include all patients who were
+    recommended an arm, also those with reports pending when the trial stopped. `estimate` and `covers` are for the
+    confidence sequence of each pair.
     """
 
-    decision: Ints  # [run] of the trial: what it stopped for; GO_ON if it ran to its end without a conclusion
-    superior_arm: Ints  # [run] the arm that was found superior, -1 if none was
-    n_looks: Ints  # [run] how many looks there were
-    n_patients: Ints  # [run] recommended an arm
+    decision: Ints  # [run] why the trial stopped; GO_ON if it ended without a conclusion
+    superior_arm: Ints  # [run] the arm found superior, -1 if none
+    n_looks: Ints  # [run] number of looks
+    n_patients: Ints  # [run] number of patients recommended an arm
     days: Floats  # [run] from the first patient to the last look
-    status: Ints  # [run, arm] at the end
-    status_at: Ints  # [run, arm] the look at which it got that status, from 0; -1 while ACTIVE
-    chosen: Ints  # [run, arm] patients recommended it
-    taken: Ints  # [run, arm] patients who took it
-    reward: Floats  # [run] sum over all patients, also where the outcome is never reported
-    baseline: Floats  # [run] sum over all patients of the mean over arms of what they would have gained
-    over_time: Ints  # [run, point, arm] patients recommended it up to each point of the grid
-    n: Ints  # [run, chosen, actual] patients with outcome and what was taken reported; actual k: not reported or none
-    sums: Floats  # [run, chosen, actual] of their outcomes
-    squares: Floats  # [run, chosen, actual] of their squared outcomes
-    estimate: Floats  # [run, arm, view] where both bets have the same; NaN if not asked for
-    covers: Floats  # [run, arm, view] whether it has the true effect to the end: 1, 0 or NaN
+    status: Ints  # [run, arm] status at the end
+    status_at: Ints  # [run, arm] look at which the arm got its status, from 0; -1 while ACTIVE
+    chosen: Ints  # [run, arm] patients recommended the arm
+    taken: Ints  # [run, arm] patients who took the arm
+    reward: Floats  # [run] sum over all patients, including outcomes never reported
+    baseline: Floats  # [run] sum over all patients of their mean reward over arms
+    over_time: Ints  # [run, point, arm] patients recommended the arm up to each point of the grid
+    n: Ints  # [run, chosen, actual] patients with a known outcome; actual k: not reported, or no arm
+    sums: Floats  # [run, chosen, actual] sum of their outcomes
+    squares: Floats  # [run, chosen, actual] sum of their squared outcomes
+    estimate: Floats  # [run, arm, view] balance point of both bets; NaN if not requested
+    covers: Floats  # [run, arm, view] whether all sets contain the true effect: 1, 0 or NaN
 
     @staticmethod
     def zeros(n_runs: int, n_arms: int, n_points: int) -> TrialOutcomes:
-        """To be filled."""
+        """Return outcomes of zeros (NaN for estimates), to be filled in."""
         of_arm, of_cell = (n_runs, n_arms), (n_runs, n_arms, n_arms + 1)
         of_pair = (n_runs, n_arms, len(VIEWS))
         return TrialOutcomes(
@@ -72,21 +72,21 @@ class TrialOutcomes(NamedTuple):
 
 
 METHODS = ("naive", "any-time valid")  # the order of the first axis of "estimate"
-# The last axis of "estimate": whether there is an estimate, its error, the square of that; whether there is an
-# interval, and whether it has the truth. All are 0 where there is none.
+# The last axis of "estimate": whether there is an estimate, its error, its squared error, whether there is an
+# interval, and whether it contains the true effect. All are 0 if there is none.
 HAS_ESTIMATE, ERROR, SQUARED_ERROR, HAS_INTERVAL, COVERS = range(5)
 _N_POWERS = 3
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The layout of a row of numbers, one row for each trial: each part by its name, an array in C order.
+    """Layout of the row of numbers of a trial: named parts, each an array in C order.
 
-    The parts up to `n_shared` columns are the same for all designs with as many arms, so that rows of two designs can
-    be subtracted there; then come what depends on the points of the grid and the number of looks. No number is ever
-    NaN: what a trial does not have is 0, and another column says whether it has it.
+    The first `n_shared` columns are the same for all designs with the same number of arms, so that these columns of
+    two designs can be subtracted. The other columns depend on the grid and on the number of looks. No number is ever
+    NaN: missing values are 0, and another column says whether the value exists.
 
-    `grid` are the numbers of patients at which the allocation is kept.
+    `grid` has the numbers of patients at which the allocation is recorded.
 
     >>> columns = Columns(n_arms=2, grid=(10, 20, 30), n_looks=1)
     >>> columns.where("n_patients", 0), columns.shape("over_time")
@@ -100,7 +100,7 @@ class Columns:
     @cached_property
     def _shapes(self) -> Mapping[str, tuple[int, ...]]:
         arms, statuses = self.n_arms, len(NAMES)
-        claims = (arms + 1,)  # of each arm, and of any
+        claims = (arms + 1,)  # of each arm, and of any arm
         return {
             "decision": (statuses,),
             "status": (arms, statuses),
@@ -124,7 +124,7 @@ class Columns:
             "ideal_recommending": (),
             "ideal_treating": (),
             "estimate": (len(METHODS), len(VIEWS), arms, COVERS + 1),
-            # From here on rows of two designs may differ in length.
+            # From here on, rows of two designs may differ in length.
             "over_time": (len(self.grid), arms),
             "running": (len(self.grid),),
             "stopped": (self.n_looks, statuses),
@@ -136,30 +136,30 @@ class Columns:
         return dict(zip(self._shapes, np.cumsum([0, *sizes]).tolist(), strict=False))
 
     def shape(self, part: str) -> tuple[int, ...]:
-        """The shape of a part, without the axis of trials."""
+        """Return the shape of a part, without the axis of trials."""
         return self._shapes[part]
 
     def part(self, name: str) -> slice:
-        """All columns of a part."""
+        """Return the columns of a part."""
         start = self._starts[name]
         return slice(start, start + prod(self._shapes[name]))
 
     def where(self, name: str, *index: int) -> int:
-        """The column of one number of a part."""
+        """Return the column of one number of a part."""
         shape = self._shapes[name]
         return self._starts[name] + (int(np.ravel_multi_index(index, shape)) if shape else 0)
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of all parts, in their order."""
+        """Names of all parts, in order."""
         return tuple(self._shapes)
 
     @property
     def n_shared(self) -> int:
-        """How many columns come first that rows of other designs with as many arms have too."""
+        """Number of leading columns shared by all designs with the same number of arms."""
         return self._starts["over_time"]
 
     @property
     def n_columns(self) -> int:
-        """How long a row is."""
+        """Length of a row."""
         return sum(prod(shape) for shape in self._shapes.values())

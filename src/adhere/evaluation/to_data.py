@@ -1,4 +1,4 @@
-"""An evaluation as a data frame and as plain data."""
+"""Conversion of an evaluation to a data frame and to plain data."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
@@ -22,7 +22,7 @@ _OF_SCENARIOS = ("name", "null", "baseline", "effect", "compliance", "confoundin
 
 
 def as_polars(results: Sequence[Characteristics]) -> polars.DataFrame:
-    """A row for each characteristic of each result."""
+    """Return a data frame with a row for each characteristic of each result."""
     rows = [
         {"scenario": found.scenario.name, "design": found.design.name, **row}
         for found in results
@@ -36,7 +36,7 @@ def as_polars(results: Sequence[Characteristics]) -> polars.DataFrame:
 def as_json(
     designs: Sequence[Design], scenarios: Sequence[Scenario], results: Sequence[Characteristics]
 ) -> dict[str, Any]:
-    """Designs, scenarios with what is true there, and all characteristics, also along the trial."""
+    """Return designs, scenarios with their truth, and all characteristics, including those over time."""
     first = results[:: len(designs)]
     return {
         "designs": [{**msgspec.to_builtins(design), "design_digest": design.digest} for design in designs],
@@ -71,7 +71,7 @@ def _scenario(scenario: Scenario, found: Characteristics) -> dict[str, Any]:
 
 
 def _known(values: Floats) -> list[float | None]:
-    """Numbers for JSON, which knows no NaN."""
+    """Return numbers for JSON, with None for NaN."""
     return [None if value != value else value for value in values.tolist()]
 
 

@@ -1,1 +1,1 @@
-"""The paper's idea to play with: four compliance types, their rewards, a few policies; who is fooled, and why."""
+"""Interactive exploration of the paper's idea: four compliance types, their rewards, and a few policies."""

@@ -1,4 +1,4 @@
-"""Explore: what is true, what each protocol believes, and how some policies fare, by `adhere.simulate`."""
+"""Explore a setting: the truth, what each protocol believes, and simulated results of some policies."""
 
 from adhere.exploration.policies import TITLES
 from adhere.exploration.presets import Settings, population_of
@@ -14,7 +14,7 @@ _POINTS = 50
 
 
 def explore(settings: Settings) -> Exploration:
-    """What is true and believed, exactly, and how the policies fare in simulated trials.
+    """Compute the truth and the beliefs exactly, and simulate the policies.
 
     >>> explore(Settings(n_runs=20, n_patients=50)).sentence[:37]
     'Actual is fooled and prefers the trea'

@@ -1,4 +1,4 @@
-"""The policies to choose from: a short list, each compiled once and described in a sentence."""
+"""Policies to choose from: a short list, each with a description."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ MAX_POLICIES: Final = 6
 
 
 class Choice(NamedTuple):
-    """A policy, a short name for charts, and what it does."""
+    """Policy with a short name for charts and a description."""
 
     policy: str
     title: str
@@ -55,7 +55,7 @@ TITLES: Final = {choice.policy: choice.title for choice in CHOICES}
 
 
 def check_policies(policies: Sequence[str]) -> tuple[str, ...]:
-    """Some of the list, each once, in its order, so that a policy keeps its colour."""
+    """Check a selection of policies, and return it in the order of the list, so that colours are stable."""
     for policy in policies:
         if policy not in TITLES:
             raise InputError("policies", policy, nearest(policy, TITLES))

@@ -28,16 +28,16 @@ NEVER, ALWAYS, COMPLIERS, DEFIERS = NAMES
 
 
 class Group(ExploredGroup, frozen=True):
-    """A compliance type, with what it takes and earns."""
+    """Compliance type with the arms that it takes and its rewards."""
 
     @property
     def takes(self) -> tuple[int, ...]:
-        """The arm taken for each arm that is recommended."""
+        """Arm taken for each arm recommended."""
         return NAMES[self.name]
 
     @property
     def rewards(self) -> tuple[float, float]:
-        """The mean reward for each arm taken."""
+        """Mean reward for each arm taken."""
         return self.control, self.treatment
 
 
@@ -57,22 +57,22 @@ def check_groups(groups: Sequence[Group]) -> None:
 
 
 def fields_of(name: str) -> tuple[str, str, str]:
-    """What a compliance type's share and its two mean rewards are called in an address."""
+    """Return the names in a URL of a compliance type's share and of its two mean rewards."""
     word = name.replace("-", "_")
     return word, f"{word}_control", f"{word}_treatment"
 
 
 def population_of(groups: Sequence[Group]) -> ComplianceTypes:
-    """The groups as a population, which `adhere.simulate` takes."""
+    """Return the groups as a population for `adhere.simulate`."""
     types = [ComplianceType(group.name, group.share, group.takes, group.rewards) for group in groups]
     return ComplianceTypes("explored", ARMS, types)
 
 
-_DECIMALS = 2  # of the rewards that an empty compliance type starts with
+_DECIMALS = 2  # decimals of the initial rewards of an empty compliance type
 
 
 class Preset(NamedTuple):
-    """A named setting of the compliance types, and what it shows."""
+    """Named setting of the compliance types, with a description of what it shows."""
 
     name: str
     title: str
@@ -81,7 +81,7 @@ class Preset(NamedTuple):
 
 
 def _of_types(population: ComplianceTypes) -> tuple[Group, ...]:
-    """A population's compliance types by behaviour; one that is empty starts with the others' average rewards."""
+    """Return a population's compliance types by behaviour; empty ones start with the average rewards."""
     total = [0.0, 0.0]
     for one in population.types:
         for arm, mean in enumerate(one.reward):
@@ -98,11 +98,11 @@ def _of_types(population: ComplianceTypes) -> tuple[Group, ...]:
 
 
 def _of_counts(population: Counts) -> tuple[Group, ...]:
-    """The compliance types that fit the counts if nobody defies (Angrist, Imbens and Rubin 1996).
+    """Return the compliance types that fit the counts without defiers (Angrist, Imbens and Rubin 1996).
 
-    For each arm recommended they give the same probabilities of (arm taken, reward) as the counts, so policies learn
-    and earn the same. What never-takers would gain by the treatment and always-takers without it is never seen; here
-    it is the same as what is seen of them.
+    For each arm recommended they have the same probabilities of (arm taken, reward) as the counts, so that policies
+    learn and earn the same. Rewards of never-takers with the treatment and of always-takers without it are never
+    seen; they are set to their observed rewards.
     """
     compliance, mass = population.compliance(), population.reward_mass()
     always, never = float(compliance[0, 1]), float(compliance[1, 0])
@@ -154,7 +154,7 @@ DEFAULT: Final = PRESETS[0].name
 
 @cache
 def preset_groups(name: str) -> tuple[Group, ...]:
-    """The compliance types of a preset.
+    """Return the compliance types of a preset.
 
     >>> [round(group.share, 3) for group in preset_groups("stroke-aspirin")]
     [0.081, 0.015, 0.905, 0.0]
@@ -167,12 +167,12 @@ def preset_groups(name: str) -> tuple[Group, ...]:
 
 MAX_PATIENTS: Final = 10_000
 MAX_RUNS: Final = 2_000
-MAX_PATIENTS_IN_ALL: Final = 2_000_000  # of one policy: a few tenths of a second
+MAX_PATIENTS_IN_ALL: Final = 2_000_000  # for one policy, takes a few tenths of a second
 MAX_SEED: Final = 10**15 - 1
 
 
 class Settings(ExplorationSettings, frozen=True, omit_defaults=False):
-    """Everything that decides what an exploration shows.
+    """Settings of an exploration.
 
     >>> Settings(n_runs=1, n_patients=20).policies[1]
     'thompson/actual'

@@ -1,4 +1,4 @@
-"""The truth about two arms, and what each protocol comes to believe, exactly."""
+"""Exact computation of the truth about two arms and of each protocol's belief in the long run."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -8,48 +8,52 @@ from adhere.protocols import NONE, as_protocol
 from adhere_client.responses.simulations import ExploredBelief, ExploredTruth, Pair
 
 PROTOCOLS: Final = {"chosen": "intention-to-treat", "actual": "as-treated", "comply": "per-protocol"}
-TINY: Final = 0.0005  # a smaller difference is 0 in three decimals, and is called none
+TINY: Final = 0.0005  # a smaller difference is 0 in three decimals and counts as none
 _TABLES: Final = {protocol: as_protocol(protocol).credits(2).tolist() for protocol in PROTOCOLS}
-_SHARES: Final = [percent / 100 for percent in range(1, 100)]  # of the recommendations that are of the treatment
+_SHARES: Final = [percent / 100 for percent in range(1, 100)]  # share of recommendations for the treatment
 
 Verdict = Literal["right", "fooled", "undecided", "depends", "uninformed"]
 
 
 class Truth(ExploredTruth, frozen=True):
-    """The mean reward of each arm, with the effect of recommending the treatment."""
+    """Mean reward of each arm, with the effect of recommending the treatment."""
 
     @property
     def effect(self) -> float:
-        """What recommending the treatment gains over recommending the control, per patient."""
+        """Gain per patient of recommending the treatment instead of the control."""
         return self.mean_given_chosen[1] - self.mean_given_chosen[0]
 
 
 class Belief(ExploredBelief, frozen=True):
-    """A protocol's belief, before it has a sentence.
+    """Belief of a protocol; its sentence is added later.
 
-    `verdict` compares the arm it prefers with the one that is better to recommend: right; fooled (it prefers the
-    other, or prefers one where both are as good); undecided (it sees no difference where there is one); depends (on
-    how often each arm is recommended); uninformed (it credits nobody to an arm).
+    `verdict` compares the arm that the protocol prefers with the arm that is better to recommend:
+
+    - right: it prefers the better arm;
+    - fooled: it prefers the other arm, or prefers one although both are equally good;
+    - undecided: it sees no difference although there is one;
+    - depends: its preference depends on how often each arm is recommended;
+    - uninformed: it credits nobody to one of the arms.
     """
 
     sentence: str = ""
 
     @property
     def difference(self) -> float | None:
-        """How much better it thinks the treatment is; None if it knows nothing of an arm."""
+        """Believed advantage of the treatment; None if it knows nothing about an arm."""
         control, treatment = self.means
         return None if control is None or treatment is None else treatment - control
 
 
 def truth_of(groups: Sequence[Group]) -> Truth:
-    """What is true of a population."""
+    """Return the truth about a population."""
     told = [sum(one.share * one.rewards[one.takes[arm]] for one in groups) for arm in (0, 1)]
     taken = [sum(one.share * one.rewards[arm] for one in groups) for arm in (0, 1)]
     return Truth((told[0], told[1]), (taken[0], taken[1]))
 
 
 def credited(groups: Sequence[Group], protocol: str, told_treatment: float = 0.5) -> Pair:
-    """The mean reward credited to each arm, if so large a share of the patients is told to take the treatment."""
+    """Return the mean reward credited to each arm if the share `told_treatment` is told to take the treatment."""
     table = _TABLES[protocol]
     weights, rewards = [0.0, 0.0], [0.0, 0.0]
     for group in groups:
@@ -65,12 +69,12 @@ def credited(groups: Sequence[Group], protocol: str, told_treatment: float = 0.5
 
 
 def sign_of(difference: float) -> int:
-    """1 or -1, or 0 if it is none to speak of."""
+    """Return the sign of a difference, 1 or -1, or 0 if it is negligible."""
     return 0 if abs(difference) < TINY else (1 if difference > 0 else -1)
 
 
 def belief_of(groups: Sequence[Group], protocol: str) -> Belief:
-    """What a protocol believes of a population."""
+    """Return the belief of a protocol about a population."""
     means = credited(groups, protocol)
     along = [credited(groups, protocol, share) for share in _SHARES] if protocol == "actual" else [means]
     known = [[mean for pair in along if (mean := pair[arm]) is not None] for arm in (0, 1)]
@@ -85,7 +89,7 @@ def belief_of(groups: Sequence[Group], protocol: str) -> Belief:
 
 
 def wrong_shares(groups: Sequence[Group], protocol: str) -> list[float]:
-    """Of the shares of recommendations that may be of the treatment, those with which a protocol is not right."""
+    """Return the shares of recommendations for the treatment at which a protocol is not right."""
     truth = sign_of(truth_of(groups).effect)
     found = []
     for share in _SHARES:

@@ -1,4 +1,4 @@
-"""The value that an exploration gives. Over HTTP it is sent as `adhere_client.responses.simulations.Exploration`."""
+"""Result of an exploration. Over HTTP it is sent as `adhere_client.responses.simulations.Exploration`."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from adhere_client.responses.simulations import ExploredPolicy
 
 
 class Exploration(Struct, frozen=True):
-    """The sentence that says who is fooled, what is true and believed, and how policies fare at each of `t`."""
+    """Result of an exploration: a sentence on who is fooled, truth, beliefs, and results of policies at times `t`."""
 
     settings: Settings
     sentence: str

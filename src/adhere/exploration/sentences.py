@@ -1,4 +1,4 @@
-"""Sentences on who is fooled and why, and on what each protocol believes; true for every setting."""
+"""Sentences on which protocol is fooled and why, and on what each protocol believes, for every setting."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from adhere.populations.examples import ARMS
 
 
 def why_fooled(groups: Sequence[Group], protocol: str) -> str:
-    """Whose patients make a protocol prefer the wrong arm, and how, as a clause."""
+    """Return a clause on which patients make a protocol prefer the wrong arm, and why."""
     truth = sign_of(truth_of(groups).effect)
     if not is_misled(_only(groups, COMPLIERS, DEFIERS), protocol, truth):
         return _why_selected(groups, protocol, truth)
@@ -24,13 +24,13 @@ def why_fooled(groups: Sequence[Group], protocol: str) -> str:
 
 
 def is_misled(groups: Sequence[Group], protocol: str, truth: int) -> bool:
-    """Whether a protocol that sees these patients alone prefers an arm that is not better to recommend."""
+    """Return whether a protocol that sees only these patients prefers an arm that is not better to recommend."""
     control, treatment = credited(groups, protocol)
     return control is not None and treatment is not None and sign_of(treatment - control) not in (0, truth)
 
 
 def _why_selected(groups: Sequence[Group], protocol: str, truth: int) -> str:
-    """Of those who always take the same arm, whoever is to blame alone; both, if neither is."""
+    """Explain which people who always take the same arm mislead a protocol: one type if it suffices, or both."""
     present = [name for name in (ALWAYS, NEVER) if _group(groups, name).share > 0]
     alone = [name for name in present if not is_misled(_without(groups, name), protocol, truth)]
     if not alone:
@@ -40,7 +40,7 @@ def _why_selected(groups: Sequence[Group], protocol: str, truth: int) -> str:
 
 
 def _shift(groups: Sequence[Group], protocol: str, name: str) -> float:
-    """How far leaving a compliance type out moves the difference."""
+    """Return how much the difference changes without a compliance type."""
     with_it, without = (credited(some, protocol) for some in (groups, _without(groups, name)))
     if None in without:
         return float("inf")
@@ -48,7 +48,7 @@ def _shift(groups: Sequence[Group], protocol: str, name: str) -> float:
 
 
 def _fares(groups: Sequence[Group], protocol: str, name: str) -> str:
-    """How those who always take one arm fare on it, against the others who are credited to it."""
+    """Compare people who always take one arm with the others who are credited to it, in words."""
     one = _group(groups, name)
     arm = one.takes[TREATMENT]
     own, others = one.rewards[arm], credited(_without(groups, name), protocol)[arm]
@@ -59,7 +59,7 @@ def _fares(groups: Sequence[Group], protocol: str, name: str) -> str:
 
 
 def number(value: float) -> str:
-    """A mean reward or a difference in at most three decimals.
+    """Format a mean reward or a difference with at most three decimals.
 
     >>> number(0.5), number(0.58333), number(-0.0001)
     ('0.5', '0.583', '0')
@@ -69,7 +69,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a whole percentage, unless that would be 0% or 100% and is not.
+    """Format a share as a percentage without decimals, unless it would wrongly round to 0% or 100%.
 
     >>> percent(0.5), percent(0.004), percent(0.9996)
     ('50%', '0.4%', '99.96%')
@@ -93,18 +93,18 @@ def _without(groups: Sequence[Group], name: str) -> list[Group]:
     return [group for group in groups if group.name != name]
 
 
-_FEW = 0.2  # compliers and defiers; with fewer the arms differ little for Chosen
-_LITTLE = 0.01  # of a reward
+_FEW = 0.2  # share of compliers and defiers; with fewer, the arms differ little for Chosen
+_LITTLE = 0.01  # smallest difference of rewards that matters
 _MUCH_MORE = 1.25
 
 
 def with_sentences(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> list[Belief]:
-    """The beliefs, each with what it means."""
+    """Return the beliefs, each with a sentence on what it means."""
     return [replace(one, sentence=f"{_about(groups, truth, one)}.") for one in beliefs]
 
 
 def headline(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> str:
-    """Who is fooled, and why."""
+    """Return a sentence on which protocols are fooled, and why."""
     if sign_of(truth.effect) == 0:
         return _no_effect(groups, beliefs)
     best = ARMS[truth.effect > 0]
@@ -126,14 +126,14 @@ def headline(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -
 
 
 def _because(whys: Mapping[str, str]) -> str:
-    """One reason, or each protocol's own."""
+    """Return the common reason, or the reason of each protocol."""
     if len(set(whys.values())) == 1:
         return f"because {next(iter(whys.values()))}"
     return ", ".join(f"{name} because {why}" for name, why in whys.items())
 
 
 def _no_effect(groups: Sequence[Group], beliefs: Sequence[Belief]) -> str:
-    """Where both arms are as good to recommend."""
+    """Return the headline for the case that both arms are equally good to recommend."""
     following = [group for group in groups if group.name in (COMPLIERS, DEFIERS) and group.share > 0]
     if sum(group.share for group in following) < TINY:
         why = "next to nobody takes another arm for being told to"
@@ -152,7 +152,7 @@ def _no_effect(groups: Sequence[Group], beliefs: Sequence[Belief]) -> str:
 
 
 def _about(groups: Sequence[Group], truth: Truth, one: Belief) -> str:
-    """What one protocol believes, and whether that is so."""
+    """Return words on what a protocol believes, and whether it is right."""
     if one.verdict == "uninformed":
         return _aside(one)
     if one.verdict == "depends":
@@ -170,7 +170,7 @@ def _about(groups: Sequence[Group], truth: Truth, one: Belief) -> str:
 
 
 def _when(groups: Sequence[Group], one: Belief) -> str:
-    """With which allocations a protocol is not right."""
+    """Return words on the allocations with which a protocol is not right."""
     wrong = wrong_shares(groups, one.protocol)
     low, high = min(wrong), max(wrong)
     if len(wrong) < round((high - low) * 100) + 1:
@@ -185,7 +185,7 @@ def _when(groups: Sequence[Group], one: Belief) -> str:
 
 
 def _aside(one: Belief) -> str:
-    """What there is to say of a protocol that is neither right nor fooled."""
+    """Return words on a protocol that is neither right nor fooled."""
     name = one.protocol.capitalize()
     if one.verdict == "undecided":
         return f"{name} sees no difference"
@@ -195,7 +195,7 @@ def _aside(one: Belief) -> str:
 
 
 def _ease(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> str:
-    """Whether the difference is hard to see, or wider by what was taken."""
+    """Return notes on whether the difference is hard to see, or larger by arm taken."""
     right = [one for one in beliefs if one.verdict == "right" and one.difference is not None]
     widest = max(right, key=lambda one: abs(one.difference or 0.0))
     following = sum(group.share for group in groups if group.name in (COMPLIERS, DEFIERS))

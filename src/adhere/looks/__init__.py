@@ -1,4 +1,4 @@
-"""Decisions at a look: rules compared with evidence, for simulated and live trials alike."""
+"""Decisions at looks: comparison of evidence with rules, for simulated and live trials."""
 
 from adhere.looks import belief as belief  # these four implement `judge` for their rules
 from adhere.looks import posterior as posterior

@@ -1,4 +1,4 @@
-"""The look by belief: arms compared by the probability of being best that the policy itself gives them."""
+"""Look by belief: compares arms by the policy's own probability that each is best."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from adhere.looks.judge import (
 
 @implements(judge, BeliefRules)
 def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms by what the policy believes of those that are left."""
+    """Judge the remaining arms by the policy's beliefs."""
     clear(values)
     n_left = share_beliefs(evidence, status)
     if rules.control >= 0:
@@ -32,7 +32,7 @@ def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: A
 
 @no_inline
 def share_beliefs(evidence: Any, status: Any) -> int:
-    """Write the beliefs in the arms left, rescaled, as results; equal ones where nothing is left of them."""
+    """Write the rescaled beliefs in the remaining arms as results; equal ones if their sum is 0."""
     total, n_left, place = 0.0, 0, 0
     for arm in range(status.size):
         if status[arm] == ACTIVE:
@@ -47,7 +47,7 @@ def share_beliefs(evidence: Any, status: Any) -> int:
 
 @implements(status_against_control, BeliefRules)
 def belief_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the probability that the arm, one of two, is better."""
+    """Judge by the probability that the arm is the better one of two."""
     better, first = evidence.work[2 * RESULT + arm], arm * N_VALUES
     return status_of(
         write(values, first + BY_SUPERIORITY, better, rules.superiority[look]) >= rules.superiority[look],

@@ -1,12 +1,12 @@
-"""How the means of arms compare under independent Beta posteriors: probabilities by quadrature, exact to about 1e-7.
+"""Comparison of the means of arms under independent Beta posteriors, by quadrature exact to about 1e-7.
 
-Everything is integrated over z = logit θ. There a Beta density is smooth, bell-shaped and ends in exponential tails,
-whatever its parameters (which are at least 1 here), so that sums over equal steps converge faster than any power of
-the step. The distribution functions are the same sums up to a node, with the first terms of Euler's and Maclaurin's
-formula. Those at θ + margin, whose steps in z are not equal, are added up by the two-point rule that is exact for
+All integrals are over z = logit θ. On this scale a Beta density is smooth and bell-shaped with exponential tails for
+all parameters of at least 1. Therefore sums over equal steps converge faster than any power of the step. The
+distribution functions are the same sums up to a node, with the first terms of the Euler–Maclaurin formula. For the
+distribution functions at θ + margin the steps in z are unequal; they use a two-point rule that is exact for
 polynomials of degree five.
 
-Nothing is allocated: `work` holds N_ROWS rows of one number for each arm. Densities are not normalised until the end.
+No memory is allocated: `work` has N_ROWS rows with one number per arm. Densities are normalised only at the end.
 """
 
 import math
@@ -14,24 +14,24 @@ from typing import Any, Final
 
 from adhere.compilation import inline, no_inline
 
-# Of each arm compared: its parameters, the logarithm of its density's top, and the result; its density, the sum of
-# that so far and its distribution function at a node; the distribution function at θ + margin, and density and
-# derivatives where that was last.
+# Rows, by arm: the parameters, the logarithm of the maximum of the density, and the result. Then, at a node, the
+# density, its sum so far, and the distribution function. Then the distribution function at θ + margin, with the
+# density and its derivatives at the last point there.
 ALPHA, BETA, TOP, RESULT, DENSITY, SUM, BELOW, AHEAD, LAST_0, LAST_1, LAST_2, N_ROWS = range(12)
-_DEPTH: Final = 17.0  # the logarithm of top over density at which a tail is cut
-_REACH: Final = math.sqrt(2.0 * _DEPTH)  # in standard deviations, were the density a normal one
-_CUT: Final = _DEPTH + 4.0  # below which a density counts as 0
-_STEPS: Final = 2.5  # in a standard deviation
+_DEPTH: Final = 17.0  # a tail is cut where the log density is this far below its maximum
+_REACH: Final = math.sqrt(2.0 * _DEPTH)  # the cut in standard deviations, for a normal density
+_CUT: Final = _DEPTH + 4.0  # a density this far below its maximum counts as 0
+_STEPS: Final = 2.5  # steps per standard deviation
 _SQRT_2_PI: Final = math.sqrt(2.0 * math.pi)
 
 
 @no_inline
 def set_posterior(n_arms: int, place: int, n: float, total: float, is_reflected: bool, work: Any) -> None:
-    """Let θ ~ Beta(1 + Σy, 1 + n - Σy), or 1 - θ, be one of `n_arms` that are compared."""
+    """Set the posterior of one of the `n_arms` compared: θ ~ Beta(1 + Σy, 1 + n - Σy), or of 1 - θ if reflected."""
     alpha, beta = 1.0 + max(0.0, total), 1.0 + max(0.0, n - total)
     if is_reflected:
         alpha, beta = beta, alpha
-    scale = _SQRT_2_PI * math.sqrt(1.0 / alpha + 1.0 / beta)  # so that densities add up to about 1
+    scale = _SQRT_2_PI * math.sqrt(1.0 / alpha + 1.0 / beta)  # so that densities sum to about 1
     work[ALPHA * n_arms + place], work[BETA * n_arms + place] = alpha, beta
     work[TOP * n_arms + place] = (
         alpha * math.log(alpha / beta) - (alpha + beta) * math.log1p(alpha / beta) + math.log(scale)
@@ -40,9 +40,9 @@ def set_posterior(n_arms: int, place: int, n: float, total: float, is_reflected:
 
 @inline
 def tail_end(alpha: float, beta: float, deviation: float, side: float) -> float:
-    """Where the density has fallen by _DEPTH, or a little further out.
+    """Return where the log density has fallen by _DEPTH, or a little further out.
 
-    Newton's method on a concave function: from any start it is outside after one step, and stays there.
+    Newton's method on a concave function is outside after one step from any start, and stays there.
     """
     mode = math.log(alpha / beta)
     top = alpha * mode - (alpha + beta) * math.log1p(alpha / beta)
@@ -56,18 +56,18 @@ def tail_end(alpha: float, beta: float, deviation: float, side: float) -> float:
 
 @inline
 def density_at(alpha: float, beta: float, top: float, z: float, log_odds_1: float) -> float:
-    """The density at z, whose logarithm of 1 + odds is known, in units of its top; 0 far out."""
+    """Return the density at z relative to its maximum, given log(1 + odds) at z; 0 far out."""
     height = alpha * z - (alpha + beta) * log_odds_1 - top
     return math.exp(height) if height > -_CUT else 0.0
 
 
 @no_inline
 def compare_posteriors(n_arms: int, margin: float, work: Any) -> float:
-    """Write P(θ_j is the largest) into the results.
+    """Write the probability that each θ_j is the largest into the results.
 
-    With a margin the results are P(θ_i < θ_j + margin for all others i) instead, and P(largest - smallest θ < margin)
-    is returned. Where θ_j may well be above 1 - margin and an arm has hardly any failures, its distribution function
-    ahead has a kink; so posteriors with means above 1/2 are better reflected.
+    With a margin, the results are P(θ_i < θ_j + margin for all others i), and P(largest - smallest θ < margin) is
+    returned. If θ_j may be above 1 - margin and an arm has hardly any failures, the distribution function at θ +
+    margin has a kink. Therefore reflect posteriors with means above 1/2.
     """
     start, end, step = math.inf, -math.inf, math.inf
     for arm in range(n_arms):
@@ -119,7 +119,7 @@ def compare_posteriors(n_arms: int, margin: float, work: Any) -> float:
 
 @inline
 def go_ahead(n_arms: int, z: float, width: float, work: Any) -> None:
-    """Add what lies between the last place and z, which is so much further, to the distribution functions ahead."""
+    """Add the integral from the last point to z, of the given width, to the distribution functions at θ + margin."""
     odds = math.exp(z)
     log_odds_1, x = math.log1p(odds), odds / (1.0 + odds)
     for arm in range(n_arms):

@@ -12,7 +12,7 @@ Boundary: TypeAlias = Literal["obrien-fleming", "pocock"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _TOLERANCE: Final = 1e-10
-# How the critical value depends on the share of the information that is in.
+# Shape of the critical values as a function of the information fraction.
 _SHAPES: Final[dict[Boundary, Callable[[float], float]]] = {
     "obrien-fleming": lambda fraction: 1.0 / math.sqrt(fraction),
     "pocock": lambda fraction: 1.0,
@@ -21,19 +21,19 @@ _SHAPES: Final[dict[Boundary, Callable[[float], float]]] = {
 
 @cache
 def critical_values(boundary: Boundary, alpha: float, fractions: tuple[float, ...]) -> tuple[float, ...]:
-    """The critical values of a two-sided test of level alpha, one for each look.
+    """Compute the critical values of a two-sided test of level alpha, one for each look.
 
-    O'Brien and Fleming's are c / √t at information fraction t, Pocock's are all c; c is found by bisection so that a
-    z-statistic without drift leaves them at any look with probability alpha.
+    At information fraction t, O'Brien and Fleming's critical value is c / √t and Pocock's is c. The constant c is
+    found by bisection, so that a z-statistic without drift exceeds them at any look with probability alpha.
 
     Parameters
     ----------
     boundary
         "obrien-fleming" or "pocock".
     alpha
-        The level, between 0 and 1.
+        Level of the test, between 0 and 1.
     fractions
-        The share of the information at each look, increasing up to 1.
+        Information fraction at each look, increasing up to 1.
 
     References
     ----------
@@ -51,7 +51,7 @@ def critical_values(boundary: Boundary, alpha: float, fractions: tuple[float, ..
 
     """
     shape = [_SHAPES[boundary](fraction) for fraction in fractions]
-    # One look alone leaves them with less than alpha, and all together with less than the sum over looks.
+    # Bounds: a single look at level alpha, and Bonferroni over all looks.
     low = NormalDist().inv_cdf(1.0 - alpha / 2.0)
     high = NormalDist().inv_cdf(1.0 - alpha / (2.0 * len(fractions)))
     while high - low > _TOLERANCE:
@@ -64,10 +64,10 @@ def critical_values(boundary: Boundary, alpha: float, fractions: tuple[float, ..
 
 
 def probability_inside(fractions: tuple[float, ...], critical: list[float]) -> float:
-    """The probability that |B(t)| / √t stays below its critical value at all looks, B a Brownian motion.
+    """Return the probability that |B(t)| / √t of a Brownian motion B is below its critical value at all looks.
 
-    The density of B(t) on paths that stayed inside is carried from look to look over the nodes of Gauss-Legendre
-    panels no wider than two standard deviations of the next increment.
+    The density of B(t) on paths that stayed inside is propagated from look to look. Its nodes are those of
+    Gauss–Legendre panels no wider than two standard deviations of the next increment.
     """
     before, weighted, last = np.zeros(1), np.ones(1), 0.0
     for look, (fraction, value) in enumerate(zip(fractions, critical, strict=True)):

@@ -1,10 +1,11 @@
-"""What a look at a trial decides: rules compared with evidence.
+"""Decisions at a look of a trial: comparison of evidence with rules.
 
-`design.look_rules` makes the rules of a design; `posterior`, `belief`, `z_test` and `wealth` have the `judge` of each
-kind. It is compiled in simulated trials on processors and GPUs, and run as Python by a live trial. A kernel gathers
-the evidence that its rules need: it has generic functions of its own, whose default does nothing, with
+`design.look_rules` makes the rules of a design; `posterior`, `belief`, `z_test` and `wealth` implement `judge` for
+each kind of rules. It is compiled into simulated trials on processors and GPUs, and run as Python by a live trial.
+
+A kernel gathers the evidence that its rules need. It has generic functions that do nothing by default, with
 implementations for `BeliefRules` or `WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so
-that what is not needed is not compiled.
+that code that is not needed is not compiled.
 """
 
 import math
@@ -18,7 +19,7 @@ from adhere.looks.beta_quadrature import N_ROWS, RESULT
 
 Floats = NDArray[np.float64]
 
-# Of an arm, and of the trial as what it stops for. They stand here since they are compiled in.
+# Statuses of an arm, and reasons of a trial to stop. They are defined here because they are compiled in.
 ACTIVE: Final = 0
 SUPERIOR: Final = 1
 INFERIOR: Final = 2
@@ -27,19 +28,18 @@ FUTILE: Final = 4
 GO_ON: Final = ACTIVE
 NAMES: Final = ("active", "superior", "inferior", "equivalent", "futile")
 
-# The numbers that a look compares with its four thresholds lie in `values[arm * N_VALUES + place]`, NaN where there
-# is nothing to compare. The place is that of the threshold.
+# A look compares `values[arm * N_VALUES + place]` with threshold number `place`; NaN if there is nothing to compare.
 VALUES: Final = ("superiority", "inferiority", "equivalence", "futility")
 BY_SUPERIORITY, BY_INFERIORITY, BY_EQUIVALENCE, BY_FUTILITY, N_VALUES = range(5)
 
 
 class Evidence(NamedTuple):
-    """What is known at a look, by arm chosen: flat arrays of floats.
+    """Evidence at a look, by arm chosen, as flat arrays of floats.
 
-    `n`, `sums` and `squares` are the number of known outcomes, their sum and that of their squares. `beliefs` are the
-    policy's own probabilities that each arm is best, for `BeliefRules`. `log_up` and `log_down` are, for
-    `WealthRules`, the logarithms of the most that the bets on "better than the control" and on "worse" ever had.
-    `work` has `work_size(n_arms)` places with anything in them. What a rule does not need may be an empty array.
+    `n`, `sums` and `squares` are the number of known outcomes, their sum and the sum of their squares. For
+    `BeliefRules`, `beliefs` are the policy's own probabilities that each arm is best. For `WealthRules`, `log_up` and
+    `log_down` are the logarithms of the largest wealth so far of the bets on "better than the control" and on
+    "worse". `work` is a buffer of length `work_size(n_arms)`. Arrays that a rule does not need may be empty.
     """
 
     n: Floats
@@ -52,21 +52,21 @@ class Evidence(NamedTuple):
 
 
 def work_size(n_arms: int) -> int:
-    """How many places `judge` works in."""
+    """Return the length of the buffer that `judge` needs."""
     return N_ROWS * n_arms
 
 
 class NoRules(NamedTuple):
-    """A look decides nothing."""
+    """Rules of a look without decisions."""
 
     n_arms: int
     control: int
 
 
 class PosteriorRules(NamedTuple):
-    """By the posterior of each arm's mean given the outcomes of those who were recommended it: which is best.
+    """Rules for finding the best arm by the posterior of each arm's mean outcome, by arm recommended.
 
-    Thresholds are arrays by look, NaN where there is none. `control` is -1.
+    Thresholds are arrays by look, NaN if there is none. `control` is -1.
     """
 
     n_arms: int
@@ -79,7 +79,7 @@ class PosteriorRules(NamedTuple):
 
 
 class ControlledPosteriorRules(NamedTuple):
-    """By the same posteriors: which arms are better than the control."""
+    """Rules for comparing each arm with the control by the same posteriors."""
 
     n_arms: int
     control: int
@@ -91,7 +91,7 @@ class ControlledPosteriorRules(NamedTuple):
 
 
 class BeliefRules(NamedTuple):
-    """By the probability that the policy itself gives to each arm of being best."""
+    """Rules by the policy's own probability that each arm is best."""
 
     n_arms: int
     control: int
@@ -100,7 +100,7 @@ class BeliefRules(NamedTuple):
 
 
 class ZRules(NamedTuple):
-    """By the z-statistic of each arm against the control; thresholds are critical values."""
+    """Rules by the z-statistic of each arm against the control; thresholds are critical values."""
 
     n_arms: int
     control: int
@@ -112,7 +112,7 @@ class ZRules(NamedTuple):
 
 
 class WealthRules(NamedTuple):
-    """By the wealth of bets against no effect of each arm, by intention to treat."""
+    """Rules by the wealth of bets against "no effect" of each arm, by intention-to-treat."""
 
     n_arms: int
     control: int
@@ -123,27 +123,27 @@ Rules = NoRules | PosteriorRules | ControlledPosteriorRules | BeliefRules | ZRul
 
 
 def needs_beliefs(rules: Rules) -> bool:
-    """Whether evidence must have beliefs."""
+    """Return whether evidence must have beliefs."""
     return isinstance(rules, BeliefRules)
 
 
 def needs_wealth(rules: Rules) -> bool:
-    """Whether evidence must have the wealth of bets."""
+    """Return whether evidence must have the wealth of bets."""
     return isinstance(rules, WealthRules)
 
 
 @generic
 def judge(rules: Any, look: int, evidence: Evidence, status: Any, values: Any) -> int:
-    """Decide at a look, counted from 0; arms whose status is not ACTIVE have been dropped.
+    """Decide at a look, counted from 0. Arms with a status other than ACTIVE have been dropped.
 
-    Writes the new `status[arm]` and `values[arm * N_VALUES + place]`, and returns what the trial stops for, or GO_ON.
+    Write the new `status[arm]` and `values[arm * N_VALUES + place]`, and return the reason to stop or GO_ON.
     """
     raise NotImplementedError
 
 
 @no_inline
 def selected_arm(status: Any, values: Any) -> int:
-    """Of the arms found superior, the one that is it most clearly; -1 if there is none."""
+    """Return the superior arm with the strongest evidence; -1 if there is none."""
     best = -1
     for arm in range(status.size):
         if status[arm] == SUPERIOR and (
@@ -155,7 +155,7 @@ def selected_arm(status: Any, values: Any) -> int:
 
 @implements(judge, NoRules)
 def judge_nothing(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Go on to the end."""
+    """Always go on."""
     clear(values)
     return GO_ON
 
@@ -164,16 +164,17 @@ def judge_nothing(rules: Any, look: int, evidence: Any, status: Any, values: Any
 @implements(judge, ZRules)
 @implements(judge, ControlledPosteriorRules)
 def judge_against_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Arms against the control, each by `status_against_control`."""
+    """Judge each arm against the control by `status_against_control`."""
     clear(values)
     return compare_with_control(rules, look, evidence, status, values)
 
 
 @no_inline
 def compare_with_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Find the status of every arm that is left beside the control, and what follows for the trial.
+    """Find the status of every remaining arm except the control, and decide on the trial.
 
-    It stops when an arm is superior, or when none is left: for what the first arm was dropped for at this look.
+    The trial stops if an arm is superior or if none is left. In the second case, the reason is the status of the
+    first arm dropped at this look.
     """
     n_superior, n_left, dropped_for = 0, 0, GO_ON
     for arm in range(status.size):
@@ -193,13 +194,13 @@ def compare_with_control(rules: Any, look: int, evidence: Any, status: Any, valu
 
 @generic
 def status_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """What one arm is found to be; writes its values."""
+    """Return the status of one arm, and write its values."""
     raise NotImplementedError
 
 
 @no_inline
 def status_of(is_superior: bool, is_inferior: bool, is_equivalent: bool, is_futile: bool) -> int:
-    """The first that holds."""
+    """Return the status of the first condition that is true."""
     if is_superior:
         return SUPERIOR
     if is_inferior:
@@ -211,9 +212,9 @@ def status_of(is_superior: bool, is_inferior: bool, is_equivalent: bool, is_futi
 
 @no_inline
 def pick_best(n_left: int, superiority: float, inferiority: float, work: Any, status: Any, values: Any) -> int:
-    """Find the arm that is superior, or drop those that are inferior.
+    """Find the superior arm, or drop inferior arms.
 
-    The results in `work` are the probabilities of the arms left, in their order, of being best.
+    The results in `work` are the probabilities that each remaining arm is best, in order.
     """
     best, best_place, place = -1, 0, 0
     for arm in range(status.size):
@@ -228,7 +229,7 @@ def pick_best(n_left: int, superiority: float, inferiority: float, work: Any, st
     if largest >= superiority:
         status[best] = SUPERIOR
         return SUPERIOR
-    # The best is dropped last, so that it need not be looked at: it is what is left.
+    # The best arm is never dropped; it is superior if all others are.
     n_dropped, place = 0, 0
     for arm in range(status.size):
         if status[arm] == ACTIVE:
@@ -244,7 +245,7 @@ def pick_best(n_left: int, superiority: float, inferiority: float, work: Any, st
 
 @no_inline
 def write(values: Any, place: int, value: float, threshold: float) -> float:
-    """Note a number that is compared with a threshold, unless there is none."""
+    """Store a number that is compared with a threshold, unless the threshold is NaN."""
     if threshold == threshold:
         values[place] = value
     return value
@@ -252,6 +253,6 @@ def write(values: Any, place: int, value: float, threshold: float) -> float:
 
 @no_inline
 def clear(values: Any) -> None:
-    """Nothing was compared yet."""
+    """Set all values to NaN."""
     for place in range(values.size):
         values[place] = math.nan

@@ -1,4 +1,4 @@
-"""The posterior look: arms compared by the Beta posteriors of their means."""
+"""Look by posterior: compares arms by the Beta posteriors of their means."""
 
 import math
 from typing import Any
@@ -28,25 +28,25 @@ from adhere.looks.judge import (
 
 @implements(judge, PosteriorRules)
 def judge_by_posterior(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """All arms among one another, by their posteriors."""
+    """Judge all arms against one another by their posteriors."""
     clear(values)
     return judge_posteriors(rules, look, evidence, status, values)
 
 
 @no_inline
 def judge_posteriors(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
-    """Compare all arms that are left with one another."""
+    """Compare all remaining arms with one another."""
     equivalence, futility = rules.equivalence[look], rules.futility[look]
     # A threshold that is NaN is not equal to itself.
     n_passes = 2 if equivalence == equivalence or futility == futility else 1
     decision, gain = GO_ON, math.nan
-    for one in range(n_passes):  # with no margin, and, among those that are then left, with it
+    for one in range(n_passes):  # first without the margin, then with it among the remaining arms
         margin = rules.margin if one == 1 else 0.0
         is_reflected = one == 1 and has_high_means(evidence, status)
         n_left = set_posteriors(evidence, status, is_reflected)
         alike = compare_posteriors(n_left, margin, evidence.work)
         if one == 0:
-            gain = evidence.work[RESULT * n_left + 1]  # of two arms, of which the first counts as a control
+            gain = evidence.work[RESULT * n_left + 1]  # with two arms, the first counts as the control
             decision = pick_best(
                 n_left, rules.superiority[look], rules.inferiority[look], evidence.work, status, values
             )
@@ -64,7 +64,7 @@ def judge_posteriors(rules: Any, look: int, evidence: Any, status: Any, values: 
 
 @no_inline
 def set_posteriors(evidence: Any, status: Any, is_reflected: bool) -> int:
-    """Compare the arms that are left, in their order; returns how many they are."""
+    """Set the posteriors of the remaining arms, in order, and return their number."""
     n_left, place = 0, 0
     for arm in range(status.size):
         n_left += 1 if status[arm] == ACTIVE else 0
@@ -77,7 +77,7 @@ def set_posteriors(evidence: Any, status: Any, is_reflected: bool) -> int:
 
 @no_inline
 def has_high_means(evidence: Any, status: Any) -> bool:
-    """Whether the means of the arms left lie above 1/2."""
+    """Return whether the means of the remaining arms are above 1/2 on average."""
     above = 0.0
     for arm in range(status.size):
         if status[arm] == ACTIVE:
@@ -87,7 +87,7 @@ def has_high_means(evidence: Any, status: Any) -> bool:
 
 @no_inline
 def note_equivalence(alike: float, equivalence: float, status: Any, values: Any) -> int:
-    """Note the probability that the arms left are alike, and whether they are."""
+    """Store the probability that the remaining arms are equivalent, and whether they are."""
     for arm in range(status.size):
         if status[arm] == ACTIVE:
             write(values, arm * N_VALUES + BY_EQUIVALENCE, alike, equivalence)
@@ -97,7 +97,7 @@ def note_equivalence(alike: float, equivalence: float, status: Any, values: Any)
 
 @implements(status_against_control, ControlledPosteriorRules)
 def posterior_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the probabilities that the arm is better, that both are alike, and that it gains more than the margin."""
+    """Judge by the probabilities that the arm is better, equivalent, and better by more than the margin."""
     equivalence, futility, first = rules.equivalence[look], rules.futility[look], arm * N_VALUES
     # A threshold that is NaN is not equal to itself.
     margin = rules.margin if equivalence == equivalence or futility == futility else 0.0
@@ -112,7 +112,10 @@ def posterior_against_control(rules: Any, look: int, arm: int, evidence: Any, va
 
 @no_inline
 def compare_two(arm: int, control: int, margin: float, evidence: Any) -> tuple[float, float, float]:
-    """P(θ > θ_c), P(|θ - θ_c| < margin) and P(θ - θ_c > margin); without a margin, the first of them only."""
+    """Return P(θ > θ_c), P(|θ - θ_c| < margin) and P(θ - θ_c > margin).
+
+    Without a margin the second is NaN, and the third equals the first.
+    """
     better, alike, gain = math.nan, math.nan, math.nan
     n, total = evidence.n[arm], evidence.sums[arm]
     n_control, total_of_control = evidence.n[control], evidence.sums[control]

@@ -1,4 +1,4 @@
-"""The look by z-test: each arm against the control."""
+"""Look by z-test: compares each arm with the control."""
 
 import math
 from typing import Any, Final
@@ -16,12 +16,12 @@ from adhere.looks.judge import (
     write,
 )
 
-_NO_VARIANCE: Final = 1e-12  # what is left by rounding of a variance of equal outcomes is less
+_NO_VARIANCE: Final = 1e-12  # a smaller variance is a rounding error
 
 
 @implements(status_against_control, ZRules)
 def z_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """By the z-statistic; for equivalence by the difference and so many of its standard errors."""
+    """Judge by the z-statistic; equivalence by the difference plus a multiple of its standard error."""
     z, difference, error = z_statistic(evidence, arm, rules.control)
     equivalence, first = rules.equivalence[look], arm * N_VALUES
     at_most = abs(difference) + equivalence * error
@@ -35,9 +35,9 @@ def z_against_control(rules: Any, look: int, arm: int, evidence: Any, values: An
 
 @no_inline
 def z_statistic(evidence: Any, arm: int, control: int) -> tuple[float, float, float]:
-    """The z-statistic of a difference of means by the pooled variance, the difference, and its unpooled error.
+    """Return the z-statistic by the pooled variance, the difference of means, and its unpooled standard error.
 
-    z is 0 and the error infinite where one of both has no outcomes; z is 0 where all outcomes are equal.
+    If one of the arms has no outcomes, z is 0 and the error infinite. If all outcomes are equal, z is 0.
     """
     n, n_control = evidence.n[arm], evidence.n[control]
     if n == 0.0 or n_control == 0.0:

@@ -1,4 +1,4 @@
-"""How the next patient of a simulated trial gets an arm: the policy's own choice, or shares that are prescribed."""
+"""Allocation of the next patient of a simulated trial: by the policy's own choice or by prescribed shares."""
 
 from typing import Any
 
@@ -17,18 +17,18 @@ from adhere.trial.policy.steps import allocate, stated_shares
 def next_arm(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
-    """Choose a patient's arm and write the memo; returns the arm and whether `work.out` has prescribed shares."""
+    """Choose a patient's arm and write the memo. Return the arm and whether `work.out` has prescribed shares."""
     raise NotImplementedError
 
 
 @generic_with_default
 def freeze_shares(allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
-    """Take the policy's probabilities for all patients until the next look, of whom the first is given."""
+    """Freeze the policy's probabilities for all patients from `patient` until the next look."""
 
 
 @inline
 def own_choice(rule: Any, state: Any, memo: Any, patient: Any, rng: Any) -> Any:
-    """The arm that the policy chooses, as in `simulate`."""
+    """Return the arm that the policy chooses, like `simulate`."""
     remember(rule, state, memo)
     point(rng, patient, CHOOSE)
     return choose(rule, state, memo, 1.0, rng)
@@ -43,19 +43,19 @@ def stratum_shares(blocks: Any, floats: Any, n_strata: Any, stratum: Any, work: 
 
 @no_inline
 def take_place_in_stratum(blocks: Any, floats: Any, n_strata: Any, stratum: Any, arm: Any) -> None:
-    """Let an arm take its place in a stratum's block."""
+    """Record an assigned arm in a stratum's block."""
     take_place(blocks, state_of(blocks, strip(floats, stratum, n_strata)), arm)
 
 
 @no_inline
 def shares_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
-    """The policy's probabilities, without the arms that were dropped."""
+    """Write the policy's probabilities, without dropped arms, into `work.out`."""
     stated_shares(rule, state, memo, patient, work.dropped, work.out, rng)
 
 
 @inline
 def freeze_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any) -> None:
-    """Keep the probabilities."""
+    """Store the policy's current probabilities in `work.frozen`."""
     shares_now(rule, state, memo, patient, work, rng)
     for arm in range(rule.n_arms):
         work.frozen[arm] = work.out[arm]
@@ -65,7 +65,7 @@ def freeze_now(rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: A
 def next_arm_of_policy(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
-    """The policy's own choice."""
+    """Return the policy's own choice."""
     return own_choice(rule, state, memo, patient, rng), False
 
 
@@ -73,7 +73,7 @@ def next_arm_of_policy(
 def next_arm_of_frozen(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
-    """By what was frozen at the last look."""
+    """Choose by the probabilities that were frozen at the last look."""
     for arm in range(rule.n_arms):
         work.out[arm] = work.frozen[arm]
     return allocate(rule, state, memo, patient, work.out, rng), True
@@ -83,7 +83,7 @@ def next_arm_of_frozen(
 def next_arm_by_shares(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
-    """By the block of a stratum, what was frozen at the last look, or what dropped arms leave to the others."""
+    """Choose by the block of a stratum, by the probabilities frozen at the last look, or without dropped arms."""
     n_arms, n_strata = rule.n_arms, np.int64(allocation.n_strata)
     in_block = n_strata > 0 and patient < allocation.burn_in
     if in_block:
@@ -105,7 +105,7 @@ def next_arm_by_shares(
 def freeze_shares_until_look(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any
 ) -> None:
-    """As after the burn-in, if it is still going on."""
+    """Freeze the probabilities, as for the first patient after the burn-in if it is not over."""
     if allocation.is_frozen != 0.0:
         freeze_now(rule, state, memo, max(np.int64(patient), np.int64(allocation.burn_in)), work, rng)
 
@@ -114,5 +114,5 @@ def freeze_shares_until_look(
 def freeze_shares_from_start(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any
 ) -> None:
-    """From the first patient on."""
+    """Freeze the probabilities, from the first patient on."""
     freeze_now(rule, state, memo, patient, work, rng)

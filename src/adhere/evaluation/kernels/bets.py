@@ -1,6 +1,6 @@
-"""Evidence of a simulated trial beside its outcomes: beliefs of the policy, and bets of the confidence sequences.
+"""Evidence of a simulated trial besides outcomes: beliefs of the policy and bets of confidence sequences.
 
-A trial that needs none has `NoBets`, for which nothing of this is compiled.
+A trial without such evidence has `NoBets`, so that this code is not compiled.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from adhere.trial.policy.steps import write_beliefs
 
 ITT: Final = 0
 COMPLIERS: Final = 1
-LOG_THRESHOLD: Final = math.log(2.0 / 0.05)  # of confidence sequences at 95%
+LOG_THRESHOLD: Final = math.log(2.0 / 0.05)  # for confidence sequences at 95%
 
 
 class NoBets(NamedTuple):
-    """Nothing is noted."""
+    """Placeholder for trials without bets; nothing is recorded."""
 
     size: int = 0
 
 
 class Bets(NamedTuple):
-    """What is noted of each decision, by patient and lane, and the true effects to hold them against."""
+    """Data of each decision by patient and lane, and the true effects to compare with."""
 
     control: float
-    effects: Any  # [arm, view]; of no arms where only looks need the bets
+    effects: Any  # [arm, view]; no arms if only looks need the bets
     probabilities: Any  # [patient, arm, lane]
-    rewards: Any  # [patient, lane], NaN until it is known
-    actual: Any  # [patient, lane], UNKNOWN until it is known
-    order: Any  # [report, view, lane] whose report it was
-    known_before: Any  # [patient, view, lane] reports before a decision
-    n_known: Any  # [view, lane] reports so far
+    rewards: Any  # [patient, lane], NaN until known
+    actual: Any  # [patient, lane], UNKNOWN until known
+    order: Any  # [report, view, lane] patient of the report
+    known_before: Any  # [patient, view, lane] number of reports before a decision
+    n_known: Any  # [view, lane] number of reports so far
     scores: Any  # [patient, lane]
 
     @staticmethod
     def of(control: int, effects: Any, n_arms: int, n_patients: int, n_lanes: int, make: Any) -> Bets:
-        """Workspace of trials side by side."""
+        """Allocate the workspace for `n_lanes` trials side by side."""
         return Bets(
             float(max(control, 0)),
             effects,
@@ -61,45 +61,45 @@ class Bets(NamedTuple):
 
 @generic_with_default
 def note_start(bets: Any, lane: Any) -> None:
-    """A trial begins."""
+    """Record the start of a trial."""
 
 
 @generic_with_default
 def keep_state(bets: Any, sizes: Any, work: Any) -> None:
-    """A decision will be made; choosing may change the state."""
+    """Save the state before a decision, because choosing may change it."""
 
 
 @generic_with_default
 def note_decision(
     bets: Any, rule: Any, memo: Any, patient: Any, is_prescribed: bool, lane: Any, work: Any, rng: Any
 ) -> None:
-    """A decision was made; its probabilities stand in `work.out` if they were prescribed."""
+    """Record a decision; its probabilities are in `work.out` if they were prescribed."""
 
 
 @generic_with_default
 def note_reward(bets: Any, lane: Any, patient: Any, reward: float) -> None:
-    """An outcome is reported."""
+    """Record a reported outcome."""
 
 
 @generic_with_default
 def note_taken(bets: Any, lane: Any, patient: Any, actual: Any) -> None:
-    """What was taken is reported, and the outcome has been."""
+    """Record the report of the arm taken, after the outcome."""
 
 
 @generic_with_default
 def write_estimates(bets: Any, lane: Any, chosen: Any, n_patients: Any, run: Any, outcomes: Any) -> None:
-    """Where both bets of each pair have the same, and whether they ever refuted the true effect."""
+    """Write the balance point of each pair's bets, and whether they ever refuted the true effect."""
 
 
 @implements(note_start, Bets)
 def note_start_of_bets(bets: Any, lane: Any) -> None:
-    """Nothing is known."""
+    """Reset the counts of reports."""
     bets.n_known[ITT, lane], bets.n_known[COMPLIERS, lane] = 0, 0
 
 
 @implements(keep_state, Bets)
 def keep_state_for_bets(bets: Any, sizes: Any, work: Any) -> None:
-    """Its probabilities are those of the state before."""
+    """Copy the state, because the probabilities of the decision follow from it."""
     copy_into(work.before, work.state, sizes.state)
 
 
@@ -107,11 +107,11 @@ def keep_state_for_bets(bets: Any, sizes: Any, work: Any) -> None:
 def note_decision_for_bets(
     bets: Any, rule: Any, memo: Any, patient: Any, is_prescribed: bool, lane: Any, work: Any, rng: Any
 ) -> None:
-    """The policy states its probabilities as in a live trial; the memo is lost."""
+    """Store the probabilities that the policy states, like a live trial; this overwrites the memo."""
     if not is_prescribed:
         point(rng, patient, ESTIMATE)
         probabilities(rule, state_of(rule, work.before), memo, 1.0, work.out, rng)
-    for arm in range(rule.n_arms):  # rounding may pass 1
+    for arm in range(rule.n_arms):  # rounding may exceed 1
         bets.probabilities[patient, arm, lane] = min(1.0, max(0.0, work.out[arm]))
     bets.rewards[patient, lane], bets.actual[patient, lane] = math.nan, UNKNOWN
     for view in range(2):
@@ -120,7 +120,7 @@ def note_decision_for_bets(
 
 @implements(note_reward, Bets)
 def note_reward_of_bets(bets: Any, lane: Any, patient: Any, reward: float) -> None:
-    """Intention-to-treat needs no more."""
+    """Store the outcome, which completes the report for intention-to-treat."""
     bets.rewards[patient, lane] = reward
     bets.order[bets.n_known[ITT, lane], ITT, lane] = patient
     bets.n_known[ITT, lane] += 1
@@ -128,7 +128,7 @@ def note_reward_of_bets(bets: Any, lane: Any, patient: Any, reward: float) -> No
 
 @implements(note_taken, Bets)
 def note_taken_of_bets(bets: Any, lane: Any, patient: Any, actual: Any) -> None:
-    """Now all is known for the effect on compliers."""
+    """Store the arm taken, which completes the report for compliers."""
     bets.actual[patient, lane] = actual
     bets.order[bets.n_known[COMPLIERS, lane], COMPLIERS, lane] = patient
     bets.n_known[COMPLIERS, lane] += 1
@@ -136,7 +136,7 @@ def note_taken_of_bets(bets: Any, lane: Any, patient: Any, actual: Any) -> None:
 
 @inline
 def decisions_of(bets: Any, chosen: Any, view: int, lane: Any) -> Decisions:
-    """What a lane's bets are on, for one of the views."""
+    """Return the decisions of a lane for one of the views."""
     return Decisions(
         chosen[:, lane],
         bets.probabilities[:, :, lane],
@@ -149,7 +149,7 @@ def decisions_of(bets: Any, chosen: Any, view: int, lane: Any) -> Decisions:
 
 @implements(write_estimates, Bets)
 def write_estimates_of_bets(bets: Any, lane: Any, chosen: Any, n_patients: Any, run: Any, outcomes: Any) -> None:
-    """For both views of every pair."""
+    """Write estimates and coverage for both views of every pair."""
     control = int(bets.control)
     for arm in range(bets.effects.shape[0]):
         for view in range(2):
@@ -171,7 +171,7 @@ def gather_evidence(
     rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """Write what the rules need of the evidence; the outcomes stand there already."""
+    """Write the evidence that the rules need; the outcomes are already there."""
 
 
 @implements(gather_evidence, BeliefRules)
@@ -179,7 +179,7 @@ def gather_beliefs(
     rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """The probabilities of the learner inside all guards, at the next patient."""
+    """Write the beliefs of the learner inside all guards, at the next patient."""
     point(rng, n_patients, ESTIMATE)
     write_beliefs(rule, state, memo, work.out, rng)
     for arm in range(rules.n_arms):
@@ -191,7 +191,7 @@ def gather_wealth(
     rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """The most that the bets against no effect ever had."""
+    """Write the largest wealth so far of the bets against "no effect"."""
     control = int(bets.control)
     for arm in range(rules.n_arms):
         if arm != control:

@@ -1,4 +1,4 @@
-"""Trials of a design on a GPU: each thread is a lane that plays one trial at a time, as on processors."""
+"""Trials of a design on a GPU. Each thread is a lane that plays one trial at a time, like on processors."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def play_trials_on_gpu(
     rule: Any, sizes: Any, conditions: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
     outcomes: Any, workspace: Any, bets: Any, done: Any, stop: Any, fault: Any,
 ) -> None:  # fmt: skip
-    """Play one trial for each row of keys; `fault[0]` becomes an arm that does not exist if one is chosen."""
+    """Play one trial for each row of keys. If the policy chooses an invalid arm, write it to `fault[0]`."""
     found = play_trials(
         rule, sizes, conditions, allocation, rules, initial, keys, patients, outcomes, workspace, bets, done,
         stop, cuda.grid(1), cuda.gridsize(1),

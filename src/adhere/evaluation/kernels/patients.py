@@ -1,7 +1,7 @@
-"""The patients of a simulated trial: when they come, what they take and gain, and what is heard of it.
+"""Patients of a simulated trial: arrival, treatment taken, reward, and reports.
 
-All random numbers are keyed by the patient's number, so that designs meet the same patients. Reports that are under
-way lie in a heap, of which each lane has a column, in the order in which they will come: by day, then by patient.
+All random numbers are keyed by the patient's index, so that all designs have the same patients. Pending reports are
+in a heap, with a column for each lane, ordered by day and then by patient.
 """
 
 import math
@@ -13,9 +13,9 @@ from adhere.compilation import inline, no_inline
 from adhere.randomness import DELAY, MISSING, unit, word_at
 from adhere.simulation.kernels.patients import CellsInMemory, draw_patient
 
-UNKNOWN: Final = -9  # in place of what was taken, where it is never reported
+UNKNOWN: Final = -9  # code for a treatment taken that is never reported
 
-# Which draw of a purpose is for what.
+# Indices of the draws of each purpose.
 _DELAY_DRAW: Final = 0
 _ARRIVAL_DRAW: Final = 1
 _STRATUM_DRAW: Final = 2
@@ -23,30 +23,30 @@ _OUTCOME_DRAW: Final = 0
 _TAKEN_DRAW: Final = 1
 _UNIFORM: Final = 1.0
 _EXPONENTIAL: Final = 2.0
-_STEPS: Final = 2.0**20  # in 1
+_STEPS: Final = 2.0**20  # steps per unit
 
 
 @inline
 def quantize(number: float) -> float:
-    """A number that came from logarithms, which on a GPU may differ in their last bit, to the nearest 2⁻²⁰."""
+    """Round to the nearest 2⁻²⁰, because logarithms on a GPU may differ in the last bit."""
     return math.floor(number * _STEPS + 0.5) / _STEPS
 
 
 @inline
 def uniform_at(rng: Any, patient: Any, purpose: Any, draw: int) -> float:
-    """A patient's random number."""
+    """Return a patient's uniform random number for a purpose."""
     return unit(word_at(rng[0], rng[1], patient, purpose, draw))
 
 
 @inline
 def waiting(u: float, mean: float) -> float:
-    """An exponential number of days."""
+    """Return an exponentially distributed number of days."""
     return quantize(-math.log(1.0 - u) * mean)
 
 
 @inline
 def arrival_day(conditions: Any, patient: Any, day_before: float, rng: Any) -> Any:
-    """The day on which a patient comes."""
+    """Return the day on which a patient arrives."""
     if conditions.days.size > 0:
         return conditions.days[patient]
     if patient == 0:
@@ -56,7 +56,7 @@ def arrival_day(conditions: Any, patient: Any, day_before: float, rng: Any) -> A
 
 @inline
 def outcome_delay(conditions: Any, patient: Any, chosen: int, rng: Any) -> Any:
-    """After how many days the outcome is reported."""
+    """Return the number of days until the outcome is reported."""
     mean = conditions.delay[chosen]
     if conditions.distribution == _UNIFORM:
         mean *= 2.0 * uniform_at(rng, patient, DELAY, _DELAY_DRAW)
@@ -67,20 +67,20 @@ def outcome_delay(conditions: Any, patient: Any, chosen: int, rng: Any) -> Any:
 
 @inline
 def stratum_of(conditions: Any, patient: Any, rng: Any) -> Any:
-    """The stratum, all equally likely; 0 where there are none."""
+    """Return a patient's stratum, all equally likely; 0 if there are none."""
     return np.int64(conditions.n_strata * uniform_at(rng, patient, DELAY, _STRATUM_DRAW))
 
 
 @inline
 def is_missing(rates: Any, draw: int, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> Any:
-    """Whether a part of the report never comes."""
+    """Return whether a part of the report never comes."""
     rate = rates[stratum, chosen, 1 if reward >= 0.5 else 0]
     return rate > 0.0 and uniform_at(rng, patient, MISSING, draw) < rate
 
 
 @no_inline
 def next_patient(patients: Any, row: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
-    """What a patient takes and gains, and the mean over arms of what it would gain: as `simulate` draws them."""
+    """Draw a patient's treatment taken, reward and mean reward over arms, like `simulate`."""
     search, bounds = CellsInMemory(0), patients.bounds[row]
     actual, reward, baseline = draw_patient(search, n_arms, patients, bounds, patient, chosen, rng)
     return np.int64(actual), reward, baseline
@@ -91,11 +91,10 @@ def schedule_reports(
     conditions: Any, workspace: Any, lane: Any, n_pending: Any, patient: Any, stratum: Any, chosen: int, actual: Any,
     reward: float, day: float, rng: Any,
 ) -> Any:  # fmt: skip
-    """Send off what will be heard of a patient; returns how many reports are under way.
+    """Schedule the reports of a patient, and return the number of pending reports.
 
-    The outcome is report 2 · patient. What is assumed to have been taken is one of its own, 2 · patient + 1, if it
-    comes after the outcome. `workspace.heard` keeps what will be known of the arm taken,
-    and whether it comes later.
+    The outcome is report 2 · patient. An imputed treatment taken is a separate report, 2 · patient + 1, if it comes
+    after the outcome. `workspace.heard` stores the arm taken that will be known, and whether it comes later.
     """
     due, reported, taken, comes_later = day + outcome_delay(conditions, patient, chosen, rng), reward, actual, 0
     if is_missing(conditions.missing_outcome, _OUTCOME_DRAW, patient, stratum, chosen, reward, rng):
@@ -117,7 +116,7 @@ def schedule_reports(
 
 @no_inline
 def push_report(workspace: Any, lane: Any, n_pending: Any, day: float, report: Any) -> None:
-    """Put a report into a heap of n."""
+    """Push a report onto a heap of `n_pending` reports."""
     place = np.int64(n_pending)
     while place > 0 and _comes_before(day, report, workspace, (place - 1) // 2, lane):
         above = (place - 1) // 2
@@ -131,7 +130,7 @@ def push_report(workspace: Any, lane: Any, n_pending: Any, day: float, report: A
 
 @no_inline
 def pop_report(workspace: Any, lane: Any, n_pending: Any) -> Any:
-    """Take the first report out of a heap of n, and return it."""
+    """Pop the first report from a heap of `n_pending` reports, and return it."""
     first, last = np.int64(workspace.reports[0, lane]), np.int64(n_pending - 1)
     day, report = workspace.due[last, lane], np.int64(workspace.reports[last, lane])
     place, below = np.int64(0), np.int64(1)
@@ -152,6 +151,6 @@ def pop_report(workspace: Any, lane: Any, n_pending: Any) -> Any:
 
 @inline
 def _comes_before(day: float, report: Any, workspace: Any, place: Any, lane: Any) -> Any:
-    """Whether a report comes before another in the heap."""
+    """Return whether a report comes before another one in the heap."""
     due = workspace.due[place, lane]
     return day < due or (day == due and report < workspace.reports[place, lane])

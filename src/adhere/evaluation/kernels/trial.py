@@ -1,14 +1,14 @@
-"""One trial of a design: patients come, reports come, looks are made, until it stops or all is in.
+"""Simulation of one trial of a design: arrivals, reports and looks, until it stops or all reports are in.
 
-On a day recommendations come first, then reports by the patients' numbers, then looks by day. One function plays it,
-compiled for processors and for GPUs; what it works in lies in arrays with a column for each lane, which plays one
-trial at a time.
+Within a day, recommendations come first, then reports in the order of patients, then looks by day. One function plays
+a trial, compiled for processors and for GPUs. Its arrays have a column for each lane; a lane plays one trial at a
+time.
 """
 
 import math
 from typing import Any
 
-from adhere import looks as looks  # which imports the `judge` of each kind of rules: its code is compiled in
+from adhere import looks as looks  # registers the `judge` of each kind of rules, which is compiled in
 from adhere.compilation import Kernel, inline, memo_of, no_inline, state_of
 from adhere.compilation.intrinsics import clear_floats, copy_into, local_floats, local_integers, local_words
 from adhere.evaluation.kernels.allocation import freeze_shares, next_arm
@@ -40,10 +40,10 @@ def play_trials(
     rule: Any, sizes: Any, conditions: Any, allocation: Any, rules: Any, initial: Any, keys: Any, patients: Any,
     outcomes: Any, workspace: Any, bets: Any, done: Any, stop: Any, lane: Any, n_lanes: Any,
 ) -> Any:  # fmt: skip
-    """Play trials in one of several lanes; returns `NO_FAULT`, or an arm that does not exist if one is chosen.
+    """Play trials in one of several lanes. Return `NO_FAULT`, or the invalid arm if the policy chooses one.
 
-    There is a trial for each row of keys. `done[lane]` counts the patients that trials may have; a non-zero `stop[0]`
-    ends it.
+    There is a trial for each row of keys. `done[lane]` is increased by the maximum number of patients after each
+    trial. The loop ends if `stop[0]` is not 0.
     """
     n_arms, spare = sizes.arms.number, workspace.spare
     work = Work(
@@ -142,7 +142,7 @@ def play_trials(
                     if heard % 2 == 0 and taken != UNKNOWN:
                         note_taken(bets, lane, patient, taken)
                         feedback = taken if taken >= 0 else taken - 1
-                if taken < 0 and conditions.sees_both_arms == 0.0:  # learners that need an arm wait for good
+                if taken < 0 and conditions.sees_both_arms == 0.0:  # learners that need an arm skip this report
                     feedback = int(n_arms)
                 if goes_on and not (comes_late and feedback == n_arms):
                     for i in range(sizes.kept):
@@ -172,7 +172,7 @@ def play_trials(
 
 @no_inline
 def clear(work: Any) -> None:
-    """Nobody has come yet."""
+    """Reset the arrays for a new trial."""
     for arm in range(work.status.size):
         work.status[arm], work.status_at[arm], work.dropped[arm] = ACTIVE, -1, 0
         work.n[arm], work.sums[arm], work.squares[arm] = 0.0, 0.0, 0.0
@@ -187,7 +187,7 @@ def clear(work: Any) -> None:
 
 @inline
 def count_outcome(work: Any, n_arms: int, arm: Any, taken: Any, reward: float) -> None:
-    """An outcome is known; what was taken will be."""
+    """Count a known outcome by arm chosen and arm taken."""
     work.n[arm] += 1.0
     work.sums[arm] += reward
     work.squares[arm] += reward * reward
@@ -199,7 +199,7 @@ def count_outcome(work: Any, n_arms: int, arm: Any, taken: Any, reward: float) -
 
 @no_inline
 def note_statuses(work: Any, n_arms: int, look: int) -> int:
-    """Note the look at which an arm was decided upon; returns how many arms are dropped, if the trial goes on."""
+    """Record the look at which each arm got its status. Return the number of dropped arms."""
     n_dropped = 0
     for arm in range(n_arms):
         if work.status[arm] != ACTIVE:
@@ -212,7 +212,7 @@ def note_statuses(work: Any, n_arms: int, look: int) -> int:
 
 @no_inline
 def write_counts(work: Any, n_arms: int, run: Any, outcomes: Any) -> None:
-    """Write what is known of arms."""
+    """Write the counts of each arm into the outcomes."""
     for arm in range(n_arms):
         outcomes.status[run, arm], outcomes.status_at[run, arm] = work.status[arm], work.status_at[arm]
         outcomes.chosen[run, arm], outcomes.taken[run, arm] = work.chosen[arm], work.taken[arm]

@@ -1,4 +1,4 @@
-"""Plays trials of one design on one population."""
+"""Runner that plays trials of one design on one population."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,14 +22,14 @@ from adhere.simulation.kernels.patients import Patients
 
 
 class TrialRunner(BaseRunner[TrialOutcomes]):
-    """Plays trials of one design on one population, on processors or on a GPU.
+    """Play trials of one design on one population, on processors or on a GPU.
 
-    If the design says that lower outcomes are better, an outcome y of the population becomes 1 − y before a trial
-    meets it.
+    If the design declares lower outcomes better, an outcome y of the population is replaced by 1 − y before trials
+    see it.
 
-    `grid` has the numbers of patients at which allocation so far is noted, in increasing order. With `true_effects`
-    (by arm and view, NaN where not known) the confidence sequence of each pair is computed too, and whether it has
-    them; without, nothing of it is compiled.
+    `grid` has the numbers of patients at which allocation so far is recorded, in increasing order. With
+    `true_effects` (by arm and view, NaN if unknown), the confidence sequence of each pair is computed too, and
+    whether it covers the true effect. Without them, this code is not compiled.
     """
 
     function, loop, announcement = play_trials, PLAY_TRIALS, "compiling trials of"
@@ -54,12 +54,12 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
         self._effects = np.zeros((0, 2)) if true_effects is None else np.array(true_effects, np.float64)
 
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
-        """The loop's arguments up to the outcomes."""
+        """Return the arguments of the loop before the outcomes."""
         own = self.rule, self._sizes, self._conditions, self._allocation, self._rules, self.state
         return *own, keys, Patients.of(as_benefit(tables, self._lower_is_better))
 
     def workspace(self, n_lanes: int, make: Make) -> tuple[Workspace, Bets | NoBets]:
-        """Arrays that trials side by side work in, made by `make`."""
+        """Allocate the workspace of `n_lanes` trials side by side with `make`."""
         bets: Bets | NoBets = NoBets()
         if self._has_bets:
             control, n_arms = self._rules.control, self._sizes.arms.number
@@ -67,10 +67,10 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
         return Workspace.of(self._sizes, self._conditions, n_lanes, make), bets
 
     def blank(self, n_runs: int) -> TrialOutcomes:
-        """Outcomes to be filled."""
+        """Return empty outcomes."""
         return TrialOutcomes.zeros(n_runs, self._sizes.arms.number, len(self._conditions.grid))
 
 
 def as_benefit(tables: PatientTables, lower_is_better: bool) -> PatientTables:
-    """Return tables whose rewards are better when higher: an outcome y as 1 − y if lower is better."""
+    """Return tables in which higher rewards are better; if lower is better, an outcome y becomes 1 − y."""
     return replace(tables, reward=1.0 - tables.reward, means=1.0 - tables.means) if lower_is_better else tables

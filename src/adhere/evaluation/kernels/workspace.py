@@ -1,4 +1,4 @@
-"""Conditions and workspace of simulated trials, as the numbers and arrays that compiled code reads and writes."""
+"""Conditions and workspace of simulated trials, as numbers and arrays for compiled code."""
 
 from __future__ import annotations
 
@@ -22,52 +22,52 @@ from adhere.policies.base.policy import CompiledPolicy, probabilities_size
 from adhere.policies.guards.permuted_blocks import BlockRule, block_lengths, block_rule
 from adhere.simulation.kernels.patients import Arms
 
-_DISTRIBUTIONS = {"fixed": 0.0, "uniform": 1.0, "exponential": 2.0}  # as `patient_kernel` knows them
+_DISTRIBUTIONS = {"fixed": 0.0, "uniform": 1.0, "exponential": 2.0}  # codes for the kernel of patients
 
 
 class Conditions(NamedTuple):
-    """Who comes when, what is heard of them, and when one looks. Whole numbers are floats, so as not to be static."""
+    """Arrivals, reports and looks of a trial. Whole numbers are floats, so that they are not compiled in."""
 
     n_patients: float
-    n_strata: float  # 0 without
-    days: Floats  # [patient] on which they come; empty where they come at random
+    n_strata: float  # 0 without strata
+    days: Floats  # [patient] days of arrival; empty if arrivals are random
     per_day: float
-    delay: Floats  # [arm] in days, on average
+    delay: Floats  # [arm] mean in days
     distribution: float
     missing_outcome: Floats  # [stratum, arm chosen, 0 after a failure or 1 after a success]
     missing_taken: Floats  # the same
     impute_after: float  # days
-    impute_reward: float  # NaN where none is assumed
-    impute_taken: float  # an arm, TOOK_NOTHING, or NaN where nothing is assumed
-    sees_both_arms: float  # 1 where the policy learns of patients who took none of the arms
-    look_counts: Floats  # [look] outcomes known at it; infinite for looks by day and for the end
-    look_days: Floats  # [look]; infinite for looks by number and for the end
-    grid: Ints  # numbers of patients at which allocation is noted
+    impute_reward: float  # NaN if none is assumed
+    impute_taken: float  # an arm, TOOK_NOTHING, or NaN if nothing is assumed
+    sees_both_arms: float  # 1 if the policy learns from patients who took none of the arms
+    look_counts: Floats  # [look] known outcomes needed; infinite for looks by day and for the end
+    look_days: Floats  # [look] day; infinite for looks by number and for the end
+    grid: Ints  # numbers of patients at which allocation is recorded
 
 
 class PolicyAlone(NamedTuple):
-    """The policy chooses every arm. A type of its own, so that what `ByShares` needs is not compiled."""
+    """Allocation by the policy alone. It has its own type so that the code for `ByShares` is not compiled."""
 
     size: int = 0
 
 
 class FrozenShares(NamedTuple):
-    """Every arm is drawn by the shares of the last look: the policy's own choice need not be compiled."""
+    """Allocation by the shares of the last look, so that the policy's own choice is not compiled."""
 
     size: int = 0
 
 
 class ByShares(NamedTuple):
-    """Shares may be prescribed: within strata, until the next look, or after an arm was dropped."""
+    """Allocation with prescribed shares: within strata, until the next look, or after an arm was dropped."""
 
-    is_frozen: float  # 1 where allocation is updated at looks only
+    is_frozen: float  # 1 if allocation is updated only at looks
     burn_in: float  # patients
-    n_strata: float  # with blocks of their own in the burn-in; 0 without strata
+    n_strata: float  # number of strata with their own blocks in the burn-in; 0 without strata
     blocks: BlockRule
 
 
 def conditions_of(design: Design, n_patients: int, grid: Ints) -> Conditions:
-    """The conditions of a design's trials."""
+    """Return the conditions of a design's trials."""
     n_looks, days = planned_looks(design), look_days(design)
     counts = np.full(n_looks, math.inf)
     if not days:
@@ -95,9 +95,9 @@ def conditions_of(design: Design, n_patients: int, grid: Ints) -> Conditions:
 
 
 def allocation_of(design: Design) -> PolicyAlone | FrozenShares | ByShares:
-    """How arms are drawn."""
+    """Return the kind of allocation that a design needs."""
     is_frozen, n_arms = design.update == "at looks", len(design.arms)
-    may_drop = design.stopping is not None and n_arms > 2  # of two arms, when one is dropped the trial stops
+    may_drop = design.stopping is not None and n_arms > 2  # with two arms, the trial stops when one is dropped
     if not (is_frozen or may_drop or design.strata):
         return PolicyAlone()
     burn_in = burn_in_of(design)
@@ -108,7 +108,7 @@ def allocation_of(design: Design) -> PolicyAlone | FrozenShares | ByShares:
 
 
 def blocks_size(allocation: PolicyAlone | FrozenShares | ByShares) -> int:
-    """Return how many floats the blocks of all strata take."""
+    """Return the number of floats of the blocks of all strata."""
     if not isinstance(allocation, ByShares):
         return 0
     return int(allocation.n_strata) * int(layout_of("State", allocation.blocks).size(allocation.blocks))
@@ -122,7 +122,7 @@ def _days(design: Design, n_patients: int) -> Floats:
 
 
 def _rates(rate: Rate, design: Design) -> Floats:
-    """One of the ways in which a rate may differ, as a table of all of them."""
+    """Return a rate that may vary in one way as a table by stratum, arm and outcome."""
     strata = design.strata or ("",)
     table = np.full((len(strata), len(design.arms), 2), float(rate.rate))
     for place, arm in enumerate(design.arms):
@@ -150,21 +150,21 @@ def _imputed_taken(design: Design) -> float:
 
 
 class Sizes(NamedTuple):
-    """Lengths that are known when a trial is compiled, unless there are many arms."""
+    """Array lengths, known at compile time unless there are many arms."""
 
     state: int
-    memo: int  # with scratch
-    kept: int  # of the memo, until the last report
+    memo: int  # with scratch space
+    kept: int  # part of the memo that is stored until the last report
     arms: Arms
-    cells: int  # arm chosen and arm taken, or none
-    out: int  # where probabilities are worked out
+    cells: int  # by arm chosen and arm taken (or none)
+    out: int  # for computing probabilities
     blocks: int  # of all strata
     values: int
     judging: int
 
     @staticmethod
     def of(policy: CompiledPolicy, n_arms: int, blocks: int) -> Sizes:
-        """The lengths for a policy, and for the blocks of all strata."""
+        """Return the lengths for a policy and for the blocks of all strata."""
         return Sizes(
             policy.state.size,
             policy.memo_size + policy.scratch_size,
@@ -179,14 +179,14 @@ class Sizes(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Arrays of one trial that is being played: its own where lengths are static."""
+    """Arrays of the trial in progress; they are local if lengths are static."""
 
     state: Any
-    before: Any  # the state before a choice, which may change it
+    before: Any  # the state before a choice, because choosing may change it
     memo: Any
     out: Any
     frozen: Any  # [arm] shares until the next look
-    blocks: Any  # the states of permuted blocks, stratum by stratum
+    blocks: Any  # states of permuted blocks by stratum
     dropped: Any  # [arm]
     status: Any  # [arm]
     status_at: Any  # [arm]
@@ -206,7 +206,7 @@ class Work(NamedTuple):
 
     @staticmethod
     def of(sizes: Sizes) -> Work:
-        """What is needed of it where lengths are not static."""
+        """Allocate the arrays that are needed if lengths are not static."""
         n_arms = sizes.arms.number
         many = n_arms > MAX_STATIC_ARMS
         lengths = {
@@ -231,19 +231,19 @@ class Work(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Arrays with a column for each lane, by patient or by report under way."""
+    """Arrays with a column for each lane, by patient or by pending report."""
 
     chosen: Any  # [patient, lane]
     rewards: Any  # [patient, lane] to be reported
-    heard: Any  # [patient, lane] what will be known of the arm taken
-    memos: Any  # [patient and place in the memo, lane]
-    due: Any  # [report, lane] the days of reports under way
+    heard: Any  # [patient, lane] code of the arm taken that will be reported
+    memos: Any  # [patient × index in the memo, lane]
+    due: Any  # [report, lane] days of pending reports
     reports: Any  # [report, lane]
     spare: Work
 
     @staticmethod
     def of(sizes: Sizes, conditions: Conditions, n_lanes: int, make: Callable[..., Any]) -> Workspace:
-        """Workspace of trials side by side."""
+        """Allocate the workspace for `n_lanes` trials side by side."""
         n = int(conditions.n_patients)
         n_reports = n if np.isnan(conditions.impute_taken) else 2 * n
         return Workspace(

@@ -1,1 +1,1 @@
-"""How an evaluation of designs is shown: on a terminal, as a page, as figures."""
+"""Output of an evaluation of designs: text, HTML page and figures."""

@@ -1,4 +1,4 @@
-"""The figures of one design: power, how trials end, sizes, allocation, estimates, and how sure the simulation is."""
+"""Figures of one design: power, conclusions, sizes, allocation, estimates and convergence."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -28,14 +28,14 @@ _SIZE = "trials"
 
 
 def shown_of(rows: Sequence[Characteristics], most: int = MAX_PANELS) -> tuple[list[Characteristics], str]:
-    """The scenarios a figure has room for, and what to say of the others."""
+    """Return the scenarios that fit into a figure, and a sentence on those left out."""
     shown = some_of(rows, most)
     left_out = f" {len(shown)} of {len(rows)} scenarios; the tables have all." if len(shown) < len(rows) else ""
     return shown, left_out
 
 
 def status_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
-    """What trials have stopped for by each look."""
+    """Bars of the shares of trials that stopped by each look, by reason."""
     if rows[0].design.stopping is None or len(look_labels(rows[0])) < 2:
         return None
     shown, left_out = shown_of(rows)
@@ -59,7 +59,7 @@ def status_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
 
 
 def look_labels(row: Characteristics) -> list[str]:
-    """The looks on an axis: days, or numbers of outcomes; the last is the end, however many outcomes are missing."""
+    """Return labels of looks: days or numbers of outcomes; the last label is "end"."""
     days = look_days(row.design)
     before = [f"{day:g}" for day in days] if days else [f"{n:,}" for n in look_counts(row.design)[:-1]]
     return [*before, "end"]
@@ -80,7 +80,7 @@ def _ending(bar: Bar) -> str:
 
 
 def size_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
-    """How many patients trials take: a histogram for each scenario."""
+    """Histogram of the number of patients of trials, for each scenario."""
     shown, left_out = shown_of(rows)
     edges, is_each = _size_edges(shown)
     if len(edges) < 3:
@@ -97,7 +97,7 @@ def size_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
 
 
 def _size_edges(rows: Sequence[Characteristics]) -> tuple[list[int], bool]:
-    """Where the bars of sizes begin, and whether there is one for each size that occurs; many are put together."""
+    """Return the edges of the bars of sizes, and whether each bar is a single size."""
     occurring = sorted({int(n) for row in rows for n in np.flatnonzero(row.distributions.sizes)})
     if len(occurring) <= _MAX_BARS:
         return [*occurring, occurring[-1] + 1], True
@@ -115,7 +115,7 @@ def _size_bars(row: Characteristics, edges: Sequence[int], is_each: bool) -> Ite
 
 
 def allocation_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
-    """Each arm's share of the recommendations as patients come; none where all are equal by design."""
+    """Curves of each arm's share of the recommendations over time; None if shares are equal by design."""
     if randomises(rows[0].design) and not may_drop_arms(rows[0].design):
         return None
     shown, left_out = shown_of(rows)
@@ -152,7 +152,7 @@ def allocation_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
 
 
 def convergence_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
-    """The probability of a claim as trials are added."""
+    """Curves of the probability of a claim over the number of simulated trials."""
     shown, left_out = shown_of(rows)
     parts: list[dict[str, Any]] = []
     for row in shown:
@@ -184,7 +184,7 @@ _MAX_COMPARED = 3  # arms
 
 
 def estimates_figures(rows: Sequence[Characteristics]) -> list[ReportFigure]:
-    """Bias, and coverage, of every estimand by every method."""
+    """Figures of bias and coverage of every estimand by every method."""
     n_arms = min(_MAX_COMPARED, len(rows[0].others))
     shown, left_out = shown_of(rows, max(2, _MAX_ROWS // n_arms))
     bias, coverage = (_estimate_points(shown, name) for name in ("bias", "coverage"))

@@ -1,4 +1,4 @@
-"""The figures of a grid of scenarios: power as effects grow, type I error as confounding grows."""
+"""Figures of a grid of scenarios: power by effect, type I error by confounding."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,18 +12,18 @@ from adhere.evaluation.output.rows import is_known, short_percent, some_of
 from adhere.report.lines import Level, lines
 from adhere.report.section import ReportFigure
 
-LEVEL = 0.05  # that figures of errors show: what most trials promise
+LEVEL = 0.05  # reference line in figures of errors, the usual level
 _MAX_PANELS = 6
 CLAIMS = {"type_one": "type I error", "power": "power"}
 
 
 def claim_of(row: Characteristics) -> str | None:
-    """Power where an arm is better than another, and else type I error; None where claims are not made."""
+    """Return "power" if an arm is better than another, otherwise "type_one"; None if there are no claims."""
     return next((name for name in ("power", "type_one") if is_known(row.number(name))), None)
 
 
 def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
-    """The probability of a claim over the effect: by compliance for one design, by design for several."""
+    """Curves of the probability of a claim by effect, one per compliance or per design if there are several."""
     rows = [row for row in evaluation.results if row.scenario.null != "average"]
     rows = [row for row in rows if row.scenario.effect is not None]
     if len({row.scenario.effect for row in rows}) < 2:
@@ -45,7 +45,7 @@ def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
 
 
 def errors_figure(evaluation: EvaluationData) -> ReportFigure | None:
-    """The type I error as confounding grows, where nothing has an effect."""
+    """Curves of the type I error by confounding, if nothing has an effect."""
     rows = [row for row in evaluation.results if row.scenario.null == "sharp"]
     rows = [row for row in rows if row.scenario.confounding is not None and row.scenario.compliance != 1.0]
     if len({row.scenario.confounding for row in rows}) < 2:
@@ -74,7 +74,10 @@ def errors_figure(evaluation: EvaluationData) -> ReportFigure | None:
 
 
 def _crossed(designs: Sequence[Design]) -> tuple[Callable[[Characteristics], str], Callable[[Characteristics], str]]:
-    """How designs are distinguished: a curve each; where they are policies × ways to decide, a panel for each way."""
+    """Return the labels of a design's curve and panel.
+
+    Each design has a curve. If designs are policies × stopping methods, each method has a panel.
+    """
     ways = {(one.policy, one.stopping.by if one.stopping else "") for one in designs}
     policies, rules = {policy for policy, _ in ways}, {rule for _, rule in ways}
     if len(ways) == len(designs) == len(policies) * len(rules) and len(rules) > 1 and len(policies) > 1:
@@ -96,7 +99,7 @@ def _joined(*parts: str) -> str:
 
 
 def _cell(row: Characteristics, rows: Sequence[Characteristics]) -> str:
-    """Compliance, confounding unless everybody complies, and the baseline if there are several."""
+    """Return words for compliance, confounding (unless everybody complies), and baseline (if there are several)."""
     confounding = "" if row.scenario.compliance == 1.0 else _confounding(row)
     return _joined(_compliance(row), confounding, _baseline(row, rows))
 
@@ -111,7 +114,7 @@ def _confounding(row: Characteristics) -> str:
 
 
 def _levels(row: Characteristics, rows: Sequence[Characteristics]) -> list[str]:
-    """The panels of a scenario: its confounding, or every one where everybody complies; and its baseline."""
+    """Return the panels of a scenario by confounding (all if everybody complies) and baseline."""
     every = [_confounding(one) for one in rows] if row.scenario.compliance == 1.0 else [_confounding(row)]
     return [_joined(one, _baseline(row, rows)) for one in dict.fromkeys(every)]
 
@@ -138,7 +141,7 @@ def _parts(
 def _figure(
     name: str, caption: str, parts: Sequence[dict[str, Any]], *, x_label: str, y_label: str
 ) -> ReportFigure | None:
-    """Curves; none of a design without a stopping rule, whose trials claim nothing."""
+    """Return a figure of curves; None without parts, because trials without a stopping rule claim nothing."""
     if not parts:
         return None
     titles = list(dict.fromkeys(part["panel"] for part in parts))

@@ -1,4 +1,4 @@
-"""An evaluation as one HTML file to attach to a protocol: the design in words, scenarios, characteristics."""
+"""HTML page of an evaluation to attach to a protocol: the design in words, scenarios and characteristics."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ from adhere.report.style import SETTINGS, figure_file
 
 
 def design_page(evaluation: EvaluationData, command: str = "") -> str:
-    """The page; the same evaluation gives the same bytes. `command` is what repeats it, where that is known."""
+    """Return the HTML page; the same evaluation gives the same bytes. `command` is the command that repeats it."""
     sections = design_sections(evaluation)
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        # Of a script that the font lacks; the tables have the names, and a browser has other fonts.
+        # The font may lack a script. The tables have the names too, and a browser has other fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn = {one.name: figure_file(one.draw(), ".svg") for section in sections for one in section.all_figures()}
     several = len(evaluation.designs) > 1
@@ -43,7 +43,7 @@ def design_page(evaluation: EvaluationData, command: str = "") -> str:
 
 
 def design_sections(evaluation: EvaluationData) -> list[Section]:
-    """The page in its order; what an evaluation does not hold is left out."""
+    """Return the sections of the page in order, without empty ones."""
     return [one for one in _sections(evaluation) if one.figures or one.listings or one.details]
 
 

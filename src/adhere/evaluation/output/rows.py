@@ -1,4 +1,4 @@
-"""Numbers of an evaluation as text, and the columns and scenarios that are shown."""
+"""Numbers of an evaluation as text, and the columns and scenarios to show."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from adhere.evaluation.evaluation_data import EvaluationData
 from adhere.intervals import Estimate
 from adhere.report.section import Listing
 
-UNKNOWN = "–"  # where there is no number
+UNKNOWN = "–"  # in place of a missing number
 MAX_OPEN = 24  # rows of a table that is not folded
 ERRORS = "in brackets: Monte Carlo standard error"
 _MOST_DIGITS = 4
 _MOST_OF_PERCENT = 2
-_ROUNDING = 1e-9  # errors below that share of a number are those of floats
+_ROUNDING = 1e-9  # relative errors below this are rounding errors
 
 
 def is_known(one: Estimate | None) -> bool:
-    """Whether there is a number."""
+    """Return whether there is a finite estimate."""
     return one is not None and math.isfinite(one.mean)
 
 
@@ -30,10 +30,10 @@ def column(
     errors: bool = True,
     unit: bool = True,
 ) -> list[str]:
-    """Numbers that stand below each other, all to the same decimals: as many as their errors deserve.
+    """Format the numbers of a column with the same number of decimals, which depends on their errors.
 
-    With a `sign` they are differences, and those of shares in percentage points; these, and what has no `unit`, are
-    without the sign of percents.
+    With `sign`, the numbers are differences, in percentage points for shares. Differences, and numbers without
+    `unit`, have no percent sign.
 
     >>> column([Estimate(0.0483, 0.0021, 0.0441, 0.0524), None], percent=True)
     ['4.8% (0.2)', '–']
@@ -55,7 +55,7 @@ def column(
 
 
 def percent(one: Estimate | None, sign: bool = False) -> str:
-    """A probability with its 95% interval.
+    """Format a probability with its 95% interval.
 
     >>> percent(Estimate(0.0483, 0.0021, 0.0441, 0.0524))
     '4.8% [4.4, 5.2]'
@@ -69,7 +69,7 @@ def percent(one: Estimate | None, sign: bool = False) -> str:
 
 
 def short_percent(share: float) -> str:
-    """A share that is exact.
+    """Format an exact share.
 
     >>> short_percent(0.7), short_percent(0.125)
     ('70%', '12.5%')
@@ -78,7 +78,7 @@ def short_percent(share: float) -> str:
 
 
 def _digits(known: Sequence[Estimate], factor: float) -> int:
-    """One figure of the largest error, or two where it is below 3; at least one decimal of a percentage."""
+    """Return the number of decimals: one digit of the largest error; at least one decimal for percentages."""
     largest = max((factor * one.se for one in known if one.se and one.se > _ROUNDING * abs(one.mean)), default=0.0)
     if largest <= 0.0:
         is_plain = all(abs(one.mean) >= 100 or abs(one.mean - round(one.mean)) < _ROUNDING for one in known)
@@ -103,7 +103,7 @@ One = TypeVar("One")
 
 
 def conclusion_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
-    """Shares of trials by what they end with; statuses that never occur are left out."""
+    """Return columns of the shares of trials by conclusion, without statuses that never occur."""
     columns = {}
     for status in (*STATUSES, INCONCLUSIVE):
         numbers = [row.number(status) for row in rows]
@@ -113,7 +113,7 @@ def conclusion_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
 
 
 def some_of(scenarios: Sequence[One], most: int) -> list[One]:
-    """As many as there is room for, spread evenly from the first to the last.
+    """Return at most `most` elements, spread evenly from the first to the last.
 
     >>> some_of([0, 1, 2, 3, 4, 5, 6], 3)
     [0, 3, 6]
@@ -126,7 +126,7 @@ def some_of(scenarios: Sequence[One], most: int) -> list[One]:
 def listing(
     evaluation: EvaluationData, rows: Sequence[Characteristics], caption: str, columns: Mapping[str, Sequence[str]]
 ) -> Listing:
-    """A table with the scenario, and the design if there are several, before the columns; empty ones are left out."""
+    """Return a table with columns for scenario and design (if several) first; empty columns are left out."""
     said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
     first: dict[str, list[str]] = {"scenario": [row.scenario.name for row in rows]}
     if len(evaluation.designs) > 1:
@@ -137,7 +137,7 @@ def listing(
 
 
 def scenario_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
-    """What tells scenarios apart, in columns: their names, or their places where all are of a grid."""
+    """Return columns that identify scenarios: names, or grid coordinates if all belong to a grid."""
     scenarios = [row.scenario for row in rows]
     kinds = [f"{one.null} null" if one.null else one.name.partition(", compliance ")[0] for one in scenarios]
     shares = ["" if one.compliance is None else short_percent(one.compliance) for one in scenarios]

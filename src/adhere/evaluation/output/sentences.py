@@ -1,4 +1,4 @@
-"""Sentences of a report on designs: errors and power, sizes, patients' benefit, estimates."""
+"""Sentences of a report on designs: errors, power, sizes, patients' benefit and estimates."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,16 +19,16 @@ _EVIDENCE = {
     "z-test": "a z-test of the arms recommended",
     "wealth": "the wealth of bets against no effect",
 }
-_ALIKE = 0.005  # type I errors that differ by less
+_ALIKE = 0.005  # type I errors closer than this count as equal
 _NO_ERRORS = "No type I error is possible: in every scenario each arm that could be claimed to differ does differ."
 _NO_POWER = "In no scenario is there a difference that a trial could claim: no power."
 _NO_CLAIMS = "No design has a stopping rule: its trials claim nothing."
 
 
 def in_its_words(evaluation: EvaluationData, text: str) -> str:
-    """Return a text about designs that randomise all patients with arms assigned instead of recommended.
+    """Replace "recommended" by "assigned" if all designs randomise every patient.
 
-    A name that has the word in it is not to be changed, and then the text stays.
+    If a name contains the word, the text is unchanged, so that names stay intact.
     """
     named = " ".join([*(one.name for one in evaluation.scenarios), *(one.to_json() for one in evaluation.designs)])
     if "recommend" in named.lower() or not all(map(randomises, evaluation.designs)):
@@ -37,7 +37,7 @@ def in_its_words(evaluation: EvaluationData, text: str) -> str:
 
 
 def headline(design: Design) -> str:
-    """A design in one sentence: arms, patients, policy, looks and what they decide by."""
+    """Return a design in one sentence: arms, patients, policy, looks and stopping method."""
     arms = ", ".join(f"{arm} (control)" if arm == design.control != "control" else arm for arm in design.arms)
     patients = "" if design.n_patients is None else f", up to {counted(design.n_patients, 'patient')}"
     looks = counted(planned_looks(design), "look")
@@ -46,7 +46,7 @@ def headline(design: Design) -> str:
 
 
 def designs_result(evaluation: EvaluationData) -> str:
-    """The design in a sentence, or the names of several."""
+    """Return the design in a sentence, or the names of several designs."""
     if len(evaluation.designs) == 1:
         return headline(evaluation.designs[0])
     first, *others = [design.name for design in evaluation.designs]
@@ -54,12 +54,12 @@ def designs_result(evaluation: EvaluationData) -> str:
 
 
 def decided_by(design: Design) -> str:
-    """What looks decide by."""
+    """Return the evidence by which looks decide, in words."""
     return _EVIDENCE[design.stopping.by] if design.stopping else "nothing"
 
 
 def lead(evaluation: EvaluationData) -> str:
-    """What the report is about, in a sentence or two."""
+    """Return the subject of the report, in one or two sentences."""
     each = f"{counted(evaluation.n_trials, 'simulated trial')} in {every_scenario(evaluation)}"
     if len(evaluation.designs) == 1:
         return f"How trials of this design would behave, by {each}. {headline(evaluation.designs[0])}"
@@ -68,32 +68,32 @@ def lead(evaluation: EvaluationData) -> str:
 
 
 def every_scenario(evaluation: EvaluationData) -> str:
-    """Where trials were simulated, by number."""
+    """Return words for the number of scenarios."""
     n = len(evaluation.scenarios)
     return "one scenario" if n == 1 else f"each of {n:,} scenarios"
 
 
 def errors_result(evaluation: EvaluationData) -> str:
-    """The largest type I error of each design, and where it is."""
+    """Return a sentence with the largest type I error of each design and its scenario."""
     if not (said := _largest(evaluation, "type_one")):
         return _NO_CLAIMS if _claims_nothing(evaluation) else _NO_ERRORS
     return f"The largest type I error{_among(evaluation, 'type_one')}: {said}."
 
 
 def _among(evaluation: EvaluationData, name: str) -> str:
-    """Of how many scenarios it is the largest; nothing where that differs between designs."""
+    """Return words for the number of scenarios compared; empty if that differs between designs."""
     counts = {len(_known(rows, name)) for rows in _by_design(evaluation).values()}
     return f" of {max(counts)} scenarios" if len(counts) == 1 and max(counts) > 1 else ""
 
 
 def wrong_claims_result(evaluation: EvaluationData) -> str:
-    """The largest probability of a claim in the wrong direction, of each design; nothing where there is none."""
+    """Return a sentence with each design's largest probability of a wrong claim; empty if there is none."""
     said = _largest(evaluation, "wrong_claim")
     return f"The largest probability of a claim in the wrong direction: {said}." if said else ""
 
 
 def fairness_result(evaluation: EvaluationData) -> str:
-    """Whether the designs' type I errors are so far apart that their power cannot be compared."""
+    """Return a warning if the designs' type I errors are too different to compare their power."""
     by_design = [_known(rows, "type_one") for rows in _by_design(evaluation).values()]
     errors = [max(map(_mean, known)) for known in by_design if known]
     if len(errors) < 2 or max(errors) - min(errors) < _ALIKE:
@@ -105,7 +105,7 @@ def fairness_result(evaluation: EvaluationData) -> str:
 
 
 def power_result(evaluation: EvaluationData) -> str:
-    """The range of power over scenarios."""
+    """Return a sentence with the range of power over scenarios."""
 
     def ends(rows: Sequence[Characteristics]) -> str:
         known = _known(rows, "power")
@@ -119,7 +119,7 @@ def power_result(evaluation: EvaluationData) -> str:
 
 
 def size_result(evaluation: EvaluationData) -> str:
-    """The range of mean sizes over scenarios."""
+    """Return a sentence with the range of mean sizes over scenarios."""
 
     def ends(rows: Sequence[Characteristics]) -> str:
         sizes = [one.mean for row in rows if (one := row.number("sample_size")) is not None]
@@ -132,7 +132,7 @@ def size_result(evaluation: EvaluationData) -> str:
 
 
 def benefit_result(evaluation: EvaluationData) -> str:
-    """How many patients are recommended a worse arm, against 1:1."""
+    """Return a sentence with the share of patients recommended a worse arm, compared with equal shares."""
 
     def ends(rows: Sequence[Characteristics]) -> str:
         known = [
@@ -150,7 +150,7 @@ def benefit_result(evaluation: EvaluationData) -> str:
 
 
 def estimates_result(evaluation: EvaluationData) -> str:
-    """The lowest coverage of each method."""
+    """Return a sentence with the lowest coverage of each method."""
     said = []
     for method in METHODS:
         found = [
@@ -169,7 +169,7 @@ def estimates_result(evaluation: EvaluationData) -> str:
 
 
 def precision(evaluation: EvaluationData) -> str:
-    """How precisely probabilities are known."""
+    """Return a sentence with the Monte Carlo precision of probabilities."""
     found = [row.number(name) for row in evaluation.results for name in CLAIMS]
     largest = max((one.se for one in found if one is not None and one.se is not None), default=None)
     n = counted(evaluation.n_trials, "trial")
@@ -188,13 +188,13 @@ def _by_design(evaluation: EvaluationData) -> dict[str, Sequence[Characteristics
 
 
 def _each_design(evaluation: EvaluationData, say: Callable[[Sequence[Characteristics]], str]) -> str:
-    """What there is to say of each design, after its name if there are several."""
+    """Join the texts of the designs, each after the design's name if there are several."""
     said = {label: text for label, rows in _by_design(evaluation).items() if (text := say(rows))}
     return "; ".join(said.values() if len(evaluation.designs) == 1 else (f"{one}: {said[one]}" for one in said))
 
 
 def _largest(evaluation: EvaluationData, name: str) -> str:
-    """The largest value of a characteristic of each design, and the scenario it is in."""
+    """Return the largest value of a characteristic for each design, with its scenario."""
 
     def largest(rows: Sequence[Characteristics]) -> str:
         known = _known(rows, name)

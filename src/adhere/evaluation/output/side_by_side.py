@@ -1,4 +1,4 @@
-"""Designs side by side: every design minus the first, with the same patients."""
+"""Comparison of designs: every design minus the first, with the same patients."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ _MAX_DOTS = 20  # rows of the figure
 
 
 class Compared(NamedTuple):
-    """What designs are compared by: its heading, whether it is a probability or share, and its panel, if any."""
+    """Characteristic by which designs are compared: heading, whether it is a share, and panel, if any."""
 
     heading: str
     is_share: bool = True
@@ -34,7 +34,7 @@ COMPARED = {
 
 
 def designs_table(evaluation: EvaluationData) -> Listing:
-    """What the designs have in common and what not."""
+    """Table of the designs: policy, patients, looks and stopping method."""
     rows = [
         [
             design.name,
@@ -49,7 +49,7 @@ def designs_table(evaluation: EvaluationData) -> Listing:
 
 
 def differences_table(evaluation: EvaluationData) -> Listing:
-    """A line for each scenario and each design but the first."""
+    """Table of differences with a row for each scenario and each design except the first."""
     rows = [row for place, row in enumerate(evaluation.results) if place % len(evaluation.designs)]
     reference = evaluation.results[0].design.name
     columns = {
@@ -61,7 +61,7 @@ def differences_table(evaluation: EvaluationData) -> Listing:
 
 
 def differences_figure(evaluation: EvaluationData) -> ReportFigure | None:
-    """Every design minus the first, with the same patients: a panel for each characteristic."""
+    """Figure of every design minus the first, with a panel for each characteristic."""
     reference, n_designs = evaluation.results[0].design.name, len(evaluation.designs)
     if n_designs < 2:
         return None
@@ -78,7 +78,7 @@ def differences_figure(evaluation: EvaluationData) -> ReportFigure | None:
                     ends = {"low": _times(one.low, factor), "high": _times(one.high, factor)}
                     parts.append({**at, "mean": factor * one.mean, **ends})
     moved = {part["panel"] for part in parts if part["mean"]}
-    parts = [part for part in parts if part["panel"] in moved]  # what no design changes is left out
+    parts = [part for part in parts if part["panel"] in moved]  # characteristics that no design changes are left out
     if not parts:
         return None
     left_out = f" {len(places)} of {len(evaluation.scenarios)} scenarios." * (len(places) < len(evaluation.scenarios))

@@ -1,4 +1,4 @@
-"""An evaluation for a terminal, within 100 columns, and for a notebook."""
+"""Text summary of an evaluation for a terminal, within 100 columns, and a table for notebooks."""
 
 import re
 import textwrap
@@ -18,8 +18,8 @@ from adhere.report.text_table import paragraph, text_table
 _INTERVAL = re.compile(r"\[[^]]*]")
 _GLUE = "\N{NO-BREAK SPACE}"
 WIDEST, NARROWEST = 100, 60
-_MAX_ROWS = 40  # lines of a table
-_DIGEST = 12  # letters shown of it
+_MAX_ROWS = 40  # rows of a table
+_DIGEST = 12  # characters shown of a digest
 _FOOT = (
     "claims: probability of a claim: the type I error under a null, power elsewhere (right direction); wrong: "
     "in the other direction. "
@@ -33,7 +33,7 @@ _FALSE_CLAIMS = "false: about arms that do not differ, where others do."
 
 
 def summary(evaluation: EvaluationData, width: int = WIDEST) -> str:
-    """Everything that matters, in lines of at most `width` letters, nor more than 100."""
+    """Return the summary in lines of at most `width` characters (60 to 100)."""
     width = max(NARROWEST, min(width, WIDEST))
     parts = [paragraph(headline(evaluation), width)]
     parts += [paragraph(f"note: {one}", width) for one in evaluation.notes]
@@ -51,7 +51,7 @@ def summary(evaluation: EvaluationData, width: int = WIDEST) -> str:
 
 
 def headline(evaluation: EvaluationData) -> str:
-    """What was evaluated: the design with its digest, trials, scenarios, seed, version."""
+    """Return the first line: the design with its digest, trials, scenarios, seed and version."""
     how = (
         f"{counted(evaluation.n_trials, 'trial')} in {sentences.every_scenario(evaluation)}, seed {evaluation.seed}; "
         f"adhere {evaluation.version}"
@@ -73,7 +73,7 @@ def _one(evaluation: EvaluationData, width: int) -> Iterator[str]:
 
 
 def claims_columns(rows: Sequence[Characteristics]) -> dict[str, list[str]]:
-    """What matters most, by its headings."""
+    """Return the columns of the most important characteristics, by heading."""
     in_part = [row.number("type_one") if claim_of(row) == "power" else None for row in rows]
     return {
         "claims": column([_claim(row) for row in rows], percent=True),
@@ -109,7 +109,7 @@ def _several(evaluation: EvaluationData, width: int) -> Iterator[str]:
 def _compared(
     caption: str, name: str | None, names: Sequence[str], rows: Sequence[Characteristics], width: int
 ) -> Iterator[str]:
-    """A characteristic (or claims) of every design, then its differences from the first, unless all are the same."""
+    """Iterate over tables of a characteristic (or claims) by design, and of its differences from the first."""
     percent = name is None or COMPARED[name].is_share
     measured = [(row, name or claim_of(row)) for row in rows]
     numbers = [row.number(one) if one else None for row, one in measured]
@@ -131,7 +131,7 @@ def _compared(
 
 
 def _listed(caption: str, rows: Sequence[Characteristics], columns: Mapping[str, Sequence[str]], width: int) -> str:
-    """A table with a line for each scenario; columns and lines without a number are left out."""
+    """Return a table with a row for each scenario, without columns and rows that have no number."""
     place = scenario_columns(rows)
     kept = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
     if not kept:
@@ -145,18 +145,18 @@ def _listed(caption: str, rows: Sequence[Characteristics], columns: Mapping[str,
 
 
 def _item(text: str, width: int) -> str:
-    """A sentence of a list; its intervals are not broken."""
+    """Format a list item, without line breaks inside intervals."""
     glued = _INTERVAL.sub(lambda found: found[0].replace(" ", _GLUE), " ".join(text.split()))
     lines = textwrap.wrap(glued, width - 4, break_on_hyphens=False)
     first, *others = [line.replace(_GLUE, " ") for line in lines]
     return "\n".join([f"  - {first}", *(f"    {line}" for line in others)])
 
 
-_LONGER = {"false": "false claims", "wrong": "wrong direction"}  # headings, where there is room
+_LONGER = {"false": "false claims", "wrong": "wrong direction"}  # longer headings, if there is room
 
 
 def notebook_table(evaluation: EvaluationData) -> str:
-    """The headline, and a row for each scenario and design."""
+    """Return HTML with the headline and a row for each scenario and design."""
     rows = evaluation.results
     columns = {
         "scenario": [row.scenario.name for row in rows],

@@ -1,4 +1,4 @@
-"""Tables of an evaluation and of its scenarios: a line for each scenario, or for each design in it."""
+"""Tables of an evaluation and of its scenarios, with a row per scenario, or per design in a scenario."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -22,7 +22,7 @@ from adhere.intervals import Estimate
 from adhere.populations import ComplianceTypes
 from adhere.report.section import Listing
 
-MAX_ARMS = 6  # with a column of their own
+MAX_ARMS = 6  # up to this number, each arm has a column
 _MAX_LOOKS = 8  # columns of a table that is not folded
 _QUANTILES = (5, 25, 50, 75, 95)  # %
 
@@ -36,7 +36,7 @@ def _plain(rows: Sequence[Characteristics], name: str, arm: str | None = None) -
 
 
 def errors_table(evaluation: EvaluationData) -> Listing:
-    """Type I error under the nulls: of any claim, and of each arm where several are compared."""
+    """Type I error under the nulls, of any claim and of each arm if several are compared."""
     rows = [row for row in evaluation.results if is_known(row.number("type_one"))]
     columns: dict[str, list[str]] = {
         "null": [str(row.scenario.null or "in part") for row in rows],
@@ -48,7 +48,7 @@ def errors_table(evaluation: EvaluationData) -> Listing:
 
 
 def power_table(evaluation: EvaluationData) -> Listing:
-    """Power where there is an effect: of any right claim, and of each arm; and of claims in the wrong direction."""
+    """Power if there is an effect, of any right claim and of each arm, with claims in the wrong direction."""
     rows = [row for row in evaluation.results if is_known(row.number("power"))]
     columns = {
         "power": _percent(rows, "power"),
@@ -62,7 +62,7 @@ def power_table(evaluation: EvaluationData) -> Listing:
 
 
 def _by_arm(rows: Sequence[Characteristics], name: str) -> dict[str, list[str]]:
-    """A column for each arm that is compared, where there are more than one and not too many."""
+    """Return a column for each compared arm, if there are at least two and not too many."""
     arms = list(dict.fromkeys(arm for row in rows for arm in _compared(row)))
     if not 2 < len(arms) + 1 <= MAX_ARMS + 1:
         return {}
@@ -73,7 +73,7 @@ def _by_arm(rows: Sequence[Characteristics], name: str) -> dict[str, list[str]]:
 
 
 def _compared(row: Characteristics) -> Sequence[str]:
-    """The arms about which a trial can make claims."""
+    """Return the arms about which a trial can make claims."""
     return row.others if row.design.control else row.design.arms
 
 
@@ -84,14 +84,14 @@ def _interval(one: Estimate | None) -> str:
 
 
 def conclusions_table(evaluation: EvaluationData) -> Listing:
-    """What trials end with; statuses that never occur are left out."""
+    """Conclusions of trials, without statuses that never occur."""
     rows = evaluation.results
     caption = f"What trials end with: share of trials ({ERRORS})"
     return listing(evaluation, rows, caption, conclusion_columns(rows))
 
 
 def size_table(evaluation: EvaluationData) -> Listing:
-    """Patients: mean, standard deviation and quantiles; days; looks."""
+    """Numbers of patients (mean, standard deviation, quantiles), days and looks."""
     rows = evaluation.results
     columns = {
         "patients": _plain(rows, "sample_size"),
@@ -110,11 +110,11 @@ def _whole(rows: Sequence[Characteristics], name: str) -> list[str]:
 
 
 def allocation_table(evaluation: EvaluationData) -> Listing:
-    """Who was recommended, and took, what."""
+    """Shares and numbers of patients by arm recommended and arm taken."""
     rows = evaluation.results
     arms = rows[0].design.arms
     columns: dict[str, list[str]] = {}
-    shown = arms[1:] if len(arms) == 2 else arms  # of two, the other is the rest
+    shown = arms[1:] if len(arms) == 2 else arms  # with two arms, the other one is the rest
     if len(arms) <= MAX_ARMS:
         for name, said in (("allocation", "recommended"), ("taken", "took")):
             for arm in shown:
@@ -127,7 +127,7 @@ def allocation_table(evaluation: EvaluationData) -> Listing:
 
 
 def benefit_table(evaluation: EvaluationData) -> Listing:
-    """What patients gain, in the trial and after it."""
+    """Benefit of patients in the trial and after it."""
     rows = evaluation.results
     columns = {
         "mean of 1 − y" if rows[0].design.lower_is_better else "mean outcome": _plain(rows, "outcome"),
@@ -181,7 +181,7 @@ def _true_effect(row: Characteristics, arm: str, estimand: str) -> float:
 
 
 def stops_table(evaluation: EvaluationData) -> Listing:
-    """The share of trials of a single design that have stopped by each look."""
+    """Share of trials of a single design that have stopped by each look."""
     rows = evaluation.results
     labels = look_labels(rows[0])
     if len(evaluation.designs) > 1 or rows[0].design.stopping is None or len(labels) < 2:
@@ -196,7 +196,7 @@ def stops_table(evaluation: EvaluationData) -> Listing:
 
 
 def scenarios_table(evaluation: EvaluationData) -> Listing:
-    """What is true in each scenario."""
+    """Truth in each scenario."""
     rows = evaluation.results[:: len(evaluation.designs)]
     scenarios = evaluation.scenarios
     arms, lower = rows[0].design.arms, rows[0].design.lower_is_better
@@ -220,7 +220,7 @@ def scenarios_table(evaluation: EvaluationData) -> Listing:
 
 
 def people_table(evaluation: EvaluationData) -> Listing:
-    """The people of scenarios that are none of a grid, whose numbers tell it."""
+    """People in the scenarios that do not belong to a grid."""
     arms, lower = evaluation.designs[0].arms, evaluation.designs[0].lower_is_better
     lines = [
         [
@@ -243,7 +243,7 @@ def _given(numbers: Iterable[float | None], write: Callable[[float], str]) -> li
 
 
 def _effect(scenario: Scenario) -> str:
-    """Of the treatment, or of each arm, as the names of a grid have it."""
+    """Return the effect of the treatment, or of each arm, as in the names of a grid."""
     if scenario.effect is not None or scenario.compliance is None:
         return UNKNOWN if scenario.effect is None else f"{scenario.effect:g}"
     return scenario.name.partition(", compliance ")[0].removeprefix("effect ")

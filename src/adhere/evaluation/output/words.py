@@ -1,4 +1,4 @@
-"""Explanations of a report on designs: prose of its sections, fields and words."""
+"""Explanations in a report on designs: texts of sections, fields of designs, and glossary."""
 
 import re
 from typing import Any
@@ -13,9 +13,9 @@ _FIELD = re.compile(r"(title|question|result|uncertainty): (.*)")
 
 
 def section_prose(evaluation: EvaluationData) -> dict[str, dict[str, Any]]:
-    """Return the fields of each section that are prose: what it asks, and how its quantities are defined.
+    """Return the texts of each section: its question, and the definitions of its quantities.
 
-    Definitions are on the scale that the section shows: an outcome y, or 1 − y.
+    Definitions are on the scale shown in the section: an outcome y, or 1 − y.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -71,7 +71,7 @@ WORDS = {
 
 
 def design_fields(design: Design) -> list[list[str]]:
-    """The fields that differ from their defaults, as the design's file has them."""
+    """Return the fields that differ from their defaults, named like in the design's file."""
     return [[name, text] for name, text in _flat("", plain(design))]
 
 

@@ -1,1 +1,1 @@
-"""Scenarios in which a design is evaluated, and the truth in each."""
+"""Scenarios for the evaluation of designs, and the truth in each."""

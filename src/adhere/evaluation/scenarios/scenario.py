@@ -1,4 +1,4 @@
-"""A scenario: what one trial of a design would meet, and what is true there."""
+"""Scenarios: the population of a simulated trial, and its true effects."""
 
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
@@ -14,13 +14,14 @@ Null: TypeAlias = Literal["sharp", "average"]
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """A population, and what is known of it from how it was made.
+    """Population for simulated trials, with the settings from which it was made.
 
-    `null` says which null hypothesis holds, if one does: "sharp", where the reward is the same in each
-    compliance type whatever is taken, or "average", where effects differ but the mean reward is the same whichever
-    arm is chosen. `effect`, `compliance` and `confounding` are its place in a grid, `baseline` is the mean outcome
-    of those who comply without an effect; None where it is none of a grid. `average_null` is what half of those who
-    comply gain and the others lose, where it is the average null of a grid.
+    `null` is the null hypothesis that is true, if any. "sharp" means that the reward in each compliance type is the
+    same whatever is taken. "average" means that effects differ, but the mean reward is the same for all arms chosen.
+
+    `effect`, `compliance` and `confounding` are its coordinates in a grid, and `baseline` is the mean outcome of
+    compliers without an effect. They are None if the scenario does not belong to a grid. `average_null` is the gain
+    of half of the compliers and the loss of the other half, under the average null of a grid.
     """
 
     name: str
@@ -37,31 +38,31 @@ class Scenario:
         return f"Scenario({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
 
 
-SAME = 1e-9  # mean outcomes closer than this are the same: they are sums of products of floats
+SAME = 1e-9  # mean outcomes closer than this are equal up to rounding
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The mean outcomes of a scenario, arm by arm.
+    """True mean outcomes and effects of a scenario, by arm.
 
     Attributes
     ----------
     means
-        E[R | chosen], by arm: what recommending an arm leads to (intention-to-treat).
+        E[R | chosen] by arm: the mean outcome if the arm is recommended (intention-to-treat).
     if_taken
-        The mean outcome if everybody took the arm; NaN where the scenario does not say (a compliance type without
-        a reward for an arm that it never takes, or a population that is a table of records).
+        Mean outcome if everybody took the arm. NaN if unknown, because a compliance type has no reward for an arm
+        that it never takes, or because the population is a table of records.
     complier_effects
-        For each arm but the one it is compared with, the mean effect of taking it rather than that one on those who
-        take either when it is recommended; NaN where there are none, or nobody knows who they are.
+        Mean effect of taking each arm instead of `compared_with`, among people who take either arm when it is
+        recommended. NaN if there are none or if they are unknown.
     control
-        The number of the control; None without one.
+        Index of the control, or None.
     null
-        Which null hypothesis holds, if one does.
+        Null hypothesis that is true, if any.
     varies
-        Whether each trial has a population of its own, drawn from a prior. `means` are then averages over the prior,
-        and effects have no one true value.
+        Whether each trial has its own population, drawn from a prior. Then `means` are averages over the prior, and
+        effects have no single true value.
 
     """
 
@@ -74,22 +75,22 @@ class Truth:
 
     @property
     def n_arms(self) -> int:
-        """How many arms there are."""
+        """Number of arms."""
         return len(self.means)
 
     @property
     def compared_with(self) -> int:
-        """The arm that effects are differences from: the control, or arm 0 where there is none."""
+        """Index of the arm with which others are compared: the control, or arm 0 if there is none."""
         return 0 if self.control is None else self.control
 
     @property
     def is_best(self) -> Bools:
-        """Which arms are the best to recommend; several where they are equally good."""
+        """Return, for each arm, whether it is among the best to recommend."""
         return best_arms(self.means)
 
     @property
     def effects(self) -> Floats:
-        """The true effect of each arm against `compared_with`, [arm, view]; NaN where it is not known."""
+        """True effect of each arm against `compared_with`, [arm, view]; NaN if unknown."""
         effects = np.full((self.n_arms, len(VIEWS)), np.nan)
         if not self.varies:
             effects[:, 0] = self.means - self.means[self.compared_with]
@@ -99,13 +100,13 @@ class Truth:
 
 
 def best_arms(means: Floats) -> Bools:
-    """Which arms have the highest mean, [..., arm]; several where they are the same. NaN: none."""
+    """Return which arms have the highest mean, [..., arm], including ties; none if means are NaN."""
     best: Bools = means >= means.max(axis=-1, keepdims=True) - SAME
     return best
 
 
 def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bool = False) -> Truth:
-    """True means and effects in a scenario, for a design with this control; of 1 − the outcome if lower is better."""
+    """Return true means and effects in a scenario, for a design with this control; of 1 − y if lower is better."""
     population = scenario.population
     n_arms = population.n_arms
     nothing = np.full(n_arms, np.nan)
@@ -122,9 +123,9 @@ def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bo
 
 
 def null_of(population: Population) -> Null | None:
-    """Which null hypothesis holds in a population.
+    """Return the null hypothesis that is true in a population, or None.
 
-    Of a population that is not made of compliance types it is not known whether a null is sharp.
+    For populations not made of compliance types, it is unknown whether a null is sharp, so the result is "average".
     """
     if population.tables(0, 0, 2).means.shape[0] > 1 or np.ptp(population.mean_given_chosen()) > SAME:
         return None
@@ -132,13 +133,13 @@ def null_of(population: Population) -> Null | None:
 
 
 def _is_sharp(population: ComplianceTypes) -> bool:
-    """Whether the rewards of each compliance type, as far as they are given, are the same whatever is taken."""
+    """Return whether the given rewards of each compliance type are the same for all arms taken."""
     means = [[mean for mean in one.reward if mean is not None] for one in population.types if one.probability > 0]
     return all(max(given) - min(given) <= SAME for given in means)
 
 
 def _if_taken(population: ComplianceTypes) -> Floats:
-    """The mean reward if everybody took an arm; NaN where a compliance type's is not given."""
+    """Return the mean reward if everybody took an arm; NaN if a compliance type has no reward for it."""
     rewards = np.array([one.reward for one in population.types], dtype=np.float64)  # None becomes NaN
     weights = np.array([one.probability for one in population.types])
     present = weights > 0
@@ -147,7 +148,7 @@ def _if_taken(population: ComplianceTypes) -> Floats:
 
 
 def _complier_effect(population: ComplianceTypes, arm: int, other: int) -> float:
-    """The mean effect of an arm against another on those who take each of the two when it is chosen."""
+    """Return the mean effect of an arm against another, among people who take each of them when chosen."""
     compliers = [
         one for one in population.types if one.probability > 0 and one.takes[arm] == arm and one.takes[other] == other
     ]

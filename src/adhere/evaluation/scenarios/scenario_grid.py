@@ -1,4 +1,4 @@
-"""A grid of scenarios: baseline × effect × compliance × confounding, with both null hypotheses at each place."""
+"""Grid of scenarios: baseline × effect × compliance × confounding, with both null hypotheses at each point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adhere.errors import InputError, nearest
 from adhere.evaluation.scenarios.scenario import Null, Scenario, null_of
 from adhere.populations import ComplianceType, ComplianceTypes
 
-# Of the treatment, or of each arm named.
+# Effect of the treatment, or of each named arm.
 Effect: TypeAlias = float | Mapping[str, float]
 
 MAX_SCENARIOS = 1000
@@ -23,19 +23,21 @@ _LISTS = ("baseline", "effect", "compliance", "confounding")
 
 @dataclass(frozen=True)
 class ScenarioGrid:
-    """People of whom a share, `compliance`, take what is recommended; all others take one arm whatever it is.
+    """Grid of populations in which a share `compliance` complies and all others always take the same arm.
 
-    Each arm has its share, (1 - compliance) / k, of those who always take it: with two arms, always-takers of the
-    treatment and never-takers. Without an effect the mean outcome is `baseline` for those who comply, `baseline` +
-    `confounding` for those who always take an arm, and `baseline` - `confounding` for those who always take the
-    control (the first arm where there is none). Whoever takes the treatment, the last arm that is not the control,
-    has a mean outcome higher by `effect`; an effect may also be a table with a number for each arm that has one.
+    Each arm has a share (1 - compliance) / k of people who always take it; with two arms these are always-takers of
+    the treatment and never-takers. Without an effect, the mean outcome is `baseline` for compliers, `baseline` +
+    `confounding` for people who always take an arm, and `baseline` - `confounding` for people who always take the
+    control (the first arm if there is none). The treatment is the last arm that is not the control. Taking it raises
+    the mean outcome by `effect`. An effect may also be a table with a number for each arm that has one.
 
-    At each baseline, compliance and confounding two nulls are added: sharp, without an effect, and average, where
-    half of those who comply gain `average_null` from the treatment and half lose as much, so that which arm is
-    recommended makes no difference on average. Where everybody complies there is no confounding, and only one of the
-    scenarios that differ in it. What is left out is not there: no effect (the nulls alone), everybody complies, no
-    confounding. Only `average_null` is then as large as the baseline has comfortable room for, 0.2 where it is ½.
+    At each baseline, compliance and confounding, two nulls are added: sharp, without an effect, and average. Under
+    the average null, half of the compliers gain `average_null` from the treatment and half lose as much, so that the
+    arm recommended makes no difference on average. If everybody complies, there is no confounding, so scenarios that
+    differ only in it are merged.
+
+    The defaults are no effect (only the nulls), everybody complies, and no confounding. The default of `average_null`
+    depends on the baseline; it is 0.2 at a baseline of ½.
 
     >>> ScenarioGrid(baseline=0.75).average_null
     0.1
@@ -49,7 +51,7 @@ class ScenarioGrid:
 
     @staticmethod
     def read(table: Mapping[str, object]) -> ScenarioGrid:
-        """The grid in a table of TOML or JSON; a single number may stand for a list of one."""
+        """Read a grid from a table of TOML or JSON; a single number is accepted for a list of one."""
         known = list(ScenarioGrid.__dataclass_fields__)
         found: dict[str, Any] = {}
         for name, value in table.items():
@@ -86,16 +88,16 @@ class ScenarioGrid:
 
     @property
     def baselines(self) -> tuple[float, ...]:
-        """All baselines, each once."""
+        """Distinct baselines."""
         given = self.baseline if isinstance(self.baseline, tuple) else (self.baseline,)
         return tuple(dict.fromkeys(given))
 
     def _average(self, baseline: float) -> float:
-        """Return what half of those who comply gain under the average null."""
+        """Return the gain of half of the compliers under the average null."""
         return usual_average(baseline) if self.average_null is None else self.average_null
 
     def in_words(self) -> str:
-        """Its numbers.
+        """Return the settings of the grid in words.
 
         >>> ScenarioGrid(compliance=(1.0, 0.7), confounding=(0.2,)).in_words()
         'baseline 0.5, compliance 100% and 70%, confounding 0.2, average null ±0.2'
@@ -110,14 +112,14 @@ class ScenarioGrid:
         return ", ".join(f"{name} {text}" for name, text in parts.items() if text)
 
     def scenarios(self, arms: Sequence[str], control: int | None = None) -> tuple[Scenario, ...]:
-        """All scenarios for these arms: the sharp nulls, the average nulls, then the effects."""
+        """Return all scenarios for these arms: sharp nulls, average nulls, then effects."""
         every = product(self.baselines, self.compliance, self.confounding)
         places = dict.fromkeys((baseline, c, 0.0 if c == 1.0 else g) for baseline, c, g in every)
         nulls: list[tuple[Effect, Null | None]] = [(0.0, "sharp"), (0.0, "average")]
         by_name = {_written(effect): effect for effect in self.effect if _is_any(effect)}
         effects: list[tuple[Effect, Null | None]] = [(effect, None) for effect in by_name.values()]
         wanted = [(*kind, *place) for kind in [*nulls, *effects] for place in places]
-        # Without compliers all means are the same, and nobody is left who would gain or lose.
+        # Without compliers all means are equal, and there is nobody who could gain or lose.
         wanted = [
             (effect, null, baseline, compliance, shift)
             for effect, null, baseline, compliance, shift in wanted
@@ -166,7 +168,7 @@ class ScenarioGrid:
 
 
 def _rewards(name: str, kind: str, baseline: float, shift: float, gains: Sequence[float]) -> tuple[float, ...]:
-    """The mean outcomes of one kind of people, by the arm taken."""
+    """Return the mean outcomes of one kind of people, by arm taken."""
     means = tuple(baseline + shift + gain for gain in gains)
     for mean, gain in zip(means, gains, strict=True):
         if not -_ROUNDING <= mean <= 1.0 + _ROUNDING:
@@ -178,7 +180,7 @@ def _rewards(name: str, kind: str, baseline: float, shift: float, gains: Sequenc
 
 
 def usual_average(baseline: float) -> float:
-    """By how much some gain and others lose under the average null, unless said otherwise; 0 without room for it.
+    """Return the default gain (and loss) under the average null; 0 if the baseline leaves no room.
 
     >>> usual_average(0.5), usual_average(1.0)
     (0.2, 0.0)
@@ -186,14 +188,14 @@ def usual_average(baseline: float) -> float:
     return round(0.4 * min(baseline, 1.0 - baseline), 3)
 
 
-# Where no scenarios are given.
+# Defaults if no scenarios are given.
 USUAL_GRID = ScenarioGrid(effect=(0.1, 0.2), compliance=(1.0, 0.7), confounding=(0.2,))
 LOWERING_GRID = replace(USUAL_GRID, effect=(-0.1, -0.2))  # if lower outcomes are better
-USUAL_NULLS = ScenarioGrid(compliance=(1.0, 0.8, 0.6), confounding=(0.2,))  # to calibrate
+USUAL_NULLS = ScenarioGrid(compliance=(1.0, 0.8, 0.6), confounding=(0.2,))  # for calibration
 
 
 def _by_arm(effect: Effect, arms: tuple[str, ...], treatment: int) -> tuple[float, ...]:
-    """What taking each arm adds."""
+    """Return the gain from taking each arm."""
     if not isinstance(effect, Mapping):
         return tuple(effect * (arm == treatment) for arm in range(len(arms)))
     for name in effect:

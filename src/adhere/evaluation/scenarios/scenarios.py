@@ -1,4 +1,4 @@
-"""Scenarios from populations, files or a grid of effect × compliance × confounding, each grid with both nulls."""
+"""Scenarios from populations, files, or a grid of effect × compliance × confounding with both nulls."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
@@ -18,16 +18,16 @@ ScenariosLike: TypeAlias = ScenarioLike | Iterable[ScenarioLike]
 
 
 def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
-    """The scenarios that somebody means, checked against a design's arms and outcomes.
+    """Read scenarios, and check them against a design's arms and outcomes.
 
     Parameters
     ----------
     given
-        A scenario, a population, the name of one or the path of its file; a grid (`ScenarioGrid`, or a mapping of its
-        fields, which may have `populations` beside or instead of them); the path of a TOML or JSON file with a table
-        `scenarios`, as the design's own file may have; several of these in a list; or None for the default grid.
+        One of the following, or a list of them. A scenario; a population, its name, or the path of its file; a grid
+        (`ScenarioGrid`, or a mapping of its fields, which may also have `populations`); the path of a TOML or JSON
+        file with a table `scenarios`, such as the design's own file. None is the default grid.
     design
-        Whose arms they must have.
+        Design with the arms that the scenarios must have.
 
     >>> from adhere.design.make_design import make_design
     >>> design = make_design("a", "thompson", ["old", "new"])
@@ -48,7 +48,7 @@ def read_scenarios(given: object, design: Design) -> tuple[Scenario, ...]:
 
 
 def _each(given: Any, design: Design, folder: Path) -> Iterable[Scenario]:
-    """The scenarios of one thing that was given; paths are relative to a folder."""
+    """Return the scenarios of one input; paths are relative to a folder."""
     if isinstance(given, Scenario):
         return (given,)
     if isinstance(given, ScenarioGrid):
@@ -63,8 +63,8 @@ def _each(given: Any, design: Design, folder: Path) -> Iterable[Scenario]:
         if (table := scenario_table(path)) is not None:
             return _of_table(table, design, path.parent)
         given = str(path) if path.suffix else given  # the name of a population has no suffix
-    # The arms of a table in the design's order; everything else has an order of its own. If the design says that
-    # lower is better, it turns every scenario's outcomes round itself.
+    # A table gets the order of the design's arms; other inputs have their own order. If lower outcomes are better,
+    # the design itself reverses the outcomes of every scenario.
     if is_table(given):
         population = as_population(
             given,
@@ -78,7 +78,7 @@ def _each(given: Any, design: Design, folder: Path) -> Iterable[Scenario]:
 
 
 def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Scenario]:
-    """The scenarios of a table: of its populations, and of a grid if it says anything of one."""
+    """Return the scenarios of a table: of its grid, if it has one, and of its populations."""
     rest = {name: value for name, value in table.items() if name != "populations"}
     found: list[Scenario] = []
     if rest or "populations" not in table:
@@ -90,14 +90,14 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
 
 
 def given_or_own(scenarios: ScenariosLike | None, design: object) -> ScenariosLike | None:
-    """The scenarios given; if there are none, those of the design's own file, where it is one that has some."""
+    """Return the scenarios given or, if there are none, the path of the design's file if it has scenarios."""
     if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
         return design
     return scenarios
 
 
 def usual_grid(design: Design) -> ScenarioGrid:
-    """Return the default grid for a design, whose effects are benefits: below 0 if lower outcomes are better."""
+    """Return the default grid for a design. Its effects are benefits: below 0 if lower outcomes are better."""
     return LOWERING_GRID if design.lower_is_better else USUAL_GRID
 
 
@@ -111,13 +111,13 @@ def note_on_outcomes(design: Design) -> tuple[str, ...]:
 
 
 def note_on_default(scenarios: object, grid: ScenarioGrid) -> tuple[str, ...]:
-    """What to say where no scenarios were given, neither by the caller nor by the design's file."""
+    """Return a note on the default grid if neither the caller nor the design's file gave scenarios."""
     said = f"scenarios: none were given, so these are the default: {grid.in_words()}"
     return (said,) if scenarios is None else ()
 
 
 def note_on_nulls(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
-    """What to say of grids that have no average null because of their baseline."""
+    """Return a note on each baseline that leaves no room for an average null."""
     baselines = dict.fromkeys(
         one.baseline
         for one in scenarios
@@ -132,7 +132,7 @@ def note_on_nulls(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
 
 
 def scenario_table(path: Path) -> Mapping[str, Any] | None:
-    """The table `scenarios` of a file; None if it has none, or is no such file."""
+    """Return the table `scenarios` of a TOML or JSON file; None if there is none."""
     if path.suffix.lower() not in (".toml", ".json"):
         return None
     try:
@@ -140,7 +140,7 @@ def scenario_table(path: Path) -> Mapping[str, Any] | None:
     except InputError as error:
         raise InputError(error.field, error.value, error.expected, f"{path}: {error}") from None
     except (OSError, ValueError, RecursionError):
-        return None  # whoever reads it as a population says what is wrong
+        return None  # reading it as a population reports the error
     table = document.get("scenarios") if isinstance(document, dict) else None
     if table is not None and not isinstance(table, dict):
         raise InputError("scenarios", table, "a table")

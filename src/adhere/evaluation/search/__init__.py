@@ -1,1 +1,1 @@
-"""Search for a number of a design: calibration and sample size."""
+"""Search for a parameter of a design: calibration and sample size."""

@@ -1,4 +1,4 @@
-"""Calibration: the number with which a design has a given type I error under the worst null."""
+"""Calibration: search for the parameter with which a design has a given type I error under the worst null."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from adhere.simulation.execution.progress import Progress
 if TYPE_CHECKING:
     import polars
 
-_TIMES_MORE = 10  # trials, to say what they would give
+_TIMES_MORE = 10  # factor for the number of trials in the advice
 
 
 @dataclass(frozen=True)

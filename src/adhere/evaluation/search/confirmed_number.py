@@ -1,4 +1,4 @@
-"""A number found by a search among the same patients, and what fresh trials say of it."""
+"""Search for a parameter on the same patients, and its confirmation by fresh trials."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,12 +10,12 @@ from adhere.errors import InputError
 from adhere.evaluation.search.search import Range, Scale, Search
 from adhere.intervals import Estimate
 
-_MAX_STEPS = 100_000  # of the continued fraction; it needs about the root of the number of trials
+_MAX_STEPS = 100_000  # steps of the continued fraction, which needs about the root of the number of trials
 _SMALLEST = 1e-300
 
 
 def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Exact limits of a proportion (Clopper & Pearson 1934); each is wrong with at most half of 1 - level.
+    """Return exact limits of a proportion (Clopper & Pearson 1934); each errs with at most half of 1 - level.
 
     >>> [round(limit, 4) for limit in clopper_pearson(45, 1000)]
     [0.033, 0.0598]
@@ -35,7 +35,7 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 def _beta_cdf(p: float, a: float, b: float) -> float:
-    """The incomplete Beta function, by its continued fraction (Lentz's method; DLMF 8.17.22)."""
+    """Compute the incomplete Beta function by its continued fraction (Lentz's method; DLMF 8.17.22)."""
     if p > (a + 1.0) / (a + b + 2.0):
         return 1.0 - _beta_cdf(1.0 - p, b, a)
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(p) + b * math.log1p(-p)
@@ -56,20 +56,20 @@ def _beta_cdf(p: float, a: float, b: float) -> float:
     return math.exp(log_front) * (fraction - 1.0) / a
 
 
-LEVEL = 0.95  # at which the limits of all scenarios hold together
-_ALPHAS = (0.04, 0.01)  # of both tries to confirm a conservative number; together they are 1 - LEVEL
-_MIN_ERRORS = 10  # in the trials of a scenario, to search for a rate
-_NEAREST, _FARTHEST = 0.88, 0.8  # of the target: where a first and a second number may aim, however few the trials
-_NEAR = 2.5  # probits from the target: farther ones may be off the line
+LEVEL = 0.95  # simultaneous level of the limits of all scenarios
+_ALPHAS = (0.04, 0.01)  # of the two tries to confirm a conservative parameter; their sum is 1 - LEVEL
+_MIN_ERRORS = 10  # expected errors that the trials of a scenario need
+_NEAREST, _FARTHEST = 0.88, 0.8  # lowest aims of the first and second try, relative to the target
+_NEAR = 2.5  # probits from the target; rates further away may be off the line
 _normal = NormalDist()
 _probit = _normal.inv_cdf
 
-# The rates of error in all scenarios with a number, so many trials and a seed.
+# Return the error rate in each scenario, given the parameter, the number of trials and a seed.
 Errors: TypeAlias = Callable[[float, int, int], tuple[float, ...]]
 
 
 class Tried(NamedTuple):
-    """A number that was tried: in how many trials, with which seed, and the rate of error in each scenario."""
+    """Parameter value that was tried, with the number of trials, the seed, and the error rate in each scenario."""
 
     number: float
     n_trials: int
@@ -79,9 +79,9 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfirmedNumber:
-    """A number, the rate of error in each scenario in fresh trials, and all that was tried, the last one included.
+    """Parameter value, its error rate in each scenario in fresh trials, and all values tried (including it).
 
-    The intervals of all rates hold together, at `LEVEL`; of a conservative number their upper limits do.
+    The intervals of all rates are simultaneous at `LEVEL`. For a conservative value the upper limits are.
     """
 
     number: float
@@ -92,27 +92,27 @@ class ConfirmedNumber:
 
     @property
     def worst(self) -> int:
-        """Which scenario has the highest rate."""
+        """Index of the scenario with the highest rate."""
         return max(range(len(self.errors)), key=lambda index: self.errors[index].mean)
 
     @property
     def upper_limit(self) -> float:
-        """What no scenario's rate is above, at `LEVEL`."""
+        """Simultaneous upper limit of all rates, at `LEVEL`."""
         return max(error.high for error in self.errors if error.high is not None)
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether fresh trials confirm the number.
+        """Return whether fresh trials confirm the value.
 
-        They do unless they show, at `LEVEL`, that a scenario's rate is above the target. For a conservative number
-        they must show that none is.
+        They do unless they show, at `LEVEL`, that a scenario's rate is above the target. For a conservative value
+        they must show that no rate is above it.
         """
         if self.conservative:
             return self.upper_limit <= self.target
         return all(error.low is not None and error.low <= self.target for error in self.errors)
 
     def in_words(self, limit: str, promise: str) -> str:
-        """A sentence on the limit that fresh trials showed, which begins with what they do not confirm."""
+        """Return a sentence on the limit that fresh trials showed, and on what they do not confirm."""
         if self.is_confirmed:
             return limit[0].upper() + limit[1:]
         return f"Not confirmed to be {promise}: {limit} More trials can tell better."
@@ -130,14 +130,14 @@ def find_number(
     *,
     conservative: bool = False,
 ) -> ConfirmedNumber:
-    """Search for the number at which the worst rate is a target, and try it on fresh trials.
+    """Search for the parameter value at which the worst rate is a target, and confirm it with fresh trials.
 
-    The search has one seed throughout (common random numbers), and the fresh trials have the next one. If they
-    contradict the number, one between what the search and what they say is tried with the seed after that.
+    The search uses one seed (common random numbers), and the fresh trials use the next one. If they contradict the
+    value, a value between the results of the search and of the fresh trials is tried with the seed after that.
 
-    A conservative number has a worst rate so far below the target that fresh trials can confirm it. If they do not, a
-    stricter one is tried; but not with so few trials that it would have to be much stricter than the target asks for.
-    So few trials that even those without an error would not confirm a number are refused.
+    A conservative value has a worst rate far enough below the target that fresh trials can confirm it. If they do
+    not, a stricter value is tried, unless there are so few trials that it would have to be much stricter than the
+    target. An `InputError` is raised if even trials without any error would be too few to confirm a value.
     """
     _check_enough(n_trials, target, n_scenarios, conservative)
     tried: list[Tried] = []
@@ -159,7 +159,7 @@ def find_number(
             found.append(Estimate(rate, math.sqrt(rate * (1.0 - rate) / n_trials), *limits))
         return ConfirmedNumber(number, tuple(found), tuple(tried), target, conservative)
 
-    # A conservative number's limits are one-sided.
+    # The limits of a conservative value are one-sided.
     alphas = (
         tuple(2.0 * one for one in _alphas(target, n_scenarios, n_trials)) if conservative else 2 * (1.0 - LEVEL,)
     )
@@ -169,7 +169,7 @@ def find_number(
     confirmed = confirm(number, alphas[0], 1)
     if not confirmed.is_confirmed and len(alphas) > 1:
         fresh = worst(confirmed.tried[-1].errors, n_trials)
-        rate = (aimed + fresh) / 2.0  # the search says the aim, fresh trials say this
+        rate = (aimed + fresh) / 2.0  # the mean of the search's rate and that of fresh trials
         wanted = _aim_to_confirm(target, n_scenarios, n_trials, _ALPHAS[1]) if conservative else target
         stricter = search.stricter(number, _probit(max(rate, aimed)) - _probit(wanted))
         confirmed = confirm(stricter, alphas[1], 2)
@@ -177,10 +177,10 @@ def find_number(
 
 
 def worst_rate(rates: Sequence[float], n_trials: int) -> float:
-    """Estimate the highest of several rates, without what picking the highest of them adds.
+    """Estimate the highest of several rates without the bias of picking the highest.
 
-    Every rate is drawn towards their mean by the share of their variance that so many trials explain (empirical
-    Bayes): rates that differ by chance alone count as one.
+    Rates are shrunk towards their mean by the share of their variance that sampling error explains (empirical Bayes).
+    Rates that differ only by chance count as one.
 
     >>> round(worst_rate([0.05, 0.051, 0.049], 1_000), 4), round(worst_rate([0.02, 0.09, 0.021], 1_000), 4)
     (0.05, 0.0888)
@@ -192,26 +192,27 @@ def worst_rate(rates: Sequence[float], n_trials: int) -> float:
 
 
 def aim(target: float, n_scenarios: int, n_trials: int) -> float:
-    """The rate that a first number aims at, so that so many fresh trials confirm that it is at most the target."""
+    """Return the rate to aim at first, so that fresh trials can confirm that the rate is at most the target."""
     first = _alphas(target, n_scenarios, n_trials)[0]
     return max(_NEAREST * target, _aim_to_confirm(target, n_scenarios, n_trials, first))
 
 
 def _alphas(target: float, n_scenarios: int, n_trials: int) -> tuple[float, ...]:
-    """Of each try to confirm a number: one try where so few trials would make a second number much stricter."""
+    """Return the error of each try; there is one try if a second value would have to be much stricter."""
     second = _aim_to_confirm(target, n_scenarios, n_trials, _ALPHAS[1])
     return _ALPHAS if second >= _FARTHEST * target else (1.0 - LEVEL,)
 
 
 def _aim_to_confirm(target: float, n_scenarios: int, n_trials: int, alpha: float) -> float:
-    """So far below the target that limits should be below it, with one standard error for what may be missed."""
+    """Return a rate so far below the target that its limit should be below it, with one standard error to spare."""
     return target - (1.0 - _probit(alpha / n_scenarios)) * math.sqrt(target * (1.0 - target) / n_trials)
 
 
 def crossing(tried: Sequence[Tried], target: float, scale: Scale) -> float | None:
-    """About where the worst rate is the target: by a line through the probits of all rates that are not too far off.
+    """Estimate the parameter value at which the worst rate is the target, by a line through probits of rates.
 
-    By least squares, weighted with how well each is known; None where that is beyond all that was tried.
+    The line is fitted by least squares weighted by precision, to rates not too far from the target. Return None if
+    the estimate is outside the values tried.
     """
     near = [
         (scale.to(one.number), _probit(rate) - _probit(target), one.n_trials * _information(rate))
@@ -231,12 +232,12 @@ def crossing(tried: Sequence[Tried], target: float, scale: Scale) -> float | Non
 
 
 def _information(rate: float) -> float:
-    """What one trial says of the probit of a rate: 1 / variance."""
+    """Return the information (1 / variance) of one trial on the probit of a rate."""
     return _normal.pdf(_probit(rate)) ** 2 / (rate * (1.0 - rate))
 
 
 def _check_enough(n_trials: int, target: float, n_scenarios: int, conservative: bool) -> None:
-    """Refuse too few trials: without an error in n of them the upper limit is 1 - alpha^(1/n)."""
+    """Refuse too few trials: if none of n trials errs, the upper limit is 1 - alpha^(1/n)."""
     if conservative:
         fewest = math.ceil(math.log((1.0 - LEVEL) / n_scenarios) / math.log1p(-target))
         why = f" to show a rate of {target:.6g}: fewer cannot, even if none of them errs"
@@ -248,7 +249,7 @@ def _check_enough(n_trials: int, target: float, n_scenarios: int, conservative: 
 
 
 def confirmed_with(seed: int, last: int, conservative: bool) -> str:
-    """Which seeds the fresh trials had, given that of the search and of the last ones.
+    """Return words on the seeds of the fresh trials, given the seeds of the search and of the last trials.
 
     >>> confirmed_with(0, 1, conservative=False)
     'fresh trials with seed 1'

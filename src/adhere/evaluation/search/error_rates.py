@@ -1,4 +1,4 @@
-"""Rates of error of a design in some scenarios, and nothing else: as fast as they can be found."""
+"""Error rates of a design in given scenarios, without other characteristics, for speed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 AT_MOST, AT_LEAST, INTERVAL = "at most", "at least", "95% interval"
 _SHOWN = {AT_MOST: "{0.high:.4f}", AT_LEAST: "{0.low:.4f}", INTERVAL: "[{0.low:.4f}, {0.high:.4f}]"}
-# A claim of a difference where there is none; or no claim in the right direction where there is one.
+# Type I: a claim of a difference if there is none. Type II: no claim in the right direction if there is one.
 ErrorOf: TypeAlias = Literal["type I", "type II"]
 
 
 def error_rates(
     design: Design, scenarios: Sequence[Scenario], of: ErrorOf, n_trials: int, seed: int, **machines: Any
 ) -> tuple[float, ...]:
-    """The rate of error of a design in each scenario, of claims about any arm, simulated by the machines given."""
+    """Simulate a design, and return its error rate (of claims about any arm) in each scenario."""
     check(design)
-    lean = msgspec.structs.replace(design, estimands=())  # estimates are what takes longest
+    lean = msgspec.structs.replace(design, estimands=())  # estimates take most of the time
     evaluation = evaluate(lean, scenarios, n_trials, seed, **machines)
     name = "false_claim" if of == "type I" else "right_claim"
     rates = [float(one.moments.mean[one.columns.where(name, one.columns.n_arms)]) for one in evaluation.results]
@@ -37,14 +37,14 @@ def error_rates(
 
 
 def rate_table(heading: str, bound: str, scenarios: Sequence[Scenario], rates: Sequence[Estimate], width: int) -> str:
-    """Each scenario's rate with its upper limit, its lower limit or its interval, as the bound's heading says."""
+    """Return a table of each scenario's rate with its upper limit, its lower limit or its interval (`bound`)."""
     shown = _SHOWN[bound]
     rows = [(one.name, f"{rate.mean:.4f}", shown.format(rate)) for one, rate in zip(scenarios, rates, strict=True)]
     return text_table([("scenario", heading, bound), *rows], width, "lr")
 
 
 def rate_rows(scenarios: Sequence[Scenario], tried: Sequence[Tried], number: str, rate: str) -> polars.DataFrame:
-    """A row for each value that was tried and each scenario."""
+    """Return a data frame with a row for each value tried and each scenario."""
     import polars
 
     rows = [

@@ -1,7 +1,7 @@
-"""One number of a design by its name, such as `stopping.superiority` or `policy.share`, read or replaced.
+"""Read or replace a numeric parameter of a design by name, such as `stopping.superiority` or `policy.share`.
 
-A name is the path to a number in the design's file. `policy.NAME` is a number of the design's policy: of the
-outermost guard that has one of this name, else of the policy inside.
+A name is the path of a number in the design's file. `policy.NAME` is a parameter of the design's policy: of the
+outermost guard that has this parameter, otherwise of the policy inside.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ _THRESHOLDS = ("superiority", "inferiority", "equivalence", "futility", "margin"
 
 
 def numbers_of(design: Design) -> dict[str, float]:
-    """All numbers that a design has, by their names.
+    """Return all numeric parameters of a design by name.
 
     >>> list(numbers_of(Design("a", "floor(thompson, share=0.1)", ("x", "y"), n_patients=100)))[:3]
     ['n_patients', 'policy.share', 'enrolment.per_day']
@@ -39,7 +39,7 @@ def numbers_of(design: Design) -> dict[str, float]:
 
 
 def number_of(design: Design, name: str) -> float | None:
-    """A number of a design; None for a threshold that it leaves open.
+    """Return a parameter of a design; None for a threshold that is not set.
 
     >>> number_of(Design("a", "floor(thompson, share=0.1)", ("x", "y")), "policy.share")
     0.1
@@ -60,12 +60,12 @@ def number_of(design: Design, name: str) -> float | None:
 
 
 def with_number(design: Design, name: str, value: float) -> Design:
-    """The same design with another number.
+    """Return the design with another value of a parameter.
 
     >>> with_number(Design("a", "floor(thompson, share=0.1)", ("x", "y")), "policy.share", 0.2).policy
     'floor(thompson, share=0.2)'
     """
-    number_of(design, name)  # which refuses names that are none
+    number_of(design, name)  # refuses unknown names
     part, _, field = name.rpartition(".")
     if part + "." == _POLICY:
         holder = next(policy for policy, own, _ in _policy_numbers(design) if own == field)
@@ -78,7 +78,7 @@ def with_number(design: Design, name: str, value: float) -> Design:
 
 
 def _policy_numbers(design: Design) -> Iterator[tuple[Policy, str, float]]:
-    """The numbers of a design's policy, guards first: whose it is, its name, its value."""
+    """Iterate over the parameters of a design's policy, guards first: owner, name, value."""
     policy: Any = parse_policy(design.policy)
     while isinstance(policy, Policy):
         for item in dataclasses.fields(policy):
@@ -89,7 +89,7 @@ def _policy_numbers(design: Design) -> Iterator[tuple[Policy, str, float]]:
 
 
 def _replaced(policy: Policy, holder: Policy, field: str, value: float) -> Policy:
-    """A policy with another number in one of the guards around it, or in itself."""
+    """Return a policy with another parameter value in one of its guards or in itself."""
     if policy == holder:
         return dataclasses.replace(policy, **{field: value})
     assert isinstance(policy, Guard)
@@ -107,7 +107,7 @@ _RANGES = {
 
 
 def usual_number(design: Design) -> str:
-    """The number that decides how often a design claims something: what a calibration searches for by default."""
+    """Return the parameter that controls how often a design makes claims; the default of a calibration."""
     if design.stopping is None:
         sentence = "stopping: the design has none, so it never claims a difference; there is nothing to calibrate"
         raise InputError("stopping", None, "what looks decide by", sentence)
@@ -116,8 +116,8 @@ def usual_number(design: Design) -> str:
 
 
 def range_to_search(design: Design, number: str, between: tuple[float, float] | None) -> Range:
-    """Where to search for a number of a design; `between` narrows it, and is needed for numbers of no known range."""
-    number_of(design, number)  # which refuses names of no number
+    """Return the range to search; `between` narrows it, and is required for parameters without a known range."""
+    number_of(design, number)  # refuses unknown names
     by_z_test = design.stopping is not None and design.stopping.by == "z-test"
     is_critical_value = by_z_test and number in ("stopping.superiority", "stopping.inferiority")
     usual = Range(0.5, 8.0, PLAIN, 4, strict="high") if is_critical_value else _RANGES.get(number)

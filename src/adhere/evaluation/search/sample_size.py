@@ -1,4 +1,4 @@
-"""Search for the number of patients that a design needs for a power, confirmed on fresh trials."""
+"""Search for the number of patients that a design needs for a power, with confirmation by fresh trials."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 
 def resized(design: Design, n_patients: int) -> Design:
-    """A design with so many patients, as many looks as before, and a burn-in of the same share.
+    """Return a design with another number of patients, the same number of looks, and a proportional burn-in.
 
-    Looks by day keep their share of the time it takes to enrol all patients.
+    Looks by day keep their position relative to the time of enrolment.
 
     >>> small = Design("a", "burn-in(thompson, patients=20)", ("x", "y"), n_patients=200, looks=Looks(at=(50, 100)))
     >>> large = resized(small, 300)
@@ -71,7 +71,7 @@ def resized(design: Design, n_patients: int) -> Design:
 
 
 def smallest_size(design: Design) -> int:
-    """The fewest patients with which a resized design still has all its looks, each at a number of its own."""
+    """Return the smallest number of patients with which a resized design still has all its looks."""
     counts = [0, *design.looks.at, design.n_patients or 0]
     steps = [later - earlier for earlier, later in pairwise(counts) if later > earlier]
     if design.looks.every is not None:
@@ -80,7 +80,7 @@ def smallest_size(design: Design) -> int:
 
 
 def _scaled(policy: Policy, factor: float) -> Policy:
-    """A policy whose burn-in, if it has one, is longer by a factor."""
+    """Return a policy with its burn-in, if any, multiplied by a factor."""
     if not isinstance(policy, Guard):
         return policy
     inner = _scaled(policy.inner, factor)
@@ -94,8 +94,8 @@ def _at_least_one(number: float) -> int:
 
 
 MAX_PATIENTS = 1_000_000
-_TIMES_LARGER = 50  # than the design given, at most
-_SMALLEST_Z = 0.1  # of a size whose trials hardly ever claim the difference
+_TIMES_LARGER = 50  # maximum size relative to the given design
+_SMALLEST_Z = 0.1  # for sizes with hardly any right claims
 
 
 @dataclass(frozen=True)
@@ -325,9 +325,9 @@ def sample_size(
     scenarios, design = given_or_own(scenarios, design), load_design(design)
     n_trials = check_integer("n_trials", n_trials, MIN_TRIALS, MAX_TRIALS)
     seed = check_seed(seed)
-    usual_number(design)  # which refuses a design that claims nothing
+    usual_number(design)  # refuses a design that makes no claims
     wanted = _wanted(design, scenario, scenarios)
-    resized(design, design.n_patients or 1)  # which refuses a design without a size, or with a day for each patient
+    resized(design, design.n_patients or 1)  # refuses designs without a size, or with days of patients
     start = design.n_patients or 1
     machines = {"n_threads": n_threads, "device": device, "executor": executor, "progress": progress}
     within = Range(smallest_size(design), min(_TIMES_LARGER * start, MAX_PATIENTS), ROOT, 0, strict="high")
@@ -349,7 +349,7 @@ def sample_size(
 
 
 def _wanted(design: Design, name: str | None, scenarios: object) -> Scenario:
-    """The scenario of this name, or the only one with a difference."""
+    """Return the scenario of this name, or the only one with a difference."""
     different = [one for one in read_scenarios(scenarios, design) if one.null is None]
     names = [one.name for one in different]
     if not different:
