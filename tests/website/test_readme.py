@@ -1,4 +1,4 @@
-"""The figures in the README are those of the commands above them."""
+"""The figures in the README are those of the commands above them, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -37,3 +37,10 @@ def test_every_line_of_output_is_printed_by_the_commands_above_it(
                 assert line.rstrip() in lines, line
                 n_checked += 1
     assert n_checked > 10
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_every_page_that_it_links_to_is_there(page: str) -> None:
+    links = re.findall(r"\]\(([^)#:]+)[)#]", (ROOT / page).read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
