@@ -44,9 +44,9 @@ class BayesOptimalAware(ComplianceAwareLearner):
 
     Notes
     -----
-    Exact dynamic programming like that of `bayes-optimal`, over counts of what was recommended, taken and gained: 80
-    patients take 10 seconds, 0.7 GB of memory and 110 MB of disk. A patient who took none of the arms teaches it
-    nothing. `optimal_surplus(prior="uniform-other")` gives the value.
+    The policy is computed by exact dynamic programming, like `bayes-optimal`, over counts of recommendations, arms
+    taken and rewards. 80 patients take 10 seconds, 0.7 GB of memory and 110 MB of disk. The policy learns nothing
+    from a patient who took none of the arms. `optimal_surplus(prior="uniform-other")` returns its expected surplus.
 
     References
     ----------

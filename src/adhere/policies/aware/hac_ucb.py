@@ -39,7 +39,7 @@ def delta_of(n_arms: int, horizon: int) -> float:
 
 @policy("hac-ucb", state=HacUcbState)
 class HacUcb(ComplianceAwareLearner):
-    """Use upper bounds by the arm taken, until they contradict those by the arm recommended.
+    """Recommend by upper bounds of the arms taken, until they contradict the bounds of the arms recommended.
 
     With n updates, a bound is mean + w(n), where w(n) = √(ln(1/δ) / (2 max(n, 1))). For an arm c
     recommended and an arm a taken,
@@ -69,20 +69,22 @@ class HacUcb(ComplianceAwareLearner):
 
     Notes
     -----
-    What was taken is the *post-action context* of the authors, the recommendation their intervention; if it separates
-    recommendation and reward (nobody who takes an arm differs by what they were told), V is right and pools all
-    patients. This follows the program behind the figures of their paper. The deviations:
+    The authors call the recommendation the *intervention*, and what was taken the *post-action context*. Suppose that
+    the context separates recommendation and reward: patients who take the same arm do not differ by what was
+    recommended. Then V is right, and it pools all patients.
 
-    - P(a|c) is the share among the updates so far; there it is known. Algorithm 1 of the paper, for a P that is
-      known roughly, explores about five times as long and tolerates √(k N ln T) / T^¼ more in the test, where N
-      is the number of cells: more than 0.8 at T = 2000 with two arms, so that the test could hardly fail. Neither is
-      done here, and no regret bound of the paper is claimed.
-    - "Took nothing" and "took something else" are cells of their own.
-    - The authors explore arm by arm in order and take the first of equal arms. Here arms that are equal to twelve
-      places are drawn at random, and exploration recommends an arm with the fewest updates, which serves late
-      feedback too.
-    - The test is made at every update after exploration, not at every recommendation: the same when feedback is
-      immediate. With late feedback the order of the updates may matter, since one failure is enough.
+    This implementation follows the program behind the figures in the authors' paper, with these differences:
+
+    - P(a|c) is the observed share among the updates so far. In the program it is known. Algorithm 1 of the paper is
+      for a P that is known approximately. It explores about five times as long, and its test tolerates √(k N ln T) /
+      T^¼ more, where N is the number of cells. With two arms and T = 2000 this is more than 0.8, so that the test
+      could hardly fail. Neither is done here, and none of the paper's regret bounds is claimed.
+    - "Took nothing" and "took something else" are separate cells.
+    - The authors explore the arms in order, and select the first of equal arms. Here arms whose indices agree to
+      twelve decimal places are drawn at random. Exploration recommends an arm with the fewest updates, which also
+      works with late feedback.
+    - The test is made at every update after exploration, not at every recommendation. If feedback is immediate, this
+      makes no difference. With late feedback the order of the updates may matter, since one failure is enough.
 
     References
     ----------

@@ -64,18 +64,20 @@ class MediatedThompson(ComplianceAwareLearner):
 
     Notes
     -----
-    This is a robust mixture prior, as in borrowing from historical controls: what the other patients say counts as
-    long as it agrees with what one's own say. Odds near 0 make it Thompson sampling under Chosen; `odds=inf` is what
-    Stirn & Jebara do, by their abstract.
+    The prior is a robust mixture prior, like those that borrow from historical controls: the other patients count as
+    long as they agree with an arm's own patients. With odds near 0 this is Thompson sampling under Chosen. `odds=inf`
+    is the method of Stirn & Jebara, according to their abstract.
 
-    A reward between 0 and 1 becomes a Bernoulli draw. "Took nothing" and "took something else" are cells of their
-    own. The probabilities stated are those of the draw. With two arms, arm 1 is the better one to choose where
-    P(1|1) - P(1|0) and θ_1 - θ_0 have one sign, if mediated: two recurrences like that of `thompson`, and a third if
-    confounded. With more arms, or once none of two was taken, each recommendation has a list of 64 draws of its own
-    under the mediated hypothesis; what is stated is how often each arm is in it, and the arm is one of it. All arms
-    together have half a draw over the number of patients, so that none is impossible.
+    A reward between 0 and 1 becomes a Bernoulli draw. "Took nothing" and "took something else" are separate cells.
 
-    Nothing is proved about its regret: while it believes in the mediated hypothesis it may stop filling the cells
+    The stated probabilities are those of the draw. With two arms, if mediated, arm 1 is the better one to recommend
+    if P(1|1) - P(1|0) and θ_1 - θ_0 have the same sign. Two recurrences like that of `thompson` give this
+    probability, and a third gives that under the confounded hypothesis. With more arms, or once a patient took
+    neither of two arms, each recommendation has its own list of 64 draws under the mediated hypothesis. The stated
+    probability is the frequency of each arm in the list, and the recommended arm is one of them. An exploration floor
+    over all arms, half a draw divided by the number of patients, keeps every arm possible.
+
+    No regret bound is proved. While the policy believes in the mediated hypothesis, it may stop filling the cells
     that would refute it. `thompson-bounded(mediated-thompson)` has the paper's guarantee.
 
     References

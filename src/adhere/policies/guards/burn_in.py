@@ -70,18 +70,20 @@ class BurnIn(Guard):
 
     Notes
     -----
-    With one length, whoever sees all arms of a block can tell its last ones: a third of all arms with two arms and
-    blocks of 4, in general 1 in L - L/k + 1 arms with blocks of L. With varying lengths it is about 1 arm in 40.
+    If all blocks have one length L, anyone who sees all arms of a block can predict its last arms: 1 in L - L/k + 1
+    arms, which is a third of all arms for two arms and blocks of 4. With varying lengths it is about 1 arm in 40.
 
-    The lengths 2k, 3k and 4k are equally likely. No length is drawn: the next arm is drawn by its probability given
-    the arms so far, averaged over the lengths that are possible (see `policies.permuted_blocks`). A live trial logs
-    this probability, and EXP3 divides by it. With one length it is (number left of the arm) / (number left).
+    The lengths 2k, 3k and 4k are equally likely, but no length is drawn. The next arm is drawn with its probability
+    given the arms so far, averaged over the lengths that are still possible (see `policies.permuted_blocks`). A live
+    trial logs this probability, and EXP3 divides by it. With one length it is the number of places left for the arm,
+    divided by the number of places left in the block.
 
-    Every arm of the burn-in takes a place in its block, whoever drew it, except an arm that was drawn because the
-    policy failed. All learners learn from these rounds by their protocols, with weight 1; a hierarchy's top does not.
+    Every arm of the burn-in counts in its block, whoever drew it, except an arm that was drawn because the policy
+    failed. All learners learn from these rounds by their protocols with weight 1. The top of a hierarchy does not
+    learn from them.
 
-    With a floor too, put the burn-in outside, `burn-in(floor(…))`: a floor around it would decide some of its rounds,
-    and blocks would no longer be balanced.
+    To combine a burn-in with a floor, put the burn-in outside: `burn-in(floor(…))`. A floor around a burn-in would
+    decide some of its rounds, and the blocks would no longer be balanced.
 
     References
     ----------

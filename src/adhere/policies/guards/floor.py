@@ -114,17 +114,20 @@ class Floor(Guard):
 
     Notes
     -----
-    One random number of its own says whether the floor decides, and for which arm; else the policy inside chooses as
-    it would on its own. By clipping the floor decides with the probability 1 - c, and for arm j with the part
-    max(0, s_j - c · p_j) of it. On rounds that the floor decided all learners learn by their protocols, with weight
-    1, and a hierarchy's top does not; EXP3 divides by p' instead of p.
+    The floor draws one random number, which determines whether the floor decides, and for which arm. Otherwise the
+    inner policy chooses as it would without the floor. If clipping, the floor decides for arm j with probability
+    max(0, s_j - c · p_j), and in total with probability 1 - c.
 
-    Shares that add up to 1 are randomisation in fixed proportions. More is refused once the number of arms is known.
+    On rounds that the floor decided, all learners learn by their protocols with weight 1, and the top of a hierarchy
+    does not learn. EXP3 divides by p' instead of p.
+
+    Shares that sum to 1 mean randomisation in fixed proportions. A larger sum is refused once the number of arms is
+    known.
 
     References
     ----------
     Granholm, Jensen, Lange & Kaas-Hansen (2022), "adaptr: an R package for simulating and comparing adaptive clinical
-    trials", whose minimum probabilities are raised and the rest rescaled.
+    trials", which also raises probabilities to their minimum and rescales the others.
 
     Examples
     --------

@@ -129,9 +129,9 @@ def _experts(name: str, value: object) -> tuple[AnyLearner, ...] | None:
 class HierarchicalBandit(Policy):
     """Draw one of several experts with a top bandit; the expert draws the arm.
 
-    The top learns from every round which expert was drawn. An expert under Chosen is *certified*: it learns only from
-    rounds it was drawn for, weighted by 1/p where p is the probability of being drawn. The other experts learn from
-    every round.
+    After every round, the top learns about the expert that was drawn. An expert under Chosen is *certified*: it
+    learns only from rounds it was drawn for, with weight 1/p, where p is its probability of being drawn. The other
+    experts learn from every round.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class HierarchicalBandit(Policy):
 
     Notes
     -----
-    A certified Thompson becomes `base-thompson`; ε-greedy and UCB1 have no weights.
+    A certified Thompson sampler becomes `base-thompson`, which uses the weights. ε-greedy and UCB1 ignore weights.
 
     References
     ----------

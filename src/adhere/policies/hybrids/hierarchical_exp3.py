@@ -66,8 +66,9 @@ class HierarchicalExp3(Policy):
 
         v_i ← v_i · exp(-η ℓ / x_i),    w_ij ← w_ij · exp(-ρ ℓ / (x_i y_ij)),    ℓ = 1 - r
 
-    with x and y_i the normalised v and w_i, for the expert i drawn only; no mixing with exploration. The
-    experts are under Chosen, Actual and Comply: j is the arm the drawn expert's protocol credits.
+    Here x and y_i are the normalised v and w_i. Only the weights of the drawn expert i change, and there is no
+    additional exploration. The experts are under Chosen, Actual and Comply, and j is the arm that the drawn expert's
+    protocol credits.
 
     Parameters
     ----------
@@ -84,8 +85,8 @@ class HierarchicalExp3(Policy):
 
     Notes
     -----
-    Not the same as `hierarchical(exp3)`, which is Algorithm 1. The paper leaves η and ρ open; the rates are those of
-    the usual EXP3 bound (Bubeck & Cesa-Bianchi, 2012, Theorem 3.1).
+    This is not the same as `hierarchical(exp3)`, which is Algorithm 1. The paper does not specify η and ρ. The
+    default rates are those of the usual bound on EXP3's regret (Bubeck & Cesa-Bianchi, 2012, Theorem 3.1).
 
     References
     ----------

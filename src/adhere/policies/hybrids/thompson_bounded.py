@@ -63,8 +63,9 @@ class ThompsonBoundedRule(NamedTuple):
 class ThompsonBounded(Policy):
     """Draw two arms from a Thompson sampler; if they agree, recommend a third draw, otherwise the inner policy's arm.
 
-    The sampler is *certified*: it learns, under Chosen, from its own pulls only. The inner policy is not: all
-    its learners learn from every round by their protocols with weight 1, and its top from the rounds it decided.
+    The sampler is *certified*: it learns only from its own pulls, under Chosen. The inner policy is not certified.
+    All its learners learn from every round by their protocols with weight 1, and its top learns from the rounds it
+    decided.
 
     Parameters
     ----------

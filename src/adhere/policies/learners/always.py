@@ -30,8 +30,8 @@ class Always(Learner):
 
     Notes
     -----
-    Capitals, small letters and blanks make no difference, unless two arms differ in nothing else. Where the name of
-    any arm is a number, as with doses, a number is a name, never a position. In quotation marks it always is a name.
+    Case and blanks in names are ignored, unless two arms differ only in them. If the name of any arm is a number, as
+    with doses, a number is always a name and never an index. A number in quotation marks is always a name.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class BaseThompsonState(State):
 
 @policy("base-thompson", state=BaseThompsonState)
 class BaseThompson(Learner):
-    """Thompson sampling in steps of 1/p, where p is the probability that this learner is asked at all.
+    """Thompson sampling in steps of 1/p, where p is the probability that a hierarchy draws this learner.
 
         θ_j ~ Beta(S_j + 1/p, F_j + 1/p),    S_j or F_j ← S_j or F_j + 1/p
 
@@ -37,8 +37,9 @@ class BaseThompson(Learner):
 
     Notes
     -----
-    The prior's count is 1/p too, with the p of the decision at hand. On its own p = 1, and it is `thompson`, whose
-    faster rule it then runs; its own rule is for the certified expert of a hierarchy.
+    The prior's counts are also 1/p, with the p of the present decision. Outside a hierarchy p = 1, and this policy is
+    the same as `thompson`, whose faster rule it then uses. Its own rule is used for a certified expert of a
+    hierarchy.
 
     References
     ----------

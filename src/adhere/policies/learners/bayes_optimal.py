@@ -43,14 +43,13 @@ class BayesOptimal(Learner):
 
     Notes
     -----
-    Exact dynamic programming over the counts of successes and failures, from the last patient to the first. Computed
-    once for each horizon and then stored: 500 patients take about 20 seconds, 0.8 GB of memory and 330 MB of disk.
-    `bayes-optimal-aware` learns from the arm taken, too.
+    The policy is computed by exact dynamic programming over the counts of successes and failures, from the last
+    patient to the first. The table for each horizon is computed once and then stored. 500 patients take about 20
+    seconds, 0.8 GB of memory and 330 MB of disk. `bayes-optimal-aware` also learns from the arm taken.
 
-    Where both arms are worth the same, up to 10⁻¹⁰ rewards, one is drawn with probability ½. The next arm depends on
-    what is known: with reports pending it is the one in the table at the counts so far, and after T rewards the one
-    with the larger posterior mean. A reward strictly between 0 and 1 becomes a Bernoulli draw. `optimal_surplus`
-    gives the value.
+    If both arms are worth the same, up to 10⁻¹⁰ rewards, one of them is drawn with probability ½. The next arm
+    depends on the counts so far, even if reports are pending. After T rewards it is the arm with the larger posterior
+    mean. A reward strictly between 0 and 1 becomes a Bernoulli draw. `optimal_surplus` returns the expected surplus.
 
     References
     ----------

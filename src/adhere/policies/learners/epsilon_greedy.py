@@ -49,8 +49,8 @@ class EpsilonGreedy(Learner):
 
     Notes
     -----
-    An uncredited arm has mean 0 and ties are broken at random. The schedule explores about T / log T times, so
-    neither it nor a hybrid built on it has O(√T) regret.
+    An arm without a credited reward has mean 0, and ties are broken at random. The schedule explores about T / log T
+    times, so neither this policy nor a hybrid built on it has O(√T) regret.
 
     References
     ----------

@@ -50,9 +50,9 @@ class Exp3(Learner):
 
     Notes
     -----
-    Weights are kept as logarithms too, so that they stay finite. Under Actual or Comply, y_j is this learner's own
-    probability, at the time of the decision, of the arm it credits: no unbiased weight exists there, and the authors
-    saw it do badly.
+    The logarithms of the weights are also stored, so that the weights stay finite. Under Actual or Comply, y_j is
+    this learner's own probability of the credited arm at the time of the decision. No unbiased weight exists in that
+    case, and the authors of the paper observed poor results.
 
     References
     ----------

@@ -31,9 +31,9 @@ class Gittins(Learner):
 
         ν(s, f, n) = max_τ E[rewards up to τ] / E[τ],    1 ≤ τ ≤ n
 
-    for s successes and f failures of the arm and n patients to come: the best rate of reward that playing this arm,
-    and stopping when it disappoints, can give. With one patient to come it is the posterior mean; with more it is
-    above it, the farther the less is known of the arm.
+    Here s and f are the successes and failures of the arm, and n is the number of patients to come. The index is the
+    best rate of reward that playing this arm, and stopping at the right time, can give. With one patient to come it
+    is the posterior mean. With more patients it is larger, especially if little is known about the arm.
 
     Parameters
     ----------
@@ -49,16 +49,17 @@ class Gittins(Learner):
 
     Notes
     -----
-    n is the horizon minus the rewards it was credited with, and at least 1: after T of them it recommends the arm
-    with the largest mean. Equal arms are drawn at random. A reward strictly between 0 and 1 becomes a Bernoulli draw.
+    n is the horizon minus the number of credited rewards, and at least 1. After T rewards, the policy therefore
+    recommends the arm with the largest mean. Ties are broken at random. A reward strictly between 0 and 1 becomes a
+    Bernoulli draw.
 
-    Where the future is discounted for ever such an index is optimal (Gittins, 1979). For a fixed number of patients
-    it is not, but close to it: of two arms it gains 99.9% of what `bayes-optimal` does, in trials of 12 and of 40
-    patients. Unlike that it takes any number of arms.
+    If the future is discounted forever, the Gittins index is optimal (Gittins, 1979). For a fixed number of patients
+    it is nearly optimal: with two arms it gains 99.9% of what `bayes-optimal` gains, in trials of 12 and of 40
+    patients. Unlike `bayes-optimal`, it supports any number of arms.
 
-    Indices are computed once for each horizon and kept on disk: 1,000 patients take 90 seconds of processor time on
-    all cores together, 0.7 GB of memory and as much of disk, 200 patients a second and 5 MB. An index is too small by
-    10⁻⁵ at most, by 10⁻⁷ on average, and but for rounding never too large.
+    Indices are computed once for each horizon and then stored on disk. 1,000 patients take 90 seconds of processor
+    time in total, 0.7 GB of memory and 0.7 GB of disk. 200 patients take a second and 5 MB. An index is too small by
+    at most 10⁻⁵, and by 10⁻⁷ on average. Except for rounding it is never too large.
 
     References
     ----------

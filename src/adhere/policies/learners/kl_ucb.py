@@ -30,7 +30,8 @@ class KlUcb(Learner):
         max {q : n_j · d(mean_j, q) ≤ log t + c · log log t},
         d(p, q) = p log(p/q) + (1 - p) log((1 - p)/(1 - q))
 
-    where t counts the rewards this learner was credited with and n_j those of arm j. Rewards are from 0 to 1.
+    where t is the number of rewards this learner was credited with, and n_j the number credited to arm j. Rewards are
+    from 0 to 1.
 
     Parameters
     ----------
@@ -45,11 +46,12 @@ class KlUcb(Learner):
 
     Notes
     -----
-    For Bernoulli rewards its regret is asymptotically the least possible (Lai & Robbins, 1985), and never above
-    that of `ucb1`. A reward between 0 and 1 counts as it is; the divergence is then an upper bound of the right one.
+    For Bernoulli rewards, its regret is asymptotically the smallest possible (Lai & Robbins, 1985), and never larger
+    than that of `ucb1`. A reward between 0 and 1 is used unchanged, and the divergence is then an upper bound of the
+    true one.
 
-    The paper tries every arm once, in order. Here an arm without a reward has an infinite bound and ties are broken
-    at random, as in `ucb1`. The bound is found by eight steps of Newton's method, from above.
+    The paper tries every arm once, in order. Here an arm without a reward has an infinite bound, and ties are broken
+    at random, as in `ucb1`. The bound is computed by eight steps of Newton's method, from above.
 
     References
     ----------

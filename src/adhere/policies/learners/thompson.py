@@ -30,14 +30,15 @@ class Thompson(Learner):
 
     Notes
     -----
-    A reward strictly between 0 and 1 becomes a Bernoulli draw, as in Algorithm 5. With two arms nothing is
-    drawn but the winner: p = P(θ_1 > θ_0) changes with each success or failure by h divided by one parameter,
+    A reward strictly between 0 and 1 becomes a Bernoulli draw, as in Algorithm 5 of the paper. With two arms, only
+    the winner is drawn. For θ_1 ~ Beta(a, b) and θ_0 ~ Beta(c, d), each success or failure changes p = P(θ_1 > θ_0)
+    by h divided by one of the parameters, where
 
-        h = B(a + c, b + d) / (B(a, b) · B(c, d)),
+        h = B(a + c, b + d) / (B(a, b) · B(c, d)).
 
-    for θ_1 ~ Beta(a, b), θ_0 ~ Beta(c, d), and h itself by a ratio of them, so p is followed exactly (Cook,
-    2005). What it is below 10⁻¹² is rounding noise, so it is drawn with p clipped to [10⁻¹², 1 - 10⁻¹²]: no arm is
-    ever impossible. Inside a hierarchy the certified expert is `base-thompson`, which can be weighted.
+    h itself changes by a ratio of parameters, so p is updated exactly (Cook, 2005). Below 10⁻¹² it is only rounding
+    noise, so p is clipped to [10⁻¹², 1 - 10⁻¹²] before the draw, and every arm remains possible. Inside a hierarchy,
+    the certified expert is `base-thompson`, which supports weights.
 
     References
     ----------

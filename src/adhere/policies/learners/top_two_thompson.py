@@ -30,7 +30,7 @@ class TopTwoThompson(Learner):
         α_j · (β + (1 - β) · Σ_{i≠j} α_i / (1 - α_i)).
 
     Thompson sampling eventually recommends the best arm to nearly everybody, and learns little about the others. This
-    policy recommends it to a share β of patients. It is made to find the best arm, not to gain meanwhile.
+    policy recommends it only to a share β of patients. It aims to find the best arm, not to gain rewards meanwhile.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ class TopTwoThompson(Learner):
     Notes
     -----
     The posterior is that of `thompson`, with uniform priors, and a reward between 0 and 1 becomes a Bernoulli draw.
-    With two arms the challenger is always the other arm; with β = 1/2 each then has probability 1/2 for ever.
+    With two arms the challenger is always the other arm. With β = 1/2 each arm then always has probability 1/2.
 
-    After 100 redraws that found no other leader, the challenger is drawn by its posterior probability instead, which
-    has the same distribution. An α_j below 10⁻¹² is rounding noise and counts as 10⁻¹², as in `thompson`.
+    If 100 redraws find no other leader, the challenger is drawn with its posterior probability, which gives the same
+    distribution. An α_j below 10⁻¹² is only rounding noise and is replaced by 10⁻¹², as in `thompson`.
 
     References
     ----------

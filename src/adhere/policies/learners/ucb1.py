@@ -24,7 +24,7 @@ class Ucb1(Learner):
 
         mean_j + √(2 ln n / n_j)
 
-    where n counts the rewards this learner was credited with and n_j those of arm j.
+    where n is the number of rewards this learner was credited with, and n_j the number credited to arm j.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Ucb1(Learner):
 
     Notes
     -----
-    The paper tries every arm once, in order. Here an arm without a reward has an infinite bound and ties are broken
-    at random, which also serves protocols that do not credit the arm chosen.
+    The paper tries every arm once, in order. Here an arm without a reward has an infinite bound, and ties are broken
+    at random. This also supports protocols that do not credit the chosen arm.
 
     References
     ----------
