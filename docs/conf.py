@@ -5,7 +5,10 @@ from importlib.metadata import files
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from jupyter_client.connect import ConnectionFileMixin
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+ConnectionFileMixin.transport.default_value = "ipc"  # kernels that execute pages open no port
 
 project = "adhere"
 author = "the founders of adhere"
@@ -30,6 +33,7 @@ _OLD_PAGES = [
 exclude_patterns = [*_OLD_PAGES, "_build", "_ext", "examples", "jupyter_execute"]
 templates_path = ["_templates"]
 nitpicky = True
+suppress_warnings = ["misc.highlighting_failure"]  # of JSON that is shown with … in it
 nitpick_ignore_regex = [("py:.*", r".*")]  # types in numpydoc's prose are no links; links in MyST are checked by MyST
 
 # Pages

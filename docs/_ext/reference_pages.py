@@ -7,6 +7,7 @@ from pathlib import Path
 
 from command_line import command_line_page
 from design_file import design_fields
+from docstring_formulas import keep_formulas
 from http_api import http_page
 from log_events import events_page
 from policies_page import policies_list
@@ -45,5 +46,6 @@ def write_files(source: Path) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the files now: Sphinx looks for its sources before it sends its first event."""
     write_files(Path(app.srcdir))
+    app.connect("autodoc-process-docstring", keep_formulas, priority=400)  # before numpydoc, which has 500
     app.config.autosummary_context = {"policies": policies()}
     return {"parallel_read_safe": True, "parallel_write_safe": True}

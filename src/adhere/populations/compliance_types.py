@@ -250,9 +250,11 @@ class ComplianceTypes(Population):
     ComplianceType : One compliance behaviour.
     Counts : A population resampled from records.
 
-    Notes ----- Patients are drawn as a whole (D = 1) if there are at most 1024 kinds of them. Otherwise each arm has
-    a draw of its own (D = k). The distribution that policies learn from is the same. Only the spread of the realised
-    surplus differs, because it compares the arms of one patient.
+    Notes
+    -----
+    Patients are drawn as a whole (D = 1) if there are at most 1024 kinds of them. Otherwise each arm has a draw of
+    its own (D = k). The distribution that policies learn from is the same. Only the spread of the realised surplus
+    differs, because it compares the arms of one patient.
 
     Examples
     --------
