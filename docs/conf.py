@@ -5,10 +5,7 @@ from importlib.metadata import files
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-from jupyter_client.connect import ConnectionFileMixin
-
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-ConnectionFileMixin.transport.default_value = "ipc"  # kernels that execute pages open no port
 
 project = "adhere"
 author = "the founders of adhere"
