@@ -1,1 +1,1 @@
-"""What people look at."""
+"""Figures, tables and pages of reports."""

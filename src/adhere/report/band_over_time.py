@@ -1,4 +1,4 @@
-"""Confidence sequences drawn: how the set of values that are not refuted narrows as patients come."""
+"""Figure of confidence sequences: how the set of values not refuted narrows over time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 7.6  # inches: a page wide
+WIDTH = 7.6  # inches, the width of a page
 _PANEL_HEIGHT = 1.75  # inches
-_SHOWN = 6.0  # times its last width is what a panel shows at most: the wide beginning is cut off
+_SHOWN = 6.0  # a panel shows at most this multiple of the final width; the wide beginning is cut off
 
 
 class Band(NamedTuple):
-    """A sequence: from where to where after each time, the estimate, and another interval at the end to compare."""
+    """Sequence to draw: its limits at each time, the estimate, and another interval at the end for comparison."""
 
     title: str
     times: Sequence[float]
@@ -30,7 +30,7 @@ class Band(NamedTuple):
 
 
 def band_over_time(bands: Sequence[Band], *, y_label: str, band: str, beside: str, note: str = "") -> Figure:
-    """A panel for each band, two side by side; `band` and `beside` are what the legend calls the two intervals."""
+    """Draw a panel for each band, two side by side; `band` and `beside` are legend labels of the two intervals."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -76,13 +76,13 @@ def _draw(cell: Axes, one: Band, inches: float) -> None:
 
 
 def is_cut(one: Band) -> bool:
-    """Whether a panel leaves out a part of the band: its wide beginning."""
+    """Return whether a panel cuts off the wide beginning of the band."""
     low, high = _limits(one)
     return len(one.low) > 0 and bool(min(one.low) < low or max(one.high) > high)
 
 
 def _limits(one: Band) -> tuple[float, float]:
-    """From where to where the panel goes: the last set with room around it, zero and what stands beside it."""
+    """Return the limits of the panel's y axis: they include the last set, zero and the interval beside it."""
     ends = [0.0, *(end for end in one.beside or () if math.isfinite(end))]
     if len(one.low):
         low, high = one.low[-1], one.high[-1]

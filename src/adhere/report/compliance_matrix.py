@@ -1,4 +1,4 @@
-"""What was taken by what was assigned, drawn: a row for each arm assigned, the darker the larger its share."""
+"""Figure of the compliance matrix: a row for each arm assigned, with darker cells for larger shares."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 # Inches.
 _CELL_WIDTH, _CELL_HEIGHT = 0.78, 0.36
 _WIDEST_LABEL, _EDGE, _GAP = 1.5, 0.08, 0.1
-_LEAST_WIDTH, _PAGE_WIDTH = 4.8, 7.6  # of a figure half a page wide, and of one set over all of it
-MAX_HALF = 4  # columns of a figure set half a page wide
-_DARK_FROM = 0.6  # of a share, from which on letters are white
+_LEAST_WIDTH, _PAGE_WIDTH = 4.8, 7.6  # minimum width of a half-page figure, and the width of a full page
+MAX_HALF = 4  # maximum number of columns of a half-page figure
+_DARK_FROM = 0.6  # from this share on, text is white
 
 
 class MatrixRow(NamedTuple):
-    """An arm assigned: how many took what, and in words how many of them took it, with the interval."""
+    """Arm assigned, with the number of patients by treatment taken, and the share who took it in words."""
 
     label: str
     taken: Mapping[str, int]
@@ -27,9 +27,9 @@ class MatrixRow(NamedTuple):
 
 
 def compliance_matrix(rows: Sequence[MatrixRow], *, interval: str) -> Figure:
-    """A cell for what was taken, with the share of those assigned and their number; what was assigned is framed.
+    """Draw a cell for each arm assigned and treatment taken, with share and number; the diagonal is framed.
 
-    Every row has the same columns, and `interval` is the heading of what stands beside them.
+    Every row has the same columns. `interval` is the heading of the texts beside them.
     """
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
@@ -79,7 +79,7 @@ def compliance_matrix(rows: Sequence[MatrixRow], *, interval: str) -> Figure:
 
 
 def share_text(share: float) -> str:
-    """A share in percent with a decimal; what is neither all nor none does not look so.
+    """Format a share in percent with one decimal; only exact values are shown as 0% or 100%.
 
     >>> [share_text(one) for one in (0, 0.0001, 0.4211, 0.9999, 1)]
     ['0%', '<0.1%', '42.1%', '>99.9%', '100%']

@@ -1,4 +1,4 @@
-"""Patients assigned, treated and analysed, drawn as in CONSORT: boxes and arrows, a column for each arm."""
+"""CONSORT flow diagram of patients: boxes and arrows, with a column for each arm."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-BOX, LINE_HEIGHT = 0.2, 0.125  # the height of a box of one line, and of each further line
+BOX, LINE_HEIGHT = 0.2, 0.125  # height of a box with one line, and of each further line
 LINE_COLOUR, PLAIN, STRONG, OTHER = "#333333", "#FFFFFF", "#E3EEF6", "#FBEADF"
 
 
 def arrow(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
-    """A line along the points, with a head at the last."""
+    """Draw a line along the points, with an arrowhead at the last one."""
     axes.plot(*zip(*points, strict=True), color=LINE_COLOUR, linewidth=0.7, solid_joinstyle="miter", zorder=1)
     head = {"arrowstyle": "-|>", "color": LINE_COLOUR, "linewidth": 0.7, "mutation_scale": 6}
     axes.annotate("", points[-1], points[-2], arrowprops={**head, "shrinkA": 0, "shrinkB": 0})
 
 
 def box_height(text: str) -> float:
-    """How high the box of a text is."""
+    """Return the height of the box of a text."""
     return BOX + LINE_HEIGHT * text.count("\n")
 
 
 def box(axes: Axes, left: float, top: float, width: float, text: str, fill: str, dashed: bool = False) -> float:
-    """Draw a box with its text; say where it ends."""
+    """Draw a box with its text, and return its lower edge."""
     from matplotlib.patches import Rectangle
 
     bottom = top - box_height(text)
@@ -42,18 +42,18 @@ def box(axes: Axes, left: float, top: float, width: float, text: str, fill: str,
     return bottom
 
 
-# Inches, but for the size of text.
+# Inches, except for the text size.
 WIDTH = 7.6
 _MARGIN, _TOP_BOX, _SIDE_BOX = 0.06, 2.2, 2.1
 _INDENT, _SPINE, _BETWEEN, _ABOVE_PART = 0.2, 0.08, 0.07, 0.09
 _DROP, _FORK, _COLUMN_GAP, _BAND_GAP, _NOTE = 0.4, 0.3, 0.16, 0.12, 0.2
 _TEXT, _PAD = 7, 0.1
-_ACROSS = 5  # columns, before they go on below
-_WIDEST = 3.0  # of a column
+_ACROSS = 5  # maximum number of columns side by side
+_WIDEST = 3.0  # maximum width of a column
 
 
 class FlowBox(NamedTuple):
-    """A box: its text, whether it speaks of those who left the path planned, whether a part of the column begins."""
+    """Box with its text, whether its patients left the planned path, and whether it opens a part of the column."""
 
     text: str
     off_path: bool = False
@@ -61,16 +61,16 @@ class FlowBox(NamedTuple):
 
 
 class FlowColumn(NamedTuple):
-    """An arm: how many were assigned to it, and below that what became of them."""
+    """Column of an arm: a heading with the number assigned, and the boxes below it."""
 
     heading: str
     boxes: Sequence[FlowBox]
 
 
 def consort_flow(top: str, left_out: Sequence[str], columns: Sequence[FlowColumn], note: str = "") -> Figure:
-    """All patients, at the side what was left out and why, and under them a column for each arm; a page wide.
+    """Draw all patients, the rows left out and why, and a column for each arm; the figure is a page wide.
 
-    More than five arms go on in a second band. Boxes of those who left the path planned are dashed.
+    More than five arms continue in a second band. Boxes of patients who left the planned path are dashed.
     """
     import matplotlib
 
@@ -95,7 +95,7 @@ def consort_flow(top: str, left_out: Sequence[str], columns: Sequence[FlowColumn
 
 
 def _wrapped(text: str, width: float) -> str:
-    """The text in lines that fit, broken at spaces: a share in brackets stays whole."""
+    """Break a text at spaces into lines that fit; a share in brackets is not broken."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -117,7 +117,7 @@ def _depth(column: FlowColumn) -> float:
 
 
 def _draw_top(axes: Axes, top: str, aside: str, head: float) -> float:
-    """Draw what all columns share; say where it ends."""
+    """Draw the boxes above all columns, and return their lower edge."""
     middle = WIDTH / 2
     end = box(axes, middle - _TOP_BOX / 2, -_MARGIN, _TOP_BOX, top, STRONG)
     if aside:
@@ -131,7 +131,7 @@ def _draw_top(axes: Axes, top: str, aside: str, head: float) -> float:
 def _draw_band(
     axes: Axes, band: Sequence[FlowColumn], width: float, start: float, room: float, is_further: bool
 ) -> None:
-    """Columns side by side in the middle of the page; to a further band a line leads down at the left."""
+    """Draw columns side by side in the middle of the page; a line at the left leads to a further band."""
     across = len(band) * width + (len(band) - 1) * _COLUMN_GAP
     fork = start - _FORK / 2
     trunk = (_MARGIN, -_MARGIN - BOX / 2) if is_further else (WIDTH / 2, start)

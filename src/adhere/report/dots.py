@@ -1,4 +1,4 @@
-"""Estimates side by side, drawn: a dot and its interval for each, in rows under headings."""
+"""Figure of estimates: a dot and its interval for each, in rows under headings."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _REFERENCE_LINE: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (2, 1))}
 _HATCHES = ("", "/////", "\\" * 5, ".....")
-_ACROSS = 3  # panels, before they go on below
+_ACROSS = 3  # maximum number of panels side by side
 _LEAST_PANEL = {1: 2.2, 2: 1.3, 3: 0.9}  # inches of width, by the number of panels across
 _GAP = 0.17  # inches between panels
 _TITLES_AND_TICKS = 0.42  # inches around the rows
-_TALL = 6.0  # inches of rows, from which on the numbers of the x axis stand above them too
+_TALL = 6.0  # inches of rows; taller charts have the numbers of the x axis also at the top
 _DOT: dict[str, Any] = {"markersize": 4.8, "markeredgewidth": 0.6, "markeredgecolor": "white"}  # points
-_COVERED = 2.4  # points to either side of a mean, which its dot covers
-_CAPPED = 3.4  # points from a mean, from which on a cap is drawn: nearer it would run into the dot
+_COVERED = 2.4  # points on either side of a mean covered by its dot
+_CAPPED = 3.4  # points from a mean; a cap closer than this would touch the dot
 _UNSEEN = "Where no bar is seen, the interval is narrower than the mark."
 _ROW, _SLOT, _BETWEEN, _ABOVE_HEADING, _INDENT = 0.17, 0.125, 0.07, 0.06, 0.08  # inches
 
 
 class Reference(NamedTuple):
-    """An interval to compare with, such as the paper's: a band through a panel, or through one group of its rows."""
+    """Reference interval, such as the paper's: a band through a panel or through one group of its rows."""
 
     label: str
     panel: str
@@ -57,7 +57,7 @@ class Reference(NamedTuple):
 
 
 class DotEstimate(NamedTuple):
-    """An estimate, its panel and its style."""
+    """Estimate with its panel and style."""
 
     panel: str
     style: str
@@ -67,18 +67,18 @@ class DotEstimate(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The interval, or the mean twice where there is none."""
+        """Ends of the interval, or the mean twice if there is none."""
         return (self.mean, self.mean) if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def reach(self) -> float:
-        """How far from the mean the interval goes, on the side where it goes farther."""
+        """Distance from the mean to the farther end of the interval."""
         return max(abs(end - self.mean) for end in self.ends)
 
 
 @dataclass
 class Row:
-    """A row of the chart, or a heading; it begins `top` inches below the chart's upper edge."""
+    """Row or heading of the chart; it starts `top` inches below the upper edge of the chart."""
 
     group: str
     label: str
@@ -91,31 +91,31 @@ class Row:
 
     @property
     def y(self) -> float:
-        """Where its middle is."""
+        """Vertical position of the middle of the row."""
         return self.top + self.height / 2
 
     @property
     def indent(self) -> float:
-        """How far it stands in from the left."""
+        """Indentation from the left."""
         return _INDENT if self.group and not self.is_heading else 0.0
 
     @property
     def weight(self) -> str:
-        """How bold its label is."""
+        """Font weight of the label."""
         return "bold" if self.is_heading else "normal"
 
     def styles(self) -> list[str]:
-        """The styles of its estimates, each once."""
+        """Return the distinct styles of the estimates."""
         return list(dict.fromkeys(one.style for one in self.estimates))
 
     def level(self, style: str) -> float:
-        """Where the estimates of a style stand: in the middle, or below each other when there are several."""
+        """Return the vertical position of a style: the middle, or one of several positions below each other."""
         styles = self.styles()
         return self.y + _SLOT * (styles.index(style) - (len(styles) - 1) / 2)
 
 
 def rows_of(table: polars.DataFrame) -> list[Row]:
-    """The rows in order, each group's under its heading."""
+    """Return the rows of a table in order, with a heading above each group."""
     charts: dict[str, dict[str, Row]] = {}
     for entry in table.iter_rows(named=True):
         group, label = entry.get("group", ""), entry["row"]
@@ -128,7 +128,7 @@ def rows_of(table: polars.DataFrame) -> list[Row]:
 
 
 def with_headings(rows: Iterable[Row]) -> list[Row]:
-    """The rows, each group's under its heading."""
+    """Return the rows with a heading above each group."""
     found: list[Row] = []
     for group, its in groupby(rows, lambda row: row.group):
         found += [Row(group, group, is_heading=True)] if group else []
@@ -137,7 +137,7 @@ def with_headings(rows: Iterable[Row]) -> list[Row]:
 
 
 def fit_labels(chart: Sequence[Row], room: float) -> float:
-    """Break labels to fit the room, and say how wide the widest then is."""
+    """Break labels to fit the room, and return the width of the widest."""
     width = 0.0
     for row in chart:
         lines = broken(row.label, room - row.indent, TEXT, row.weight)
@@ -147,7 +147,7 @@ def fit_labels(chart: Sequence[Row], room: float) -> float:
 
 
 def stack(chart: Sequence[Row]) -> float:
-    """Put rows below each other, and say how deep they are together."""
+    """Place rows below each other, and return their total height."""
     depth = 0.0
     for row in chart:
         row.top = depth + (_ABOVE_HEADING if row.is_heading else 0.0)
@@ -165,7 +165,7 @@ def _spans(
     zero: bool,
     same_axis: Collection[str],
 ) -> dict[str, tuple[float, float]]:
-    """From where to where each panel's axis goes."""
+    """Return the limits of each panel's x axis."""
     estimates = [one for row in chart for one in row.estimates]
     spans = {}
     for panel in panels:
@@ -190,13 +190,16 @@ def dots(
     zero: str = "uniform randomisation",
     note: str = "",
 ) -> Figure:
-    """A dot with its interval for each row of a table.
+    """Draw a dot with its interval for each row of a table.
 
-    The table has the columns `row` (the label of a line), `panel`, `mean`, `low` and `high`; optionally `group` (bold
-    headings) and `style` (colour and marker); all keep the order of first appearance. Estimates of one row and panel
-    in different styles stand below each other. Panels with the `same_axis` show just all their intervals; an axis of
-    its own holds zero and references too. `zero` says what the zero line is; without it there is none. `note` goes
-    under the legend, a paragraph for each line; it is added where intervals are too narrow to be seen.
+    The table has the columns `row` (the label of a line), `panel`, `mean`, `low` and `high`, and optionally `group`
+    (bold headings) and `style` (colour and marker). All keep the order of first appearance. Estimates of one row and
+    panel in different styles are drawn below each other.
+
+    The panels in `same_axis` share an axis that just covers their intervals; the axes of other panels also include
+    zero and references. `zero` is the legend label of the zero line; if empty, there is no zero line. `note` is
+    printed under the legend, with a paragraph for each line. If some intervals are too narrow to be seen, a sentence
+    about that is added.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -244,7 +247,7 @@ def dots(
 
 
 def prepare_rows(cell: Axes, chart: Sequence[Row], depth: float, zero: bool) -> None:
-    """An empty panel: inches downwards as its y axis, a faint guide through each row, the zero line."""
+    """Prepare an empty panel: a y axis in inches downwards, a faint guide through each row, and the zero line."""
     cell.set_ylim(depth, 0.0)
     cell.tick_params(axis="y", left=False, labelleft=False)
     cell.spines["left"].set_visible(False)
@@ -266,7 +269,7 @@ def label_rows(cell: Axes, chart: Sequence[Row], width: float) -> None:
 
 
 def write_beside(cell: Axes, x: float, y: float, text: str, offset: float, **look: Any) -> None:
-    """Write beside the left (0) or the right (1) end of the axis, so many points to the right of it."""
+    """Write text at the left (0) or right (1) end of the axis, shifted to the right by `offset` points."""
     cell.annotate(
         text,
         (x, y),
@@ -295,7 +298,7 @@ def _band_look(number: int) -> dict[str, Any]:
 
 
 def _mark(cell: Axes, estimates: Sequence[tuple[DotEstimate, float]], colour: str, marker: str, scale: float) -> None:
-    """The dots of one style on top of their intervals, whose caps stay clear of them; `scale` is points per unit."""
+    """Draw the dots of one style over their intervals; caps do not touch dots. `scale` is in points per unit."""
     bars = [(*one.ends, y) for one, y in estimates if one.low is not None]
     ends = [(end, y, abs(end - one.mean)) for one, y in estimates for end in one.ends]
     caps = [(end, y) for end, y, away in ends if away * scale > _CAPPED]
@@ -307,12 +310,12 @@ def _mark(cell: Axes, estimates: Sequence[tuple[DotEstimate, float]], colour: st
 
 
 def _scatter(cell: Axes, points: Sequence[tuple[float, float]], **look: Any) -> None:
-    if points:  # the layout cannot place what is empty
+    if points:  # the layout cannot place empty artists
         cell.plot([x for x, _ in points], [y for _, y in points], linestyle="none", clip_on=False, **look)
 
 
 def _key(styles: Sequence[str], zero: str, references: Sequence[Reference]) -> dict[str, Artist]:
-    """Entries of the legend by their labels; a reference without width is the line through its mean."""
+    """Return the legend entries by label; a reference without width is shown as a line through its mean."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -1,4 +1,4 @@
-"""Estimates by many methods on one axis: marks with lines, bars for bounds; a set without an end has an arrow."""
+"""Forest plot of estimates by many methods on one axis: marks with lines, bars for bounds, arrows for open ends."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ABOVE, _BELOW = 0.3, 0.26  # inches, of a forest plot around its rows
-_WIDEST_LABEL, _WIDEST_TEXT, _BESIDE = 2.3, 2.7, 0.14  # inches, of a forest plot's labels and numbers
-_LEAST_SEEN = 0.03  # of the axis, which the narrowest interval takes at least; far wider ones are cut
+_ABOVE, _BELOW = 0.3, 0.26  # inches around the rows
+_WIDEST_LABEL, _WIDEST_TEXT, _BESIDE = 2.3, 2.7, 0.14  # inches, for labels and numbers
+_LEAST_SEEN = 0.03  # minimum share of the axis for the narrowest interval; far wider ones are cut
 
 
 class ForestRow(NamedTuple):
-    """A row: its label, the kind of interval (a colour and mark), the estimate, its set, and both in words.
+    """Row of the plot: label, kind of interval (colour and mark), estimate, set, and both as text.
 
-    The set is one interval, or two where it is all but an interval; ends may be infinite. A `bar` is drawn instead of
-    a mark: bounds, on which the interval is the uncertainty.
+    The set is one interval, or two if it is the complement of an interval; ends may be infinite. A `bar` is drawn
+    instead of a mark, for bounds; the interval shows their uncertainty.
     """
 
     group: str
@@ -55,11 +55,11 @@ def forest_plot(
     zero: str,
     hollow: Sequence[str] = (),
 ) -> Figure:
-    """The rows under the headings of their groups, with their numbers at the right under a `heading`; a page wide.
+    """Draw rows under the headings of their groups, with numbers at the right under a `heading`; a page wide.
 
-    A set without an end has an arrow there; one that ends beyond the axis is cut by two slashes. The axis holds zero
-    and every estimate from -1 to 1; an estimate beyond them has a hollow triangle at the axis's end. A kind looks the
-    same in all figures with the same `kinds`; those that are `hollow` are grey outlines.
+    A set with an infinite end has an arrow there. A set that ends beyond the axis is cut by two slashes. The axis
+    includes zero and every estimate from -1 to 1; an estimate beyond them is a hollow triangle at the end of the
+    axis. A kind looks the same in all figures with the same `kinds`. Kinds in `hollow` are drawn as grey outlines.
     """
     chart = with_headings(Row(one.group, one.label, aside="\n".join(broken(one.text, _WIDEST_TEXT))) for one in rows)
     left = fit_labels(chart, _WIDEST_LABEL)
@@ -90,9 +90,9 @@ def forest_plot(
 
 
 def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float, float]:
-    """From where to where the axis goes: every interval, unless the narrowest would then be lost to sight.
+    """Return the limits of the axis: they include every interval, unless the narrowest would become invisible.
 
-    Estimates and ends beyond `furthest`, which no difference of outcomes from 0 to 1 can reach, are left out.
+    Estimates and ends beyond `furthest` are ignored; no difference of outcomes from 0 to 1 can be beyond 1.
 
     >>> row = ForestRow("", "", "", 0.1, [(0.0, 0.2)], "")
     >>> [round(end, 3) for end in axis_limits([row, row._replace(pieces=[(-math.inf, math.inf)])])]
@@ -111,12 +111,12 @@ def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float
 
 
 def is_cut(end: float, limits: tuple[float, float]) -> bool:
-    """Whether an end, which there is, lies beyond the axis."""
+    """Return whether an end is finite and beyond the axis."""
     return math.isfinite(end) and not limits[0] <= end <= limits[1]
 
 
 def marks_in_words(rows: Sequence[ForestRow]) -> str:
-    """What arrows and slashes mean, as far as a plot of these rows has any."""
+    """Return sentences on arrows, slashes and triangles, as far as a plot of these rows has them."""
     limits, ends = axis_limits(rows), [end for row in rows for piece in row.pieces for end in piece]
     meanings = {
         " An arrow: the set has no end on that side.": any(map(math.isinf, ends)),
@@ -129,7 +129,7 @@ def marks_in_words(rows: Sequence[ForestRow]) -> str:
 
 
 def _mark(kind: str, kinds: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
-    """How the marks of a kind look: filled in a colour of its own with a white edge, or a grey outline."""
+    """Return the style of the marks of a kind: filled with a white edge, or a grey outline."""
     number = kinds.index(kind)
     shape, colour = (MARKERS[0], GREY) if kind in hollow else (MARKERS[number % len(MARKERS)], COLOURS[number % 7])
     face, edge = ("white", colour) if kind in hollow else (colour, "white")

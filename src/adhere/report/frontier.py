@@ -1,4 +1,4 @@
-"""Two estimates of each of several things, drawn as points with both intervals; those nothing beats are marked."""
+"""Figure of points with two estimates each, with both intervals; points that no other dominates are marked."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _DISTANCES = (7.0, 13.0, 21.0, 31.0, 43.0, 57.0, 73.0, 91.0)  # points from a mark to the nearest edge of its label
 _N_ANGLES = 16
-_COVERED = 3.0  # how much worse a covered line is than a place that is one point farther away
+_COVERED = 3.0  # cost of covering a line, in points of distance
 
 
 class Box(NamedTuple):
-    """A rectangle."""
+    """Rectangle."""
 
     left: float
     bottom: float
@@ -30,21 +30,21 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> float:
-        """From left to right."""
+        """Width of the box."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """From the bottom to the top."""
+        """Height of the box."""
         return self.top - self.bottom
 
     def overlaps(self, other: Box) -> bool:
-        """Whether the two share an area."""
+        """Return whether the two boxes overlap."""
         apart = self.right <= other.left or other.right <= self.left
         return not (apart or self.top <= other.bottom or other.top <= self.bottom)
 
     def inside(self, other: Box) -> bool:
-        """Whether the other one holds it whole."""
+        """Return whether the box is completely inside another one."""
         wide = other.left <= self.left and self.right <= other.right
         return wide and other.bottom <= self.bottom and self.top <= other.top
 
@@ -56,10 +56,10 @@ def label_places(
     taken: Sequence[Box],
     lines: Sequence[Box] = (),
 ) -> list[Box | None]:
-    """For each mark a place for a label of its size: near it, inside the area, on nothing `taken` and on no other.
+    """Place a label near each mark, inside the area, so that it covers no `taken` box and no other label.
 
-    Places that cover one of the `lines`, such as intervals, are taken only where others are much farther away. A
-    label that finds no place has none.
+    A place that covers one of the `lines`, such as an interval, is used only if other places are much farther away.
+    The result is None for a label without a place.
 
     >>> area = Box(0, 0, 100, 100)
     >>> one, other = label_places([(50, 50), (50, 52)], [(30, 8), (30, 8)], area, taken=[])
@@ -67,7 +67,7 @@ def label_places(
     False
     """
     placed: dict[int, Box] = {}
-    # Where marks stand close, few places are left: those labels first.
+    # Crowded marks have few free places, so their labels come first.
     near = [sum(math.dist(one, other) for other in marks) for one in marks]
     for number in sorted(range(len(marks)), key=near.__getitem__):
         found: tuple[float, Box] | None = None
@@ -83,13 +83,13 @@ def label_places(
 
 
 def _candidates(mark: tuple[float, float], size: tuple[float, float]) -> Iterator[tuple[float, Box]]:
-    """Places around a mark, with how far away they are."""
+    """Iterate over places around a mark, with their distances."""
     (x, y), (width, height) = mark, size
     for away in _DISTANCES:
         for number in range(_N_ANGLES):
             angle = 2 * math.pi * number / _N_ANGLES
             cos, sin = math.cos(angle), math.sin(angle)
-            # The label's nearest edge or corner lies in this direction, so many points away.
+            # The nearest edge or corner of the label is at this distance, in this direction.
             centre_x = x + away * cos + (width / 2) * _side(cos)
             centre_y = y + away * sin + (height / 2) * _side(sin)
             left, bottom = centre_x - width / 2, centre_y - height / 2
@@ -97,18 +97,18 @@ def _candidates(mark: tuple[float, float], size: tuple[float, float]) -> Iterato
 
 
 def _side(part: float) -> float:
-    """To the left, to the right, or in the middle where the direction is nearly straight up or down."""
+    """Return the side of the label: -1 or 1, or 0 if the direction is nearly perpendicular."""
     return 0.0 if abs(part) < 0.2 else math.copysign(1.0, part)
 
 
-_WIDTH = 7.6  # inches: a page, so that there is room for many names
+_WIDTH = 7.6  # inches, the width of a page, so that there is room for many names
 _PANEL = 4.0  # inches of height
-_AXIS = 6.8  # inches of width, about
-_MARGIN = 0.14  # around what a panel shows, as a share of it: room for labels
+_AXIS = 6.8  # approximate width in inches
+_MARGIN = 0.14  # margin around a panel's content, as a share of it, for labels
 _MARK = 5.5  # points
 _BEST, _OTHER = INKS[1], INKS[0]
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)))
-_FAR = 9.0  # points from a mark, from which on a thin line leads to its label
+_FAR = 9.0  # points from a mark; a label farther away has a thin line to its mark
 _ALL, _NEAR = "every point", "the box above, larger"
 
 
@@ -124,7 +124,7 @@ class _Point(NamedTuple):
 
 
 def not_dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Whether no other point is at least as far to the right and as high, and farther in one of the two.
+    """Return, for each point, whether no other point is at least as large in both coordinates and larger in one.
 
     >>> not_dominated([(0.0, 0.0), (-1.0, 1.0), (-2.0, 0.5), (-1.0, 0.9)])
     [True, True, False, False]
@@ -133,12 +133,12 @@ def not_dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
 
 
 def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str = "") -> Figure:
-    """A point for each row of a table; farther to the right and higher are better.
+    """Draw a point for each row of a table; farther to the right and higher are better.
 
-    The table has the columns `label`, `series` (points of one series are joined, in the order of the table, and the
-    legend names it; null for none), and `x` and `y` with `x_low`, `x_high`, `y_low`, `y_high`. Points that no other
-    dominates are marked. Where points far away would crowd these together, a second panel shows their surroundings
-    larger; each label is in the panel where there is more room for it.
+    The table has the columns `label`, `series`, and `x` and `y` with `x_low`, `x_high`, `y_low`, `y_high`. Points of
+    one series are joined in the order of the table, and the legend names the series; it may be null. Points that no
+    other dominates are marked. If distant points would crowd these points together, a second panel magnifies their
+    surroundings. Each label is in the panel with more room for it.
     """
     from matplotlib.lines import Line2D
 
@@ -175,7 +175,7 @@ def _points(table: polars.DataFrame) -> list[_Point]:
 
 
 def _span(points: Sequence[_Point]) -> Box:
-    """From where to where points and intervals go, the origin included, with room around them."""
+    """Return the box that contains all points and intervals and the origin, with a margin."""
     left, right = _with_margin([0.0, *(end for one in points for end in (one.x_low, one.x_high))])
     bottom, top = _with_margin([0.0, *(end for one in points for end in (one.y_low, one.y_high))])
     return Box(left, bottom, right, top)
@@ -208,7 +208,7 @@ def _draw(cell: Axes, points: Sequence[_Point], best: Sequence[bool], span: Box)
 
 
 def _look(colour: str) -> dict[str, Any]:
-    """A full square for what nothing dominates, a hollow dot for the others: told apart without colours too."""
+    """Return the style of a mark: a filled square or a hollow dot, which differ even without colours."""
     face = colour if colour == _BEST else "white"
     marker = "s" if colour == _BEST else "o"
     return {"marker": marker, "markersize": _MARK - 1, "color": face, "markeredgecolor": colour, "linestyle": "none"}
@@ -226,7 +226,7 @@ def _outline(cell: Axes, span: Box) -> None:
 
 
 def _label(cell: Axes, points: Sequence[_Point], shown: Sequence[bool]) -> None:
-    """Names beside some of the points; all points of the panel are kept clear."""
+    """Write labels beside the `shown` points, without covering any point of the panel."""
     figure = cell.get_figure(root=True)
     assert figure is not None
     per_point = figure.dpi / 72

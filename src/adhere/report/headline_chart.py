@@ -1,4 +1,4 @@
-"""The small figures at the top of a report, three of which stand side by side: few marks, large letters."""
+"""Small figures for the top of a report, three side by side, with few marks and large text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT = 3.4, 2.6  # inches: a third of a page wide
-_MARGIN = 0.06  # of the widest interval's reach, at either end of the axis
+_WIDTH, _HEIGHT = 3.4, 2.6  # inches, a third of a page wide
+_MARGIN = 0.06  # margin at either end of the axis, relative to the range of values
 _MARK = 4.5  # points
 _GOOD, _BAD = COLOURS[0], COLOURS[1]
 
 
 class HeadlineRow(NamedTuple):
-    """A line of the chart; `band` is an interval to compare with, `warn` sets a policy without guarantee apart."""
+    """Row of the chart; `band` is a reference interval, `warn` highlights a policy without a guarantee."""
 
     label: str
     estimate: Estimate
@@ -29,7 +29,7 @@ class HeadlineRow(NamedTuple):
 
 
 def headline_dots(title: str, rows: Sequence[HeadlineRow], x_label: str, band_label: str = "") -> Figure:
-    """A dot with its interval for each row, under its label; bands are grey, and zero is a line."""
+    """Draw a dot with its interval for each row, under its label; bands are grey, and zero is a line."""
     figure, cell = _empty(title)
     values = [0.0]
     for y, row in enumerate(rows):
@@ -66,7 +66,7 @@ def headline_dots(title: str, rows: Sequence[HeadlineRow], x_label: str, band_la
 def headline_growth(
     title: str, table: polars.DataFrame, warn: Mapping[str, bool], labels: Mapping[str, str]
 ) -> Figure:
-    """Regret against the number of patients on logarithmic axes, a curve for each `name`."""
+    """Draw regret against the number of patients on logarithmic axes, with a curve for each `name`."""
     figure, cell = _empty(title)
     cell.set_xscale("log")
     cell.set_yscale("log")
@@ -75,7 +75,7 @@ def headline_growth(
         t, mean, low, high = (one[column].cast(float).to_numpy() for column in ("n_patients", "mean", "low", "high"))
         colour = _BAD if warn[name] else (COLOURS[0], COLOURS[2])[number % 2]
         cell.plot(t, mean, color=colour, linewidth=1.4, linestyle=("-", (0, (5, 1.5)))[number % 2], label=label)
-        seen = low > 0  # a logarithmic axis cannot show the others
+        seen = low > 0  # a logarithmic axis cannot show values of 0 or less
         cell.fill_between(t[seen], low[seen], high[seen], color=colour, alpha=0.25, linewidth=0)
     cell.minorticks_off()
     cell.set_xticks([100, 10_000, 1_000_000])

@@ -1,4 +1,4 @@
-"""A table of estimates, drawn as coloured cells with a number in each: blue above zero, orange below."""
+"""Heat map of a table of estimates, with a number in each cell: blue above zero, orange below."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 Shade = tuple[float, float, float]
 _CELL_WIDTH, _CELL_HEIGHT, _HEADING = 0.5, 0.2, 0.24  # inches
-_WIDEST_LABEL = 1.75  # inches, of a row's
-_SLANT = 40  # degrees, of the labels above columns
+_WIDEST_LABEL = 1.75  # inches, for labels of rows
+_SLANT = 40  # degrees, for the labels above columns
 _EDGE = 0.08  # inches around everything
-_LEAST_WIDTH = 7.6  # inches: set over the whole width of a page, letters are as large as in other figures
+_LEAST_WIDTH = 7.6  # inches; on a full-width page the text is as large as in other figures
 _FOOT = 0.5  # inches for the scale below
-_LEAST = 0.02  # of what the strongest colours stand for: differences smaller than that are small
-_SCALE = 2.4  # inches for it, before what it is about
+_LEAST = 0.02  # minimum value of the strongest colours, so that small differences look small
+_SCALE = 2.4  # inches for the scale, before its label
 _STEPS = (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10)
-_SHADES = 101  # of the scale
-_FULL_SHADE = 0.3  # a shortfall of coverage of so much is as orange as can be
-_PALE = 0.35  # as blue as coverage that holds can be
+_SHADES = 101  # number of shades of the scale
+_FULL_SHADE = 0.3  # shortfall of coverage with the strongest orange
+_PALE = 0.35  # strongest blue, for sufficient coverage
 _COVERED = (
     "Per cent of trials in which the interval held the truth. Orange: fewer than {bar:.0%}. Blank: nothing is "
     "promised there, or nothing was given."
@@ -48,14 +48,14 @@ _MARKED = "bold and underlined: the 95% interval excludes 0"
 
 
 def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool = True) -> Figure:
-    """A coloured cell for each row of a table, with its mean in it.
+    """Draw a coloured cell for each row of a table, with its mean in it.
 
-    With `marks` those whose interval excludes 0 are marked, and means have a sign.
+    With `marks`, cells with an interval that excludes 0 are marked, and means have a sign.
 
-    The table has the columns `row`, `column`, `mean`, `low` and `high`; rows and columns keep the order of first
-    appearance, and a cell that is not in the table stays empty. `label` says what the numbers are. Colours grow with
-    the square root of a number, so that small differences are seen beside large ones. The figure is a page wide, or
-    as wide as its columns need.
+    The table has the columns `row`, `column`, `mean`, `low` and `high`. Rows and columns keep the order of first
+    appearance; cells that are not in the table are empty. `label` describes the numbers. The strength of a colour is
+    proportional to the square root of the number, so that small differences are visible beside large ones. The figure
+    is a page wide, or wider if its columns need it.
     """
     need(table, "row", "column", "mean", "low", "high")
     notes = [part for part in (note, _MARKED * marks) if part]
@@ -76,9 +76,9 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
 
 
 def coverage_map(table: polars.DataFrame, bar: float) -> Figure:
-    """A table of shares, drawn as coloured cells: orange where an interval fell short of its bar, blue where not.
+    """Draw a table of shares as coloured cells: orange below the bar, blue otherwise.
 
-    The table has the columns `group`, `row`, `column` and `coverage` (null: none given). Rows stand under the
+    The table has the columns `group`, `row`, `column` and `coverage` (null if there is none). Rows are under the
     headings of their groups; all keep the order of first appearance.
     """
     grid = _Grid(table, [_COVERED.format(bar=bar)], 0.05)
@@ -97,7 +97,7 @@ def coverage_map(table: polars.DataFrame, bar: float) -> Figure:
 
 
 class _Grid:
-    """Empty cells, inches downwards, with labels of rows at the left under headings, and slanted ones of columns."""
+    """Grid of empty cells, in inches downwards, with row labels under headings and slanted column labels."""
 
     def __init__(self, table: polars.DataFrame, notes: Sequence[str], foot: float) -> None:
         self._columns = in_order(table["column"])
@@ -138,7 +138,7 @@ class _Grid:
     def fill(
         self, group: str, row: str, column: str, said: str, shade: Shade, *, bold: bool, underlined: bool = False
     ) -> None:
-        """Colour a cell, and write in it."""
+        """Colour a cell, and write text in it."""
         from matplotlib.patches import Rectangle
 
         (top, height), left = self._tops[group, row], self._columns.index(column)
@@ -153,7 +153,7 @@ class _Grid:
 
 
 def _round_up(value: float) -> float:
-    """The next round number, a quarter of which is round too.
+    """Return the next larger round number with a round quarter.
 
     >>> _round_up(1.09), _round_up(0.3), _round_up(0.04)
     (1.2, 0.32, 0.04)
@@ -163,14 +163,14 @@ def _round_up(value: float) -> float:
 
 
 def _room_above(columns: Sequence[str]) -> tuple[float, float]:
-    """How high the slanted labels of the columns reach, and how far the last one goes beyond its cell's middle."""
+    """Return the height of the slanted column labels, and how far the last one extends beyond its cell's middle."""
     widths = [width_of(column, TEXT) for column in columns]
     angle = math.radians(_SLANT)
     return max(widths) * math.sin(angle) + 0.2, widths[-1] * math.cos(angle) + 0.12
 
 
 def short(value: float) -> str:
-    """A difference in a cell, with its sign and without a zero before the point.
+    """Format a difference for a cell, with its sign and without a zero before the decimal point.
 
     >>> short(0.0841), short(-0.9), short(0.0001), short(-1.234)
     ('+.084', '−.900', '.000', '−1.23')
@@ -180,12 +180,12 @@ def short(value: float) -> str:
 
 
 def _shade(value: float, most: float) -> Shade:
-    """From white at zero to blue above and orange below, by the square root of the value."""
+    """Return a colour from white at zero to blue above and orange below, by the square root of the value."""
     return _mixed(COLOURS[0] if value > 0 else COLOURS[1], min(1.0, abs(value) / most) ** 0.5)
 
 
 def _mixed(colour: str, strength: float) -> Shade:
-    """A colour, so strong on white."""
+    """Return a colour mixed with white, with the given strength."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
@@ -193,7 +193,7 @@ def _mixed(colour: str, strength: float) -> Shade:
 
 
 def _is_dark(shade: Shade) -> bool:
-    """Whether white letters are read better on it than black ones."""
+    """Return whether white text is more readable on the shade than black text."""
 
     def linear(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
@@ -203,7 +203,7 @@ def _is_dark(shade: Shade) -> bool:
 
 
 def _draw_scale(cell: Axes, most: float) -> None:
-    """The colours and the numbers they stand for, as far apart as the colours are."""
+    """Draw the colour scale with its numbers, on a square-root axis."""
     roots = [2 * (number + 0.5) / _SHADES - 1 for number in range(_SHADES)]
     cell.imshow([[_shade(most * root * abs(root), most) for root in roots]], extent=(-1, 1, 0, 1), aspect="auto")
     ticks = [sign * part * most for sign in (-1, 1) for part in (1.0, 0.25)] + [0.0]

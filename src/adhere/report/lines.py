@@ -1,4 +1,4 @@
-"""Estimates along an axis with their intervals, drawn: panels side by side, a line for each series."""
+"""Line charts of estimates with their intervals: panels side by side, a line for each series."""
 
 from __future__ import annotations
 
@@ -39,31 +39,31 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"linestyle": (0, (3, 1, 1, 1, 1, 1))},
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_MANY = 15  # points of a line, from which on it has a band instead of marks with bars
-_MANY_LINES = 6  # from which on bands fade
-_APART = 0.18  # from one mark to the next on a line with a band, as a share of the panel's diagonal
+_MANY = 15  # a line with more points has a band instead of marks with bars
+_MANY_LINES = 6  # with more lines, bands are fainter
+_APART = 0.18  # distance between marks on a line with a band, as a share of the panel's diagonal
 _PANEL_HEIGHT = {1: 2.5, 2: 1.9, 3: 1.65}  # inches, by the number of columns
-_BEFORE, _BEYOND = 0.7, 1.9  # times the least and the greatest x: where a logarithmic axis ends, with room for guides
-_FEW_TICKS = 300.0  # times the lowest value: a logarithmic axis up to there holds two powers of ten or fewer
-_PER_BAR, _WIDEST_STRIP = 0.035, 0.35  # the room of a bar and of all bars, as a share of the axis
+_BEFORE, _BEYOND = 0.7, 1.9  # ends of a logarithmic axis, relative to the smallest and largest x; room for guides
+_FEW_TICKS = 300.0  # a logarithmic axis with a smaller ratio of ends has at most two powers of ten
+_PER_BAR, _WIDEST_STRIP = 0.035, 0.35  # width of a bar and of all bars, as shares of the axis
 _BEST: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 0}
 
 
 class Level(NamedTuple):
-    """A line across every panel to hold others against, and what the legend calls it."""
+    """Horizontal reference line in every panel, with its legend label."""
 
     value: float
     label: str
 
     @property
     def look(self) -> dict[str, Any]:
-        """Zero is a plain line; others are broken."""
+        """Style of the line: solid for zero, otherwise dashed."""
         broken_line = {"color": DARK, "linewidth": 0.9, "linestyle": (0, (2, 1.5))}
         return broken_line if self.value else {"color": GREY, "linewidth": 0.8}
 
 
 class Guide(NamedTuple):
-    """A curve to hold others against, factor · x ** power, in one panel or in all."""
+    """Reference curve, factor · x ** power, in one panel or in all."""
 
     label: str
     power: float
@@ -89,15 +89,17 @@ def lines(
     wide: bool = False,
     note: str = "",
 ) -> Figure:
-    """A panel for each value of the column `panel`, a line for each of `series`, through `mean` at `x`.
+    """Draw a panel for each value of the column `panel`, with a line for each `series` through `mean` at `x`.
 
-    The table also has the ends of intervals, `low` and `high`; null draws none. Lines of few points have marks with
-    bars, those of many a band. Panels and series keep the order they first appear in; a series looks the same in
-    every panel. With `percent` the y axis is in percent; it goes over `limits`, if given, and otherwise over all that
-    is drawn and zero. Guides are grey, labelled where they end. `ends` has, by panel and series, the quantiles `q05`,
-    `q25`, `q50`, `q75` and `q95` of what the series come to: bars to the right of the lines. `best` has, by panel and
-    `x`, the `mean` of always choosing the best arm: a broken grey line. `note` goes under the legend, a paragraph for
-    each of its lines.
+    The table also has the ends of intervals, `low` and `high`; null draws none. Lines with few points have marks with
+    bars, lines with many points a band. Panels and series keep the order of first appearance; a series looks the same
+    in every panel. With `percent`, the y axis is in percent. It covers `limits` if given, and otherwise everything
+    drawn and zero.
+
+    Guides are grey, labelled at their ends. `ends` has, by panel and series, the quantiles `q05`, `q25`, `q50`, `q75`
+    and `q95` of the final values of the series, drawn as bars to the right of the lines. `best` has, by panel and
+    `x`, the `mean` of always choosing the best arm, drawn as a dashed grey line. `note` is printed under the legend,
+    with a paragraph for each of its lines.
     """
     need(table, "panel", "series", "x", "mean", "low", "high")
     titles, names = in_order(table["panel"]), in_order(table["series"])
@@ -175,7 +177,7 @@ def _draw(cell: Axes, rows: polars.DataFrame, names: Sequence[object], has_bands
 def _draw_ends(
     cell: Axes, bars: polars.DataFrame, names: Sequence[object], axis: tuple[float, float], inches: float
 ) -> None:
-    """A bar for each series in a strip beyond the axis: quantiles over runs."""
+    """Draw a bar of quantiles over runs for each series, in a strip beyond the axis."""
     (first, last), strip = axis, min(_WIDEST_STRIP, _PER_BAR * (len(names) + 1))
     set_ticks(cell, first, last, inches / (1 + strip))
     width = strip * (last - first)
@@ -191,7 +193,7 @@ def _draw_ends(
 
 
 def _limit_y(cell: Axes, rows: polars.DataFrame, others: Sequence[float], is_small: bool) -> None:
-    """Room for all that is drawn; a logarithmic axis leaves out intervals that reach to zero, which it has not."""
+    """Set the limits of the y axis to include everything drawn; a logarithmic axis cuts intervals down to zero."""
     from matplotlib.ticker import LogLocator
 
     mean = rows["mean"].cast(float).to_numpy()

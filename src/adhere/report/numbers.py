@@ -1,4 +1,4 @@
-"""Numbers as people read them: estimates of one column to the same decimals, shares and their differences."""
+"""Formatting of numbers for readers: estimates with the same decimals in a column, shares and differences."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from adhere.intervals import Estimate, wilson
 def estimate_texts(
     estimates: Sequence[Estimate], sign: str = "", intervals: bool = True, digits: int | None = None
 ) -> list[str]:
-    """A column of means with their intervals, all to the same decimals; `sign` is '+' to show it always.
+    """Format a column of means with their intervals, all with the same decimals; `sign` '+' always shows the sign.
 
     >>> estimate_texts([Estimate(1.234, 0.1, 1.038, 1.43), Estimate(-11.234, 0.2, -11.626, -10.842)])
     ['1.23 [1.04, 1.43]', '-11.23 [-11.63, -10.84]']
@@ -28,7 +28,7 @@ def estimate_texts(
 
 
 def counted(number: int, thing: str) -> str:
-    """How many there are of something whose plural ends in s.
+    """Format a count of something with a plural in s.
 
     >>> counted(1, "record"), counted(1200, "record")
     ('1 record', '1,200 records')
@@ -37,7 +37,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def rounded_numbers(text: str) -> str:
-    """A policy's text with numbers as people read them; what computed them has all their digits.
+    """Round the numbers in a policy's text for display.
 
     >>> rounded_numbers("exp3(gamma=0.04379612181067773)/actual")
     'exp3(gamma=0.0438)/actual'
@@ -46,12 +46,12 @@ def rounded_numbers(text: str) -> str:
 
 
 def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:
-    """The estimate that a row of a table holds in the columns `name`, `name_low` and `name_high`."""
+    """Return the estimate in the columns `name`, `name_low` and `name_high` of a row."""
     return Estimate(row[name], None, row[f"{name}_low"], row[f"{name}_high"])
 
 
 def digits_of(estimates: Sequence[Estimate]) -> int:
-    """Two figures of the widest interval's half, but no more than four figures in all."""
+    """Return the number of decimals: two digits of the widest half-interval, at most four digits in all."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
     widest = max((one.high - one.mean for one in estimates if one.high is not None), default=0.0)
     return max(0, min(1 - _exponent(widest), 4 - before_point))
@@ -66,7 +66,7 @@ def _number(value: float, digits: int, sign: str) -> str:
 
 
 class Interval(NamedTuple):
-    """A figure and the ends of its 95% interval."""
+    """Number with the ends of its 95% interval."""
 
     mean: float
     low: float
@@ -74,11 +74,11 @@ class Interval(NamedTuple):
 
     @property
     def covers_zero(self) -> bool:
-        """Whether the interval holds zero."""
+        """Return whether the interval contains zero."""
         return self.low <= 0.0 <= self.high
 
     def percent(self) -> str:
-        """As a share.
+        """Format as a share in percent.
 
         >>> Interval(0.9103, 0.9044, 0.9158).percent()
         '91.0% [90.4, 91.6]'
@@ -86,7 +86,7 @@ class Interval(NamedTuple):
         return f"{self.mean:.1%} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
     def points(self) -> str:
-        """As a difference of shares, in points.
+        """Format as a difference of shares in percentage points.
 
         >>> Interval(0.0039, -0.0042, 0.0121).points()
         '+0.39 [-0.42, +1.21]'
@@ -96,7 +96,7 @@ class Interval(NamedTuple):
 
 
 def interval_in(row: Mapping[str, Any], name: str) -> Interval:
-    """The interval that a row of a table holds in the columns of this name.
+    """Return the interval in the columns `name`, `name_low` and `name_high` of a row.
 
     >>> interval_in({"share": 0.5, "share_low": 0.4, "share_high": 0.6}, "share")
     Interval(mean=0.5, low=0.4, high=0.6)
@@ -105,12 +105,12 @@ def interval_in(row: Mapping[str, Any], name: str) -> Interval:
 
 
 def columns_of(one: Estimate | Interval, name: str) -> dict[str, float | None]:
-    """An estimate as columns of a table, to be read again by `estimate_in_row` or `interval_in`."""
+    """Return an estimate as columns of a table, which `estimate_in_row` and `interval_in` can read."""
     return {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
 
 
 def share(count: int, total: int) -> Interval:
-    """The share of `count` in `total` with Wilson's score interval.
+    """Return the share of `count` in `total` with Wilson's score interval.
 
     >>> [round(end, 4) for end in share(81, 263)]
     [0.308, 0.2553, 0.3662]
@@ -123,12 +123,12 @@ def share(count: int, total: int) -> Interval:
     if not 0 <= count <= total or not total:
         raise InputError("count, total", (count, total), "a count from 0 to the total, and a total of at least 1")
     p, (low, high) = count / total, wilson(count, total)
-    # At the ends of the range rounding could leave the share itself just outside.
+    # At the ends of the range, rounding could exclude the share itself.
     return Interval(p, min(p, low), max(p, high))
 
 
 def share_difference(one: Interval, other: Interval) -> Interval:
-    """One share less another of other patients, with Newcombe's hybrid score interval.
+    """Return the difference of two independent shares with Newcombe's hybrid score interval.
 
     >>> [round(end, 4) for end in share_difference(share(56, 70), share(48, 80))]
     [0.2, 0.0524, 0.3339]

@@ -1,4 +1,4 @@
-"""The report: all sections in one HTML file that needs nothing but a browser, and the words it explains."""
+"""HTML report: all sections in one self-contained file, with a glossary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _glossary() -> dict[str, str]:
-    """The words that are explained in `templates/glossary.txt`, each in a paragraph of its own."""
+    """Read the glossary from `templates/glossary.txt`, with one paragraph per word."""
     text = files(__package__).joinpath("templates/glossary.txt").read_text("utf-8")
     return dict(" ".join(entry.split()).split(": ", 1) for entry in text.split("\n\n"))
 
@@ -25,7 +25,7 @@ GLOSSARY = _glossary()
 
 
 def anchor(word: str) -> str:
-    """The name of a word's place in the page.
+    """Return the anchor of a word in the page.
 
     >>> anchor("95% interval")
     'word-95-interval'
@@ -34,7 +34,7 @@ def anchor(word: str) -> str:
 
 
 class Linker:
-    """Links words to the glossary, each the first time it comes.
+    """Linker of words to the glossary; it links the first occurrence of each word.
 
     >>> print(Linker()("Actual has more regret than Chosen"))
     <a class="word" href="#word-actual">Actual</a> has more <a class="word" href="#word-regret">regret</a> than <a \
@@ -43,12 +43,12 @@ class="word" href="#word-chosen">Chosen</a>
 
     def __init__(self, glossary: Mapping[str, str] = GLOSSARY) -> None:
         self._linked: set[str] = set()
-        # A word or its plural, but no part of another word or term ("treatment policy") or of a policy's text.
+        # A word or its plural, but not a part of another word or term ("treatment policy") or of a policy's text.
         any_of_them = "|".join(sorted(map(re.escape, glossary), key=len, reverse=True))
         self._word = re.compile(rf"(?<![\w-])(?<!treatment )({any_of_them})s?(?![\w(/-])")
 
     def __call__(self, markup: str) -> Markup:
-        """The markup, which has no other tags than `wbr` and `span`, with links in it."""
+        """Return the markup with links; it must have no tags other than `wbr` and `span`."""
         from markupsafe import Markup
 
         return Markup(self._word.sub(self._link, str(markup)))
@@ -63,15 +63,15 @@ class="word" href="#word-chosen">Chosen</a>
 
 _NUMBER = re.compile(r"[-+−±<≤>≥≈]?\s*\d[\de\s.,%×·^⁻⁰¹²³⁴-⁹+−–±\[\]()/-]*(\(n=[\d,]+\))?")
 _LONG_WORD = re.compile(r"\S{20,}")
-_BREAK = re.compile(r"(?<=[\w)\]][(\[,/_])(?=\w)")  # within a long word, such as a policy; not where one opens it
+_BREAK = re.compile(r"(?<=[\w)\]][(\[,/_])(?=\w)")  # inside a long word, such as a policy, but not at its start
 _MINUS = re.compile(r"(?<![^\s(\[])-(?=\d)")
 _WHOLE = re.compile(r"\[[-+−]?[\d.,]+%?, [-+−]?[\d.,]+%?\]|ε-greedy")  # intervals, and a name with a hyphen
-_NO_NUMBER = {"", "-", "–", "—", "reference"}  # what stands in a column of numbers where there is none
-_LONG_CELL = 28  # letters, from which on a cell needs room
+_NO_NUMBER = {"", "-", "–", "—", "reference"}  # cells without a number in a column of numbers
+_LONG_CELL = 28  # characters; longer cells need room
 
 
 class Opening(NamedTuple):
-    """What stands on top of a report, before its figures: what follows from it in sentences, and warnings."""
+    """Top of a report, before its figures: sentences with the conclusions, and warnings."""
 
     title: str
     sentences: Sequence[str]
@@ -80,11 +80,11 @@ class Opening(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimWords:
-    """How a page speaks of claims: the heading above them, who said them, and what verdicts are called."""
+    """Wording of claims on a page: the heading, the source of the claims, and the names of verdicts."""
 
     heading: str = "The paper’s claims beside this run"
     said: str = "The paper"
-    verdicts: Mapping[str, str] = field(default_factory=dict)  # those that are not called what they are
+    verdicts: Mapping[str, str] = field(default_factory=dict)  # only verdicts with another name
 
 
 ON_THE_PAPER = ClaimWords()
@@ -103,11 +103,11 @@ def page(
     opening: Opening | None = None,
     claim_words: ClaimWords = ON_THE_PAPER,
 ) -> str:
-    """The report as one self-contained file; `figures` holds each figure's SVG by its name, a `warning` is on top.
+    """Return the report as one self-contained file; `figures` has each figure's SVG, a `warning` is on top.
 
-    With `figure_files` it links to the figures' own files beside it, figures/NAME.png and figures/NAME.svg, for
-    readers who want them. A report that is not about the paper has a `lead` of its own; it then has neither the
-    summary of claims nor the table of all results. One with an `opening` is about data rather than a run.
+    With `figure_files`, the report links to the files figures/NAME.png and figures/NAME.svg beside it. A report that
+    is not about the paper has a `lead`; it then has neither the summary of claims nor the table of all results. A
+    report with an `opening` is about data rather than a run.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -139,7 +139,7 @@ def page(
 
 
 def _breakable(text: str) -> Markup:
-    """The text, escaped, with true minus signs; lines break inside long words, not inside intervals nor after γ.
+    """Escape a text, with true minus signs; lines break inside long words, but not inside intervals or after γ.
 
     >>> print(_breakable("thompson-bounded(hierarchical) > 7.2"))
     thompson-bounded(<wbr>hierarchical) &gt; 7.2
@@ -154,7 +154,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _classes(listing: Listing) -> list[str]:
-    """How each column of a table is set: numbers to the right, long texts with room."""
+    """Return the CSS class of each column of a table: number, long text or text."""
     classes = []
     for number in range(len(listing.header)):
         said = [cell for row in listing.rows if (cell := row[number].strip()) not in _NO_NUMBER]

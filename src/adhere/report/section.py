@@ -1,4 +1,4 @@
-"""The section of a study, in the pieces a report is made of: paragraphs, claims, figures and tables."""
+"""Sections of a report and their parts: paragraphs, claims, figures and tables."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AGREES, DIFFERS, IN_PART = "agrees", "differs", "in part"
-OURS = "ours"  # something this run found that the paper does not state
+OURS = "ours"  # a finding of this run that the paper does not state
 ON_THE_PAPER = (AGREES, IN_PART, DIFFERS)
 VERDICTS = (*ON_THE_PAPER, OURS)
 SYMBOLS = {AGREES: "✓", IN_PART: "◐", DIFFERS: "✗", OURS: "◇"}
 
 
 def verdict_on(cases: Collection[bool]) -> str:
-    """Agreement if a claim holds in all cases, agreement in part if in some.
+    """Return "agrees" if a claim is true in all cases, "in part" if in some, otherwise "differs".
 
     >>> verdict_on([True, False])
     'in part'
@@ -29,7 +29,7 @@ def verdict_on(cases: Collection[bool]) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, or that we add, what this run found, and whether the two agree."""
+    """Claim of the paper (or of ours), with the finding of this run, and whether the two agree."""
 
     statement: str
     paper: str
@@ -43,9 +43,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure: the stem of its files, its caption, what it shows in words, and how to draw it.
+    """Figure of a report: the stem of its files, its caption, its text alternative, and how to draw it.
 
-    A wide one has the whole width of the page, and scrolls in a box of its own where a screen is narrow.
+    A wide figure has the whole width of the page; on a narrow screen it scrolls in its own box.
     """
 
     name: str
@@ -62,20 +62,20 @@ class ReportFigure:
 
 @dataclass(frozen=True)
 class Listing:
-    """A table of texts; columns of numbers are set to the right."""
+    """Table of texts; columns of numbers are right-aligned."""
 
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    folded: bool = False  # a long one that a reader opens on demand
+    folded: bool = False  # a long table that the reader opens on demand
 
 
 @dataclass(frozen=True)
 class Section:
-    """One study: question, result and uncertainty; then its claims, figures, details and tables.
+    """Section on one study: question, result and uncertainty; then claims, figures, details and tables.
 
-    The result is one short sentence; intervals are in the tables and figures. The first figure stands beside the
-    text, and `headline`, if there is one, at the top of the report.
+    The result is one short sentence; intervals are in the tables and figures. The first figure is beside the text.
+    The `headline`, if there is one, is at the top of the report.
     """
 
     name: str
@@ -86,14 +86,14 @@ class Section:
     claims: Sequence[Claim] = field(default=())
     figures: Sequence[ReportFigure] = field(default=())
     listings: Sequence[Listing] = field(default=())
-    credits: str = ""  # whose data this is
-    details: Sequence[str] = field(default=())  # how it was done, and what else was found
+    credits: str = ""  # source of the data
+    details: Sequence[str] = field(default=())  # methods and further findings
     headline: ReportFigure | None = None
 
     def all_figures(self) -> list[ReportFigure]:
-        """Every figure, the headline first."""
+        """Return every figure, the headline first."""
         return [*([self.headline] if self.headline else []), *self.figures]
 
     def counted_verdicts(self) -> dict[str, int]:
-        """How many of its claims have each verdict."""
+        """Count the claims by verdict."""
         return {one: sum(claim.verdict == one for claim in self.claims) for one in VERDICTS}

@@ -1,4 +1,4 @@
-"""Shares that add up, drawn: a bar for each step, parted by kind, with the interval of its whole."""
+"""Stacked bar charts of shares: a bar for each step, divided by kind, with an interval for the sum."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 _PANEL_HEIGHT = 1.55
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xx")
-# Neighbours in a bar differ in lightness as well as in colour.
+# Neighbouring parts differ in lightness as well as in colour.
 _FILLS = (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4], COLOURS[3])
 _PALE = "#DDDDDD"
 
 
 class Bar(NamedTuple):
-    """A bar: its label on the axis, the share of each kind, and the interval of their sum."""
+    """Bar with its label on the axis, the share of each kind, and the interval of their sum."""
 
     label: str
     parts: Mapping[str, float]
@@ -49,17 +49,17 @@ def stacked_bars(
     n_columns: int = 3,
     note: str = "",
 ) -> Figure:
-    """A panel for each title with its bars, all on one y axis in percent; a kind looks the same in every panel.
+    """Draw a panel of bars for each title, all on one y axis in percent; kinds look the same in every panel.
 
-    The kind that is the `rest` is pale and comes on top. Kinds that no bar has are left out of the legend, and one
-    kind alone needs none. Of many bars only some have their labels, as many as fit.
+    The kind `rest` is pale and on top. The legend leaves out kinds that no bar has; a single kind needs no legend. If
+    there are many bars, only as many labels are shown as fit.
     """
     from matplotlib.patches import Patch
 
     kinds = [*kinds, rest] if rest else kinds
     looks = [_fill(number, kind == rest) for number, kind in enumerate(kinds)]
     used = [kind for kind in kinds if any(bar.parts.get(kind, 0.0) > 0.0 for bars in panels.values() for bar in bars)]
-    n_columns = 2 if len(panels) == 4 else min(n_columns, len(panels))  # no panel alone in a row
+    n_columns = 2 if len(panels) == 4 else min(n_columns, len(panels))  # so that no row has a single panel
     panel_width = (PAGE_WIDTH - 0.35) / n_columns - 0.45
     headings = ["\n".join(broken(title, panel_width, TITLE, "bold")) for title in panels]
     n_rows = -(-len(panels) // n_columns)
@@ -102,7 +102,7 @@ def _draw(cell: Axes, bars: Sequence[Bar], looks: Mapping[str, Mapping[str, Any]
 
 
 def _label(cell: Axes, bars: Sequence[Bar], inches: float) -> None:
-    """Every label, or every second, third, … from the last one backwards, so that none covers another."""
+    """Show every label, or every second, third, … from the last one backwards, so that none overlap."""
     widest = max(width_of(bar.label, TEXT) for bar in bars) + 0.08
     room = inches / max(len(bars), 1)
     step = max(1, -(-int(100 * widest) // max(1, int(100 * room))))

@@ -1,4 +1,4 @@
-"""How every figure looks: colours, sizes, numbers on axes, text that fits, the legend; and its files."""
+"""Style of all figures: colours, sizes, axis numbers, line breaks and legends; and figure files."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from adhere.report.section import ReportFigure
 
 SETTINGS: Any = {
-    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
-    "svg.hashsalt": "adhere",  # the same figure is the same file
-    "font.size": 8,  # points, for a figure set half a page wide
+    "text.parse_math": False,  # a dollar sign in a name is literal
+    "svg.hashsalt": "adhere",  # so that the same figure gives the same file
+    "font.size": 8,  # points, for a figure half a page wide
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-SUFFIXES = (".png", ".svg")  # of a figure in a report
+SUFFIXES = (".png", ".svg")  # file types of a figure in a report
 _RESOLUTION = 200
 _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
-# Okabe & Ito's colours, which nearly everybody can tell apart; the faintest on white comes last.
+# Okabe & Ito's colours, which nearly everybody can distinguish; the faintest on white is last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-WIDTH, PAGE_WIDTH = 4.8, 8.2  # inches: readable when set half a page wide, and of a figure over the whole page
+WIDTH, PAGE_WIDTH = 4.8, 8.2  # inches: half a page wide, and a full page
 TEXT, TITLE = 7, 8  # points
-LINE = 0.125  # inches from one line of text to the next
+LINE = 0.125  # inches between lines of text
 GREY, FAINT, DARK = "#888888", "#E4E4E4", "#333333"
 INKS = COLOURS[:7]  # yellow is too faint for a thin line or a small dot on white
-_HANDLE, _GAP, _EDGE, _PAD = 0.34, 0.16, 0.08, 0.05  # inches, of the legend and around it
+_HANDLE, _GAP, _EDGE, _PAD = 0.34, 0.16, 0.08, 0.05  # inches, in the legend and around it
 
 
 def figure_file(figure: Figure, suffix: str) -> bytes:
-    """The contents of a file with the figure, of the kind its suffix says: .png, .svg or .pdf.
+    """Return the contents of a file with the figure; the suffix is .png, .svg or .pdf.
 
-    To be called within `matplotlib.rc_context(SETTINGS)`, like whatever drew the figure.
+    Call this within `matplotlib.rc_context(SETTINGS)`, like the function that drew the figure.
     """
     kind = suffix.lower().removeprefix(".")
     file = io.BytesIO()
@@ -52,7 +52,7 @@ def figure_file(figure: Figure, suffix: str) -> bytes:
 
 
 def figure_files(one: ReportFigure, suffixes: Sequence[str] = SUFFIXES) -> dict[str, bytes]:
-    """The contents of a report's figure by suffix, drawn once; the same figure gives the same bytes."""
+    """Draw a report's figure once, and return its contents by suffix; the same figure gives the same bytes."""
     import matplotlib
 
     with matplotlib.rc_context(SETTINGS):
@@ -61,7 +61,7 @@ def figure_files(one: ReportFigure, suffixes: Sequence[str] = SUFFIXES) -> dict[
 
 
 def look(number: int, shapes: Sequence[Any]) -> tuple[str, Any]:
-    """A colour and a shape (line style or marker), so that neighbours differ in both and no pair comes twice.
+    """Return a colour and a shape (line style or marker); neighbours differ in both, and no pair is repeated.
 
     >>> look(0, "os^"), look(1, "os^"), look(7, "os^")
     (('#0072B2', 'o'), ('#D55E00', 's'), ('#0072B2', 's'))
@@ -71,7 +71,7 @@ def look(number: int, shapes: Sequence[Any]) -> tuple[str, Any]:
 
 
 def need(table: polars.DataFrame, *columns: str) -> None:
-    """Refuse a table that lacks a column, or that has nothing to draw."""
+    """Refuse a table that lacks a column or has nothing to draw."""
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise InputError("table", table.columns, f"the columns {', '.join(missing)} too")
@@ -80,12 +80,12 @@ def need(table: polars.DataFrame, *columns: str) -> None:
 
 
 def in_order(column: polars.Series) -> list[Any]:
-    """The values of a column, each once, in order of first appearance."""
+    """Return the distinct values of a column in order of first appearance."""
     return column.unique(maintain_order=True).to_list()
 
 
 def written(value: float) -> str:
-    """A number on an axis.
+    """Format a number for an axis.
 
     >>> written(10_000.0), written(-2.5), written(-0.0)
     ('10,000', '−2.5', '0')
@@ -94,7 +94,7 @@ def written(value: float) -> str:
 
 
 def set_ticks(cell: Axes, low: float, high: float, inches: float) -> None:
-    """Let the x axis go from low to high, with as many round tick labels as fit."""
+    """Set the limits of the x axis, with as many round tick labels as fit."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
     high = high if high > low else low + 1.0
@@ -109,7 +109,7 @@ def set_ticks(cell: Axes, low: float, high: float, inches: float) -> None:
 
 @cache
 def width_of(text: str, points: float, weight: str = "normal") -> float:
-    """How wide a line of text is, in inches, with a little to spare since each kind of file spaces letters anew."""
+    """Return the width of a line of text in inches, with a margin because file types space letters differently."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -118,7 +118,7 @@ def width_of(text: str, points: float, weight: str = "normal") -> float:
 
 
 def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal") -> list[str]:
-    """Lines no wider than so many inches, broken after spaces, opening brackets and commas where that will do."""
+    """Break a text into lines of at most `inches`, after spaces, opening brackets and commas if possible."""
 
     def fits(line: str) -> bool:
         return width_of(line.rstrip(), points, weight) <= inches
@@ -127,7 +127,7 @@ def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal
     for piece in re.findall(r"[^(,\s]+[(,]*\s*|\W\s*", text):
         if lines[-1] and not fits(lines[-1] + piece):
             lines.append("")
-        for part in [piece] if fits(piece) else piece:  # only what is wider than a line is broken by letters
+        for part in [piece] if fits(piece) else piece:  # only pieces wider than a line are broken between letters
             if lines[-1] and not fits(lines[-1] + part):
                 lines.append("")
             lines[-1] += part
@@ -135,7 +135,7 @@ def broken(text: str, inches: float, points: float = TEXT, weight: str = "normal
 
 
 def empty_figure(width: float, height: float, layout: Any = None) -> Figure:
-    """A figure of so many inches, which can be drawn and measured."""
+    """Return an empty figure with its size in inches, which can be drawn and measured."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -145,8 +145,8 @@ def empty_figure(width: float, height: float, layout: Any = None) -> Figure:
 
 
 def canvas(width: float, height: float, bottom: float, top: float) -> tuple[Figure, Axes]:
-    """An empty figure whose axes are inches: to the right, and upwards or downwards between two heights."""
-    figure = empty_figure(width, height)  # no layout engine: whoever draws places everything
+    """Return an empty figure with axes in inches: to the right, and vertically from `bottom` to `top`."""
+    figure = empty_figure(width, height)  # no layout engine: the caller places everything
     cell = figure.add_axes((0, 0, 1, 1))
     cell.set(xlim=(0, width), ylim=(bottom, top))
     cell.set_axis_off()
@@ -154,7 +154,7 @@ def canvas(width: float, height: float, bottom: float, top: float) -> tuple[Figu
 
 
 class PanelFigure:
-    """A figure: panels above; below them the legend, in as many columns as fit its width, and the note."""
+    """Figure with panels above, and below them the legend (in as many columns as fit) and the note."""
 
     def __init__(
         self, height: float, labels: Sequence[str], note: str, layout: Any = "constrained", width: float = WIDTH
@@ -164,13 +164,13 @@ class PanelFigure:
         self._n_columns, legend_height = _legend_shape(self._labels, room)
         self._note = [line for part in note.splitlines() for line in broken(" ".join(part.split()), room)]
         foot = legend_height + LINE * len(self._note) + 2 * _PAD * (bool(labels) + bool(self._note))
-        self._foot = foot or _PAD  # what has no height cannot be laid out
+        self._foot = foot or _PAD  # the layout engine needs a positive height
         self.figure = empty_figure(width, height + self._foot, layout)
         heights = [height, self._foot]
         self.above, self._below = self.figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
 
     def panels(self, titles: Sequence[str], n_columns: int, **options: Any) -> list[Axes]:
-        """An empty panel under each title, row by row; the options are those of `subplots`."""
+        """Return an empty panel under each title, row by row; `options` are passed to `subplots`."""
         n_rows = -(-len(titles) // n_columns)
         cells = list(self.above.subplots(n_rows, n_columns, squeeze=False, **options).flat)
         for spare in cells[len(titles) :]:
@@ -183,9 +183,9 @@ class PanelFigure:
         return cells[: len(titles)]
 
     def finish(self, handles: Iterable[Artist], settle: bool = True) -> Figure:
-        """Set the legend of these handles, in the order of the labels, and the note under it.
+        """Draw the legend of these handles, in the order of the labels, and the note below it.
 
-        With `settle` all is laid out once: else every file it is saved as would lay it out, and walk it, anew.
+        With `settle`, the layout is computed once; otherwise every saved file would compute it again.
         """
         if self._labels:
             self._below.legend(
@@ -214,10 +214,10 @@ class PanelFigure:
 
 
 def _legend_shape(labels: Sequence[str], room: float) -> tuple[int, float]:
-    """The most columns whose widest labels fit side by side, and how high the highest is."""
+    """Return the largest number of legend columns that fit side by side, and the height of the tallest."""
     widths = [_HANDLE + _GAP + max(width_of(line, TEXT) for line in label.split("\n")) for label in labels]
     for n_columns in range(len(labels), 0, -1):
-        # Matplotlib fills column by column, the first ones with one entry more where they cannot be even.
+        # Matplotlib fills column by column; if they are uneven, the first columns have one more entry.
         short, n_long = divmod(len(labels), n_columns)
         starts = [column * short + min(column, n_long) for column in range(n_columns + 1)]
         columns = [slice(start, end) for start, end in pairwise(starts)]
@@ -228,4 +228,4 @@ def _legend_shape(labels: Sequence[str], room: float) -> tuple[int, float]:
 
 def _height(label: str) -> float:
     n_lines = label.count("\n") + 1
-    return LINE * n_lines + (0.02 if n_lines > 1 else 0.0)  # tall entries are set further apart
+    return LINE * n_lines + (0.02 if n_lines > 1 else 0.0)  # tall entries are further apart

@@ -1,4 +1,4 @@
-"""Text for a terminal, no wider than it: paragraphs, tables, and the paper's claims beside ours."""
+"""Text that fits the width of a terminal: paragraphs, tables, and the paper's claims beside the results."""
 
 import re
 import textwrap
@@ -10,7 +10,7 @@ from adhere.report.section import ON_THE_PAPER, OURS, SYMBOLS, Claim, Section
 
 
 def packed(pieces: Sequence[str], width: int) -> list[str]:
-    """Lines of whole pieces, as many on each as fit; only a piece wider than a line is itself broken.
+    """Pack pieces into lines, as many per line as fit; only pieces wider than a line are broken.
 
     >>> packed(["none 20%, ", "low 30%, ", "medium 50%"], 20)
     ['none 20%, low 30%,', 'medium 50%']
@@ -26,7 +26,7 @@ def packed(pieces: Sequence[str], width: int) -> list[str]:
 
 
 def policy_lines(policy: str, width: int) -> list[str]:
-    """A policy's text, broken after brackets and commas.
+    """Break a policy's text after brackets and commas.
 
     >>> policy_lines("hierarchical(epsilon-greedy, top=exp3(gamma=0.085))", 30)
     ['hierarchical(epsilon-greedy,', 'top=exp3(gamma=0.085))']
@@ -35,7 +35,7 @@ def policy_lines(policy: str, width: int) -> list[str]:
 
 
 def paragraph(text: str, width: int, indent: str = "") -> str:
-    """Running text in lines of a width, each indented."""
+    """Wrap a text into lines of a width, each indented."""
     return textwrap.fill(
         " ".join(text.split()),
         max(width, 20),
@@ -45,19 +45,19 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
     )
 
 
-_NARROWEST, _WIDEST_PIECE = 4, 26  # letters of a column that had to be broken: at least, and where words are longer
+_NARROWEST, _WIDEST_PIECE = 4, 26  # characters, minimum widths of a broken column
 _BETWEEN = "  "
-UNBROKEN = 1_000_000  # letters: the width of a table whose cells are not to be broken, whatever the terminal's
+UNBROKEN = 1_000_000  # characters, the width for tables with unbroken cells
 _PIECE = re.compile(r"\[[^]]*]|\S+")  # an interval, or a word
 _GLUE = "\N{NO-BREAK SPACE}"
 
 
 def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", indent: str = "  ") -> str:
-    """The rows, with columns set to the left (l) or to the right (r) as `align` says, whose last letter goes for all
-    further ones. The first row is the heading.
+    """Return a table as text, with columns aligned to the left (l) or to the right (r) by `align`.
 
-    Where they do not fit the width, cells of the widest columns are broken at spaces, but not within an interval;
-    within words only where nothing else helps.
+    The last letter of `align` is used for all further columns. The first row is the heading. If the table does not
+    fit, cells of the widest columns are broken at spaces, but not inside intervals. Words are broken only as a last
+    resort.
 
     >>> print(text_table([["arm", "mean"], ["a long name", "0.5 [0.4, 0.6]"]], 22, "lr"))
       arm             mean
@@ -70,7 +70,7 @@ def text_table(rows: Sequence[Sequence[str]], width: int, align: str = "", inden
 def text_tables(
     tables: Sequence[Sequence[Sequence[str]]], width: int, align: str = "", indent: str = "  "
 ) -> list[str]:
-    """Several tables like `text_table`, with columns of the same widths in all of them."""
+    """Return several tables as text, like `text_table`, with the same column widths in all of them."""
     columns = _columns(tables)
     align = align.ljust(len(columns), align[-1]) if align else "l".ljust(len(columns), "r")
     widths = _fitted(columns, _room(len(columns), width, indent))
@@ -78,7 +78,7 @@ def text_tables(
 
 
 def fits(tables: Sequence[Sequence[Sequence[str]]], width: int, indent: str = "  ") -> bool:
-    """Whether tables with columns of the same widths fit a width if only headings may be broken.
+    """Return whether tables with the same column widths fit a width if only headings may be broken.
 
     >>> fits([[["mean", "a long heading"], ["0.5 [0.4, 0.6]", "1"]]], 25)
     True
@@ -89,7 +89,7 @@ def fits(tables: Sequence[Sequence[Sequence[str]]], width: int, indent: str = " 
 
 
 def _columns(tables: Sequence[Sequence[Sequence[str]]]) -> list[tuple[str, ...]]:
-    """The columns of all tables, each with its heading once."""
+    """Return the columns of all tables, each with its heading once."""
     return list(zip(tables[0][0], *(row for rows in tables for row in rows[1:]), strict=True))
 
 
@@ -105,7 +105,7 @@ def _set(rows: Sequence[Sequence[str]], widths: Sequence[int], align: str, inden
 def _side_by_side(
     cells: Sequence[Sequence[str]], widths: Sequence[int], align: str, indent: str = ""
 ) -> Iterator[str]:
-    """The lines of a row whose cells have lines of their own."""
+    """Iterate over the lines of a row of multi-line cells."""
     for parts in zip_longest(*cells, fillvalue=""):
         columns = zip(parts, widths, align, strict=True)
         padded = [part.rjust(wide) if side == "r" else part.ljust(wide) for part, wide, side in columns]
@@ -117,7 +117,7 @@ def _longest_word(cells: Sequence[str]) -> int:
 
 
 def _fitted(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """How wide each column is; the widest are cut, headings first, then cells down to their longest words."""
+    """Return the widths of the columns; the widest are reduced: first headings, then cells to their longest words."""
     widths = [max(map(len, column)) for column in columns]
     words = [_longest_word(column) for column in columns]
     bodies = [max([word, *map(len, column[1:])]) for word, column in zip(words, columns, strict=True)]
@@ -137,16 +137,16 @@ def _broken(cell: str, width: int) -> list[str]:
 
 
 _HEADER = ("verdict", "claim", "the paper", "this run")
-_NARROWEST_COLUMNS = 72  # letters, below which texts stand under each other
-_WORD = re.compile(r"\[[^\s\]]+, [^\s\]]+\]\S* ?|\S+ ?")  # an interval counts as one
+_NARROWEST_COLUMNS = 72  # characters; in narrower terminals, texts are printed below each other
+_WORD = re.compile(r"\[[^\s\]]+, [^\s\]]+\]\S* ?|\S+ ?")  # an interval counts as one word
 _BREAK = re.compile(r"(?<=\w[(\[,/])(?=[^\W\d])")
-_LONG = 20  # letters, from which on a word is broken after brackets, commas and strokes
+_LONG = 20  # characters; longer words are broken after brackets, commas and slashes
 
 
 def claims_table(sections: Sequence[Section], width: int = 80) -> str:
-    """Every claim with its verdict, the paper's figure and ours, study by study; then how many have which verdict.
+    """Return a table of claims by study, with verdict, the paper's result and ours; then the number by verdict.
 
-    In columns where the width allows; else the texts of a claim stand under each other.
+    The table has columns if the width allows; otherwise the texts of a claim are below each other.
     """
     claiming = [section for section in sections if section.claims]
     claims = [claim for section in claiming for claim in section.claims]
@@ -180,7 +180,7 @@ def _cells(claim: Claim) -> tuple[str, str, str, str]:
 
 
 def _widths(claims: Sequence[Claim], width: int) -> list[int]:
-    """As wide as each column needs to be, and no wider than its share of what the first one leaves."""
+    """Return column widths: as needed, limited to shares of the width that the first column leaves."""
     needed = [max(map(len, column)) for column in zip(_HEADER, *map(_cells, claims), strict=True)]
     verdict, statement, paper, ours = needed
     room = width - verdict - 3 * len(_BETWEEN)
@@ -202,7 +202,7 @@ def _stacked(claim: Claim, width: int) -> str:
 
 
 def _lines(text: str, width: int) -> list[str]:
-    """Lines that break between words and inside long ones, such as policies, but not inside an interval.
+    """Break a text between words and inside long words, such as policies, but not inside intervals.
 
     >>> _lines("thompson-bounded(hierarchical) 7.2 [6.4, 8.0]", 20)
     ['thompson-bounded(', 'hierarchical) 7.2', '[6.4, 8.0]']
