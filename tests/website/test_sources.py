@@ -28,6 +28,7 @@ SHOWN = (
     "{grid-item-card}",
     "{figure}",
     "{image}",
+    "{literalinclude}",
     "{include}",
     "{list-table}",
     "{math}",
