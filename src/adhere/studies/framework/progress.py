@@ -62,6 +62,8 @@ def studies_progress(total_patients: int) -> Iterator[StudiesProgress]:
                 bars.update(task, description=title)
 
             def compiled(self, n_compiled: int, n_all: int) -> None:
+                if n_compiled == 0:
+                    super().compiled(n_compiled, n_all)
                 bars.update(task, description=f"compiling policies: {n_compiled} of {n_all}")
 
             def advance_to(self, n_patients: int) -> None:
