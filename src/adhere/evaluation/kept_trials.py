@@ -66,9 +66,8 @@ class KeptTrials(HasFrame, ResultList[TrialOutcomes]):
         - n_looks, sample_size, duration (in days), outcome (the mean over its patients);
         - for each arm, status_ARM, look_ARM (the look at which it got the status, from 1), n_recommended_ARM and
           n_taken_ARM (numbers of patients);
-        - for each estimated arm and each estimand, estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND (whether the
-        any-time
-          valid interval contains the true effect after every decision).
+        - for each estimated arm and each estimand, estimate_ARM_ESTIMAND and covers_ARM_ESTIMAND (whether
+          the any-time valid interval contains the true effect after every decision).
 
         Missing values are null.
         """

@@ -23,11 +23,9 @@ def cell_limits(
     - For a fixed sample of zeros and ones, these are Clopper and Pearson's exact limits.
     - For a fixed sample of numbers from 0 to 1, Hoeffding's bound with relative entropies is used: the means p with
       n·kl(p̂, p) < ln(2/α).
-    - At any time, Robbins' mixture is used: the means p with ∫ q^s (1 − q)^f dq < p^s (1 − p)^f / α, where s is the
-    sum
-      and f = n − s. It is also valid for numbers X from 0 to 1, because (q/p)^X ((1−q)/(1−p))^(1−X) is below its
-      chord,
-      and the mean of the chord is 1.
+    - At any time, Robbins' mixture is used: the means p with ∫ q^s (1 − q)^f dq < p^s (1 − p)^f / α, where s is
+      the sum and f = n − s. It is also valid for numbers X from 0 to 1, because
+      (q/p)^X ((1−q)/(1−p))^(1−X) is below its chord, and the mean of the chord is 1.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class Contrasts(ABC):
     @property
     @abstractmethod
     def n_assigned(self) -> tuple[int, int]:
-        """How many were assigned treatment, and control."""
+        """Numbers of patients assigned treatment and control."""
 
     @property
     @abstractmethod
@@ -161,7 +161,7 @@ class Contrasts(ABC):
     @property
     @abstractmethod
     def n_takers(self) -> tuple[int, int]:
-        """How many of them took the treatment."""
+        """Numbers of patients who took the treatment, assigned treatment and control."""
 
     @property
     @abstractmethod
@@ -170,11 +170,11 @@ class Contrasts(ABC):
 
     @abstractmethod
     def means(self, weights: Weights) -> tuple[float, float]:
-        """The means of a weighted sum of Y, D and Y·D in each arm."""
+        """Return the means of a weighted sum of Y, D and Y·D in each arm."""
 
     @abstractmethod
     def covariance(self, first: Weights, second: Weights, *, smoothed: bool = False) -> float:
-        """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
+        """Return the covariance of two contrasts, estimated by arm: robust to unequal variances."""
 
     @abstractmethod
     def residual_variance(self, weights: Weights) -> float:
@@ -182,7 +182,7 @@ class Contrasts(ABC):
 
     @abstractmethod
     def varies(self, weights: Weights) -> bool:
-        """Whether a weighted sum of Y, D and Y·D varies among the patients, missing outcomes completed."""
+        """Return whether a weighted sum of Y, D and Y·D varies among the patients, with completed outcomes."""
 
     @property
     def n(self) -> int:
@@ -223,7 +223,7 @@ class TwoAssigned(Contrasts):
 
     @property
     def n_assigned(self) -> tuple[int, int]:
-        """How many were assigned treatment, and control."""
+        """Numbers of patients assigned treatment and control."""
         return self.treatment.n, self.control.n
 
     @property
@@ -233,7 +233,7 @@ class TwoAssigned(Contrasts):
 
     @property
     def n_takers(self) -> tuple[int, int]:
-        """How many of them took the treatment."""
+        """Numbers of patients who took the treatment, assigned treatment and control."""
         return self.treatment.takers.n, self.control.takers.n
 
     @property
@@ -242,11 +242,11 @@ class TwoAssigned(Contrasts):
         return min(self.treatment.n_known, self.control.n_known) > 1
 
     def means(self, weights: Weights) -> tuple[float, float]:
-        """The means of a weighted sum of Y, D and Y·D in each arm."""
+        """Return the means of a weighted sum of Y, D and Y·D in each arm."""
         return self.treatment.mean(weights), self.control.mean(weights)
 
     def covariance(self, first: Weights, second: Weights, *, smoothed: bool = False) -> float:
-        """The covariance of two contrasts, each arm with its own: robust to unequal variances."""
+        """Return the covariance of two contrasts, estimated by arm: robust to unequal variances."""
         return sum(
             (arm.smoothed if smoothed else arm).covariance(first, second) / (arm.n - 1)
             + arm.lost_covariance(first, second)
@@ -254,7 +254,7 @@ class TwoAssigned(Contrasts):
         )
 
     def varies(self, weights: Weights) -> bool:
-        """Whether a weighted sum of Y, D and Y·D varies among the patients, missing outcomes completed."""
+        """Return whether a weighted sum of Y, D and Y·D varies among the patients, with completed outcomes."""
         return any(arm.covariance(weights, weights) > 0.0 for arm in (self.treatment, self.control))
 
     def residual_variance(self, weights: Weights) -> float:
@@ -283,7 +283,7 @@ class StratifiedAssigned(Contrasts):
 
     @property
     def n_assigned(self) -> tuple[int, int]:
-        """How many were assigned treatment, and control."""
+        """Numbers of patients assigned treatment and control."""
         return int(self._n[0].sum()), int(self._n[1].sum())
 
     @property
@@ -293,7 +293,7 @@ class StratifiedAssigned(Contrasts):
 
     @property
     def n_takers(self) -> tuple[int, int]:
-        """How many of them took the treatment."""
+        """Numbers of patients who took the treatment, assigned treatment and control."""
         return int(self.kinds[0, :, 0, 0].sum()), int(self.kinds[1, :, 0, 0].sum())
 
     @property
@@ -323,7 +323,7 @@ class StratifiedAssigned(Contrasts):
         return float(np.array(first) @ matrix @ np.array(second))
 
     def varies(self, weights: Weights) -> bool:
-        """Whether a weighted sum of Y, D and Y·D varies among the patients, missing outcomes completed."""
+        """Return whether a weighted sum of Y, D and Y·D varies among the patients, with completed outcomes."""
         vector = np.array(weights)
         return bool(vector @ (self._of_means.sum(axis=0) + self._between) @ vector > 0.0)
 

@@ -24,8 +24,8 @@ class ArmMediation:
     - `log_bayes_factor` is for "confounded" (a mean for each arm assigned) against "mediated" (one mean). Above 0 it
       favours that the outcome depends on the arm assigned. `bayes_factor` is the factor and what it favours, in
       words.
-    - `log_e` is the logarithm of an any-time valid e-value against "mediated", which is `refuted` at e ≥ 1/(1 -
-    level).
+    - `log_e` is the logarithm of an any-time valid e-value against "mediated", which is `refuted` at
+      e ≥ 1/(1 - level).
     - `p_value` is for a fixed sample: Pearson's χ², or the F test if outcomes are not 0 or 1. It is None if the
       allocation was adaptive. The outcome `differs` if it is at most 1 - level; this is valid for one look.
     - `largest_difference` is the largest absolute difference between the means of two arms assigned. It is
