@@ -169,8 +169,8 @@ def test_one_arm_can_be_refuted_where_all_together_are_not() -> None:
         ([(0, 0, 1.0, 5), (1, 1, 0.0, 5)], "Everybody took the arm they were assigned, so there is nothing to test."),
         ([(0, 1, 1.0, 5), (1, 0, 0.0, 5)], "No arm was taken by patients assigned to different arms"),
         ([(0, 0, 1.0, 5), (1, TOOK_NOTHING, 0.0, 5)], "No arm was taken by patients assigned to different arms"),
-        ([(0, 0, MISSING, 5)], "Of nobody it is known both what they took and how they fared"),
-        ([], "Of nobody it is known both what they took and how they fared"),
+        ([(0, 0, MISSING, 5)], "No patient has both a known outcome and a report of what was taken"),
+        ([], "No patient has both a known outcome and a report of what was taken"),
     ],
 )
 def test_what_cannot_be_tested_is_said(rows: list[Row], sentence: str) -> None:

@@ -98,7 +98,7 @@ def test_where_allocation_adapts_limits_hold_whenever_one_stops() -> None:
 def test_nothing_is_missing() -> None:
     result = missing(made([(0, 0, 1.0, 5), (1, 1, 0.0, 5)]), adaptive=False)
     assert result.extremes == ()
-    assert result.sentence == "No outcome is missing, and of everybody it is known what they took."
+    assert result.sentence == "Every outcome and treatment taken is known."
 
 
 def test_of_many_arms_those_with_most_missing_are_named() -> None:

@@ -103,7 +103,7 @@ def test_without_an_estimate_nothing_is_said_of_its_interval_or_of_what_stands_b
         assert "Intention-to-treat and compliers take them" not in said(found)
         assert "ntention-to-treat and compliers allow for it" not in said(found)
         assert "By this view there is no estimate here: " in said(found)
-        assert "Worst-case bounds say between which limits this effect lies" in said(found)
+        assert "Worst-case bounds are limits on this effect" in said(found)
         assert "count as the mean over" not in " ".join(notes_of(found))
     declared = analyse_records(made(CELL_MISSING), fixed_allocation=True)
     assert "interval holds" not in said(declared)

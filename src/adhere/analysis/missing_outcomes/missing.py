@@ -91,7 +91,7 @@ def _counts(n_patients: int, outcomes: Mapping[str, int], taken: Mapping[str, in
     if not n_patients:
         return "There are no patients."
     if not n_outcomes and not n_taken:
-        return "No outcome is missing, and of everybody it is known what they took."
+        return "Every outcome and treatment taken is known."
     sentences = []
     if n_outcomes:
         of_all = f"{n_outcomes:,} of {n_patients:,} outcomes {'is' if n_outcomes == 1 else 'are'} missing"

@@ -176,7 +176,7 @@ def _sequences(analysis: Findings) -> Section:
     check = analysis.allocation
     return _section(
         "sequences",
-        result=check.sentence if check else "Sets that hold whenever one stops.",
+        result=check.sentence if check else "Sets that are valid whenever the trial stops.",
         figures=_drawn(figures.bands_figure(analysis)),
         listings=[tables.sequences_table(analysis), *([tables.allocation_table(analysis)] if check else [])],
     )
