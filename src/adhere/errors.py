@@ -47,7 +47,7 @@ class InputError(ValueError):
         return type(self).__new__, (type(self), *self.args), vars(self)
 
     def within(self, where: str) -> InputError:
-        """The same error, with the name of the thing it is about in front."""
+        """Return the same error, with the name of the object that it is about in front."""
         return InputError(f"{where}, {self.field}", self.value, self.expected, f"{where}: {self.sentence}")
 
 
@@ -243,15 +243,11 @@ class StoreUnavailableError(StoreError):
 
 
 class StoreBusyError(StoreUnavailableError):
-    """A store that another writer has locked. The transaction was not begun, since the caller did not want to
-    wait.
-    """
+    """A store that another writer has locked, so that no transaction was begun: the caller did not want to wait."""
 
 
 class FileInUseError(StoreUnavailableError):
-    """A file of trials that another process writes to; `instead` tells how to ask that process, if it is the
-    service.
-    """
+    """A file of trials that another process writes to; `instead` tells how to ask that process if it is a service."""
 
     def __init__(self, path: str, instead: str = "adhere token make --server URL") -> None:
         super().__init__(

@@ -80,9 +80,7 @@ def records_and_allocation(
     with_allocation: bool = True,
     **columns: str | None,
 ) -> Read:
-    """Return the same as `records_of`, and for a log, a database of trials or a trial, also how the arms were
-    drawn.
-    """
+    """Return the same as `records_of`, and for a log, a database or a trial also how the arms were drawn."""
     for role in columns:
         if role not in _COLUMNS:
             raise InputError("column", role, nearest(role, _COLUMNS))

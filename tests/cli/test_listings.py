@@ -42,7 +42,7 @@ def test_parameters_with_ranges_and_defaults(capsys: pytest.CaptureFixture[str])
     hierarchical = in_this_process(capsys, "policies", "hierarchical").out
     assert "recycle  true or false (default false)" in hierarchical
     assert "(default exp3)" in hierarchical
-    assert " unset, `share`.\n" in in_this_process(capsys, "policies", "floor").out  # and what they mean
+    assert " `share`.\n" in in_this_process(capsys, "policies", "floor").out  # and what they mean
     bounded = in_this_process(capsys, "policies", "thompson-bounded").out
     assert "inner    a policy, e.g. thompson-bounded(hierarchical(thompson)) (required)" in bounded
 

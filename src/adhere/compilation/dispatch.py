@@ -98,9 +98,7 @@ def _declare(generic: AnyFunction, inlined: bool = True) -> None:
 
 
 def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:
-    """Return the class of rules to implement a generic function for; raise an `InputError` if it would not be
-    called.
-    """
+    """Return the class of rules to implement a function for; raise an `InputError` if it would not be called."""
     if not callable(generic) or generic not in _implemented:
         raise refusal(function, name_of(generic), "a function that policies implement, such as choose or learn")
     what = f"{generic.__name__} of {name_of(owner)}"

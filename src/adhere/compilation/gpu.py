@@ -66,9 +66,7 @@ class GpuKernel:
         return bool(dispatcher.overloads) or (holds is not None and holds(signature, dispatcher.targetctx.codegen()))
 
     def compiled(self, rule: Any, *arguments: Any) -> Any:
-        """Return the kernel compiled for this composition; launch it by kernel[blocks, threads,
-        stream](*arguments).
-        """
+        """Return the kernel for this composition; launch it by kernel[blocks, threads, stream](*arguments)."""
         if SIMULATED:
             return cuda.jit(self._function)
         signature = _signature(rule, *arguments)

@@ -81,9 +81,7 @@ def runs(policy: Policy) -> str:
 
 
 def runs_long(policy: Policy) -> str:
-    """Play long trials as Python, to find late errors: Python stops at the line, but compiled code continues with
-    nan.
-    """
+    """Play long trials as Python to find late errors: Python stops there, but compiled code continues with nan."""
     until = time.monotonic() + SECONDS_OF_LONG_GAMES
     for answer in (answer_mixed, *ALIKE.values()):
         play(Interpreted(policy, ARM_COUNTS[0]), N_LONG, answer=answer, until=until)
@@ -136,9 +134,7 @@ def match_frequencies(policy: Policy) -> str | None:
 
 
 def frequencies(trial: Interpreted, number: int) -> tuple[Floats, Floats]:
-    """Return how often each arm is chosen in many draws of one recommendation, and the mean of the stated
-    probabilities.
-    """
+    """Return how often each arm is chosen in many draws of a recommendation, and the mean stated probabilities."""
     counts, stated = np.zeros(trial.n_arms), list[Floats]()
     for run in range(N_DRAWS):
         trial.turn_to(run)
@@ -165,9 +161,7 @@ def unlike(counts: Floats, stated: Floats) -> str:
 
 
 def favour_no_arm(policy: Policy) -> str:
-    """Check that arms with equal results are chosen equally often; return a note that names an arm that is
-    favoured.
-    """
+    """Check that arms with equal results are chosen equally often; return a note that names a favoured arm."""
     for n_arms in ARM_COUNTS:
         trial = Interpreted(policy, n_arms)
         for past in ("nothing is known", "every arm has had one success"):
@@ -188,9 +182,7 @@ def favour_no_arm(policy: Policy) -> str:
 
 
 def works_in_hierarchy(policy: Policy) -> str | None:
-    """Check the policy as an expert beside others, with weights other than 1; return None if it cannot be an
-    expert.
-    """
+    """Check the policy as an expert with weights other than 1; return None if it cannot be an expert."""
     hierarchy = in_hierarchy(policy)
     if hierarchy is None:
         return None
@@ -203,9 +195,7 @@ def works_in_hierarchy(policy: Policy) -> str | None:
 
 
 def function_place(policy: Policy, name: str) -> Place:
-    """Return where a function of a user's policy is defined, or where its class is if the function is not the
-    user's.
-    """
+    """Return where a function of a user's policy is defined; if it is not the user's, return where the class is."""
     function = implementations_of(policy.rule_class).get(name)
     if function is not None and is_users(function.__code__.co_filename):
         return Place(function.__code__.co_filename, syntax_of(function).body[0].lineno)

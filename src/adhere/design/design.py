@@ -30,9 +30,7 @@ from adhere.errors import short
 
 
 def plain(part: Any) -> Any:
-    """Return a design, or a part of one, as dictionaries, lists, numbers and text, without fields at their
-    defaults.
-    """
+    """Return a design, or a part of one, as plain values, without fields at their defaults."""
     if isinstance(part, msgspec.Struct):
         told = {
             field.name: value
@@ -198,9 +196,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the design as JSON, with sorted names and without defaults. A trial's first record contains
-        it.
-        """
+        """SHA-256 of the design as JSON, with sorted names, without defaults; part of a trial's first record."""
         return hashlib.sha256(msgspec.json.encode(plain(self), order="sorted")).hexdigest()
 
     def to_toml(self) -> str:

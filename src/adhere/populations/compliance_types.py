@@ -190,9 +190,7 @@ def _mean_of(where: str, arm: int, mean: object, takes: tuple[int, ...]) -> floa
 
 
 def _behaviour(word: str, n_arms: int) -> tuple[int, ...] | None:
-    """Return the arm taken for each chosen arm, given a word, or None if the word does not apply to this many
-    arms.
-    """
+    """Return the arm taken for each chosen arm, given a word, or None if the word does not apply to `n_arms` arms."""
     if word.lower() == AS_TOLD:
         return tuple(range(n_arms))
     return BEHAVIOURS.get(word.lower()) if n_arms == 2 else None

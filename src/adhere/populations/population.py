@@ -155,9 +155,7 @@ class Population(ABC):
 
     @abstractmethod
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """Return the tables from which the patients of these runs are drawn. Only a random prior uses the
-        arguments.
-        """
+        """Return the tables from which these runs' patients are drawn. Only a random prior uses the arguments."""
 
     @abstractmethod
     def compliance(self) -> Floats:

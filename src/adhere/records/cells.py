@@ -111,8 +111,8 @@ class Cells:
         ).astype(np.int64)
 
     def patients(self, *, is_named: bool) -> tuple[NDArray[np.int64], str]:
-        """Return the numbers of patients, and a warning if the column is read as a count only because it is
-        called n.
+        """Return the numbers of patients, and a warning if the column is only read as a count because it is called
+        n.
         """
         counts, title = self.counts(), self.title
         if title.lower() != "n" or is_named:

@@ -74,9 +74,7 @@ class SimulationPlan(Plan):
 
     @property
     def blocks_per_task(self) -> int:
-        """Number of blocks that are worth sending together to a worker; plain Python takes seconds for a single
-        one.
-        """
+        """Number of blocks to send to a worker at once; 1 for plain Python, which takes seconds for a block."""
         if not all(isinstance(policy, Policy) for policy in self.policies):
             return 1
         first = next(self.blocks())

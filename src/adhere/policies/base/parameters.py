@@ -112,9 +112,7 @@ def arm_parameter() -> Any:
 
 
 def any_policy(example: str) -> dict[str, Any]:
-    """Return the metadata of a field for any policy: checked, and written without its name, e.g.
-    `floor(thompson)`.
-    """
+    """Return the metadata of a field that takes any policy and is written without its name: `floor(thompson)`."""
 
     def check(name: str, value: object) -> Policy:
         if not isinstance(value, Policy):

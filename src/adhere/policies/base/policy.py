@@ -222,9 +222,7 @@ class Policy:
 
     @property
     def estimates_probabilities(self) -> bool:
-        """Whether the probabilities of some learner must be estimated by drawing, since it does not implement
-        them.
-        """
+        """Whether some learner does not implement its probabilities, so that they must be estimated by drawing."""
         used = (implementation(generic.probabilities, learner.rule_class) for learner in self.learners())
         return generic.estimate_probabilities in used
 
@@ -242,7 +240,7 @@ class AnyLearner(Policy):
     matches_probability: ClassVar[bool] = False
 
     def learners(self) -> tuple[AnyLearner, ...]:
-        """Return the learner itself, as the only one."""
+        """Return a tuple that contains only this learner."""
         return (self,)
 
     def is_certified(self, n_arms: int) -> bool:
@@ -250,9 +248,7 @@ class AnyLearner(Policy):
         return False
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """Return the compiled form: a rule of the declared numbers, `n_arms` and the tables of this kind of
-        learner.
-        """
+        """Return the compiled form: a rule of the declared numbers, `n_arms` and the learner's tables."""
         for function in (generic.choose, generic.learn):
             if implementation(function, self.rule_class) is None:
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"

@@ -144,8 +144,8 @@ class _Parser:
         options[key.text] = self._argument_of(kind_of(policy, key.text))
 
     def _argument_of(self, kind: str) -> object:
-        """Return the value of an argument. An unknown word is left to the option's own check, unless a policy is
-        expected.
+        """Return the value of an argument. Unless a policy is expected, unknown words are left to the option's
+        check.
         """
         token = self._here
         if kind == ARM:

@@ -45,9 +45,7 @@ def probabilities_left(rule: Rule, state: State, memo: Memo, dropped: Any, out: 
 def probabilities_left_of_thompson(
     rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream
 ) -> None:
-    """Write the probability that each remaining arm is the best of them, by temporarily making dropped arms very
-    bad.
-    """
+    """Write the probability that each remaining arm is the best, by making dropped arms very bad temporarily."""
     for arm in range(rule.n_arms):
         state.failures[arm] *= _FAR if dropped[arm] else 1.0
     probabilities(rule, state, memo, 1.0, out, rng)

@@ -45,7 +45,7 @@ class Mix(NamedTuple):
 
 
 class Clip(NamedTuple):
-    """Floor whose shares make up what the policy inside lacks; its probabilities need a workspace."""
+    """Floor whose shares raise the policy inside to the minima; its probabilities need a workspace."""
 
     size: int
 

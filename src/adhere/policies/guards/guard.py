@@ -164,9 +164,7 @@ def _pick_by_learners(rule: Any, *_: Any) -> Any:
 
 
 def _keeps_shares(kind: Any) -> bool:
-    """Return whether a rule type, or one inside it, stores its probabilities in the memo. Guards themselves do
-    not.
-    """
+    """Return whether a rule type or one inside it stores its probabilities in the memo. Guards do not."""
     rule_class = getattr(kind, "instance_class", None)
     if rule_class is not None and not issubclass(getattr(rule_class, "Memo", Memo), GuardMemo):
         own = implementation(remember_guarded, rule_class)

@@ -99,9 +99,7 @@ class ByProbability(NamedTuple):
 
 
 class ByEstimate(NamedTuple):
-    """The same as `ByProbability`, for a top that does not state its probabilities: they are estimated by choosing
-    again.
-    """
+    """The same as `ByProbability`, for a top whose probabilities must be estimated by choosing again."""
 
     by_probability: bool = True
     memo_size: int = 0  # as large as the top's own memo
@@ -134,9 +132,7 @@ def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Me
 def weight_from_estimate(
     weighting: ByEstimate, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream
 ) -> float:
-    """Return the same from estimated probabilities, drawn with a second memo so that the top's own memo stays
-    unchanged.
-    """
+    """Return the same from estimated probabilities. They are drawn with a second memo, to keep the top's own."""
     beside = memo_of(rule.top, memo.estimating)
     remember(rule.top, state.top, beside)
     own = use_public_keys(rng)
@@ -149,18 +145,14 @@ def weight_from_estimate(
 def recycle_nth(
     cache: AnyCacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """Let the nth expert, which is certified, recycle a round it was not drawn for. Without a cache it does
-    nothing.
-    """
+    """Let the nth expert, if certified, recycle a round it was not drawn for. Without a cache, do nothing."""
 
 
 @implements(recycle_nth, CacheRule)
 def recycle_outcome(
     cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """Let the expert learn from a stored outcome of an arm it picks, if every arm has one; then store this
-    outcome.
-    """
+    """If every arm has a stored outcome, let the expert pick an arm and learn from one; then store this outcome."""
     kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
     if holds_every_arm(cache, kept):
         # The choice is made now rather than at the time of the round, so it needs a memo of its own.

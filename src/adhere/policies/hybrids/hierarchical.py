@@ -100,9 +100,7 @@ def _top(name: str, value: object) -> Learner:
 
 
 def _told_one_arm(name: str, value: object, of_aware: str, why: str) -> Learner:
-    """Check that a value is a learner without a protocol; `of_aware` is what to expect instead of one that sees both
-    arms.
-    """
+    """Check that a value is a learner without a protocol; `of_aware` is the message for one that sees both arms."""
     if not isinstance(value, Learner) or value.protocol != CHOSEN:
         is_aware = isinstance(value, ComplianceAwareLearner)
         shown = str(value) if isinstance(value, Policy) else value

@@ -1,6 +1,4 @@
-"""The finite-horizon Gittins index: the value of playing an arm for the remaining patients, including what is
-learned.
-"""
+"""The finite-horizon Gittins index: the value of an arm for the remaining patients, including learning."""
 
 from typing import Any, ClassVar
 

@@ -1,6 +1,4 @@
-"""The largest of several Beta variates: drawing its index, and computing its probabilities. All parameters are ≥
-1.
-"""
+"""The largest of several Beta variates: drawing its index, and its probabilities. All parameters are ≥ 1."""
 
 import math
 from typing import Any

@@ -1,6 +1,4 @@
-"""Gamma variates with shapes of at least 1: a ziggurat for normal variates, and a rejection step that rarely
-rejects.
-"""
+"""Gamma variates with shapes of at least 1, from a ziggurat for normal variates and a rejection step."""
 
 import math
 from typing import Any

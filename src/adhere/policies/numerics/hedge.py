@@ -14,9 +14,7 @@ from adhere.errors import InputError
 
 @dataclass(frozen=True)
 class HedgePlay:
-    """The play of Hedge: its weights and expected loss in each round, and its regret to the best action in
-    hindsight.
-    """
+    """Result of Hedge: weights and expected loss in each round, and the regret to the best action in hindsight."""
 
     weights: Floats
     losses: Floats
@@ -25,9 +23,7 @@ class HedgePlay:
 
 @dataclass(frozen=True)
 class HierarchicalHedgePlay:
-    """The play of Hierarchical Hedge: weights x over experts, weights y of each expert over actions, losses and
-    regrets.
-    """
+    """Result of Hierarchical Hedge: weights over experts, each expert's weights over actions, losses and regrets."""
 
     top_weights: Floats
     weights: Floats

@@ -80,9 +80,7 @@ class MediatedMemo(Memo):
 
 
 def seen(rule: Any, state: State, chosen: int, actual: int, success: bool) -> tuple[float, float, float, float]:
-    """Return four counts for an arm taken: with this outcome and in total, for the arm chosen and then for all
-    arms.
-    """
+    """Return the counts of an arm taken, with this outcome and in total: for the arm chosen, then for all arms."""
     alike, different = (state.successes, state.failures) if success else (state.failures, state.successes)
     own, pooled, pooled_all = alike[chosen, actual], 0.0, 0.0
     for arm in range(rule.n_arms):
@@ -94,9 +92,7 @@ def seen(rule: Any, state: State, chosen: int, actual: int, success: bool) -> tu
 def seen_of_two(
     rule: Any, state: State, chosen: int, actual: int, success: bool
 ) -> tuple[float, float, float, float]:
-    """Return the same counts on a GPU, with constant indices and selected values, so that all of them stay in
-    registers.
-    """
+    """Return the same counts on a GPU, with constant indices, so that all of them stay in registers."""
     first_success = state.successes[0, 1] if actual == 1 else state.successes[0, 0]
     second_success = state.successes[1, 1] if actual == 1 else state.successes[1, 0]
     first_failure = state.failures[0, 1] if actual == 1 else state.failures[0, 0]
@@ -224,9 +220,7 @@ def follow_two_arms(rule: Any, state: State, chosen: int, actual: int, success: 
 
 @inline
 def probability_if_mediated(state: State) -> float:
-    """Return the probability that choosing arm 1 is better: it is taken more and is better, or taken less and is
-    worse.
-    """
+    """Return the probability that choosing arm 1 is better: it is taken more and better, or less and worse."""
     more, better = state.taking_p, state.reward_p
     return more * better + (1.0 - more) * (1.0 - better)  # type: ignore[no-any-return]
 
@@ -255,9 +249,7 @@ def floor_of_all_arms(rule: Any, state: State) -> float:
 
 @no_inline
 def draw_by_list(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
-    """Draw an arm: any arm by the floor, the arm of a list index if mediated, or the largest drawn mean if
-    confounded.
-    """
+    """Draw an arm: by the floor, from the list if mediated, or with the largest drawn mean if confounded."""
     any_arm = floor_of_all_arms(rule, state)
     mediated = (1.0 - any_arm) / (1.0 + odds_of_confounded(rule, state))
     u = uniform(rng)

@@ -23,9 +23,7 @@ def draw_from(probabilities: Any, rng: Stream) -> Any:
 
 
 def draw_without_branches(probabilities: Any, rng: Stream) -> Any:
-    """Draw the same index without branches, at which a GPU's threads would wait for each other; its compiler unrolls
-    this.
-    """
+    """Draw the same index without branches, at which a GPU's threads would wait for each other."""
     u, total, index = uniform(rng), 0.0, 0
     for other in range(probabilities.size - 1):
         total += probabilities[other]

@@ -45,17 +45,13 @@ BlockStarts = Callable[[int], Integers]  # for the layer after n patients; the l
 
 
 def table_size(horizon: int, starts_of: BlockStarts) -> int:
-    """Return the size in bytes of the decisions for all states before the last patient, and of the first state's
-    value.
-    """
+    """Return the bytes that the decisions before the last patient and the first state's value take."""
     n_states = sum(int(starts_of(n)[-1]) for n in range(horizon))
     return -(-n_states // _PER_BYTE) + _VALUE_BYTES
 
 
 def working_bytes(horizon: int, starts_of: BlockStarts) -> int:
-    """Return the memory that `solve` takes: the decisions, two layers of values and one layer of unpacked
-    decisions.
-    """
+    """Return the bytes that `solve` takes: decisions, two layers of values, and one of unpacked decisions."""
     largest = int(starts_of(horizon)[-1])
     return table_size(horizon, starts_of) + largest * (2 * 8 + 1)
 

@@ -129,9 +129,7 @@ def fill_lanes(
 def step_back(
     span: Any, n_rewards: int, start: int, end: int, rates: Any, values: Any, times: Any, table: Any
 ) -> int:
-    """Compute one row from the row with one more reward, and its indices within the block. Return the row's own
-    `start`.
-    """
+    """Compute one row from the row with one more reward, and its indices in the block. Return the row's `start`."""
     scale, last, n_left = 1.0 / (n_rewards + 2.0), _LANES - 1, span.length - n_rewards
     successes, is_below = start, True
     while successes < end and is_below:

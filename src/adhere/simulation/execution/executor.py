@@ -105,9 +105,7 @@ class ExecutorBackend:
 
 
 def pack(runner: TaskRunner[Any]) -> bytes:
-    """Pickle everything a worker needs: our identity, files that declare policies, the task runner's type and the
-    plan.
-    """
+    """Pickle what a worker needs: our identity, files that declare policies, the runner's type and the plan."""
     named = [one.given for one in runner.runners[0] if isinstance(one.given, Policy)]
     # Pickled separately, so that a worker with another version of adhere can say so before it fails to load the rest.
     return pickle.dumps((_IDENTITY, *_homes(named), pickle.dumps((type(runner), runner.plan))))

@@ -15,9 +15,7 @@ _LOADED = time.time()
 
 @cache
 def sources_digest() -> str:
-    """Return a digest of adhere's own code, so that results of older code are not mistaken for those of newer
-    code.
-    """
+    """Return a digest of adhere's own code, so that results of different versions are not mixed up."""
     digest = hashlib.sha256()
     for path, name in _sources():
         digest.update(name.encode() + b"\0" + path.read_bytes())

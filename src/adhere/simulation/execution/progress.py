@@ -94,9 +94,7 @@ class NotebookProgress:
 
 @contextmanager
 def progress_on(total: int, wanted: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the requested progress. By default it is a bar with rate and time left, on a terminal or in a
-    notebook.
-    """
+    """Yield the requested progress: by default a bar with rate and time left, on a terminal or in a notebook."""
     if wanted is None:
         wanted = in_notebook() or sys.stderr.isatty()
     if wanted is not True:

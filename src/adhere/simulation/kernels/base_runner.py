@@ -29,9 +29,7 @@ Outcomes = TypeVar("Outcomes", bound=tuple[Any, ...])
 
 
 class BaseRunner(Runner, ABC, Generic[Outcomes]):
-    """Base of runners that play trials on processors or on a GPU, with the same rules, patients and random
-    numbers.
-    """
+    """Base of runners that play trials on processors or a GPU, with the same rules, patients and random numbers."""
 
     function: ClassVar[Callable[..., int]]  # the loop; its variable `t` counts patients
     loop: ClassVar[Kernel]  # the loop, to be compiled for each composition

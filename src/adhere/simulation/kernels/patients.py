@@ -26,9 +26,7 @@ _LOW_BITS, _HIGH_BITS = np.uint64(21), np.uint64(32)  # of the 53 bits of a step
 
 
 class Arms(NamedTuple):
-    """Number of arms. It is a compile-time constant if there are few arms, so that divisions become
-    multiplications.
-    """
+    """Number of arms. With few arms it is a compile-time constant, so that divisions become multiplications."""
 
     number: int
 
@@ -145,7 +143,7 @@ def draw_patients(batch: Any, arms: Any, patients: Any, bounds: Any, first: int,
 
 @generic
 def patient_at(batch: Any, arms: Any, patients: Any, bounds: Any, t: Any, i: Any, chosen: int, rng: Any) -> Any:
-    """Return what patient t, the ith of a batch, takes and gains if an arm is chosen, and the mean gain over all
+    """Return what patient t, the ith of a batch, takes and gains under the chosen arm, and the mean gain over
     arms.
     """
 

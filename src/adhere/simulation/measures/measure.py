@@ -79,9 +79,7 @@ class Columns:
         return (2 * len(MEASURES) + self.n_arms) * self.n_grid + index
 
     def final(self) -> list[int]:
-        """Return the columns of each run's final values: the measures and the arms' shares at the end of the
-        trial.
-        """
+        """Return the columns of each run's final values: the measures, and the arms' shares."""
         along = [*map(self.measure, MEASURES), *map(self.allocation, range(self.n_arms))]
         return [where.stop - 1 for where in along]
 

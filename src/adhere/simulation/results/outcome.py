@@ -114,8 +114,8 @@ class Outcome:
         return self._final(measure, difference=True)
 
     def quantile(self, q: float) -> float:
-        """Return a quantile over runs of the final surplus, accurate to 0.5% of its value; `keep_runs` allows exact
-        ones.
+        """Return a quantile of the final surplus over runs, to 0.5% of its value; with `keep_runs` it can be
+        exact.
         """
         return self.sketch.quantile(q)
 
@@ -146,9 +146,7 @@ class Outcome:
         return {name: self.moments.mean_share(self._columns.component(i)) for i, name in enumerate(self.components)}
 
     def _share_of_runs(self, name: str) -> Estimate:
-        """Return a share of runs with Wilson's interval, which lies within [0, 1]. For pooled shares it is too
-        wide.
-        """
+        """Return a share of runs with Wilson's interval, which lies in [0, 1] and is too wide for pooled shares."""
         one, n_runs = self.moments.estimate(self._columns.share(name)), self.moments.n
         return one if one.se is None else Estimate(one.mean, one.se, *wilson(one.mean * n_runs, n_runs))
 

@@ -162,16 +162,12 @@ class SimulationResult(ResultList[Outcome]):
         return html_table(self.config, self.outcomes)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return one object for each outcome, with the configuration. The seed is text, since JSON readers may round
-        it.
-        """
+        """Return an object for each outcome, with the configuration. The seed is text: JSON readers may round it."""
         config = {name: value for name, value in vars(self.config).items() if name != "grid"}
         return [{**outcome.to_json(), **config, "seed": str(self.config.seed)} for outcome in self.outcomes]
 
     def summary(self, width: int = 80) -> str:
-        """Return a plain table of surplus, difference from the reference, regret and allocation, with
-        explanations.
-        """
+        """Return a plain table of surplus, difference, regret and allocation, with explanations."""
         from adhere.simulation.results.result_table import result_table
 
         return result_table(self.config, self.outcomes, width)
