@@ -94,7 +94,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (stopping(equivalence=0.9), "stopping.margin", "stopping.equivalence needs stopping.margin"),
     (stopping(margin=0.05), "stopping.margin", "stopping.margin is for equivalence and futility"),
     (stopping(equivalence=0.9, margin=0.0), "stopping.margin", "a difference between 0 and 1"),
-    (stopping(alpha=0.05), "stopping.alpha", "stopping.alpha means nothing by 'posterior'"),
+    (stopping(alpha=0.05), "stopping.alpha", "stopping.alpha does not apply to 'posterior'"),
     (stopping(by="oracle"), "stopping.by", "expected belief, posterior, wealth or z-test"),
     ({**LOOKING, "stopping": {"superiority": 0.9}}, "stopping.by", "the field 'stopping.by' is missing"),
     ({**THREE, "stopping": {**POSTERIOR, "futility": 0.1}}, "control", "'futility' needs one of the 3 arms"),
@@ -102,7 +102,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({**THREE, "stopping": {"by": "wealth", "alpha": 0.05}}, "control", "'wealth' needs one of the 3 arms"),
     ({**THREE, "control": "a", "stopping": {**POSTERIOR, "by": "belief"}}, "control", "only where there are two"),
     ({**stopping(by="belief"), "policy": "floor(ucb1)"}, "stopping.by", "draws arms from a posterior"),
-    (stopping(by="belief", equivalence=0.9, margin=0.1), "stopping.equivalence", "means nothing by 'belief'"),
+    (stopping(by="belief", equivalence=0.9, margin=0.1), "stopping.equivalence", "does not apply to 'belief'"),
     (z_test(superiority=0.0), "stopping.superiority", "a critical value above 0"),
     (
         {**z_test(boundary="pocock", alpha=0.05), "looks": {"every": 1}},

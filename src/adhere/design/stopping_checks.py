@@ -50,7 +50,7 @@ def check_stopping(design: Design) -> None:
     for name in (*THRESHOLDS, "margin", "boundary", "alpha"):
         if getattr(rules, name) is not None and name not in _TAKES[rules.by]:
             takes = ", ".join(_TAKES[rules.by])
-            sentence = f"stopping.{name} means nothing by {rules.by!r}, which takes {takes}"
+            sentence = f"stopping.{name} does not apply to {rules.by!r}, which takes {takes}"
             raise InputError(f"stopping.{name}", getattr(rules, name), "none", sentence)
     _check_comparison(design, rules)
     if rules.by == "belief":

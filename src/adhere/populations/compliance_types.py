@@ -333,7 +333,7 @@ class ComplianceTypes(Population):
         return {arm: tuple(reaches) for arm, reaches in found.items()}
 
     def protocol_table(self) -> dict[str, dict[str, tuple[Reach, ...]]]:
-        """The paper's table (section 2.3): protocol → arm → the rewards r_{s,j} credited to it."""
+        """Return the paper's table (section 2.3): the rewards r_{s,j} credited to each arm, by protocol."""
         return {protocol: self.reached_by(protocol) for protocol in NAMED}
 
     def _cell_weights(self) -> Floats:

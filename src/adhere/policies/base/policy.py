@@ -141,21 +141,21 @@ class Policy:
                 object.__setattr__(self, item.name, value)
 
     def __str__(self) -> str:
-        """The canonical text form: what differs from the defaults, in the order of the fields."""
+        """Return the canonical text form: the values that differ from their defaults, in the order of the fields."""
         changed = [item for item in self._changed() if item.name != "protocol"]
         keys = ("" if item.metadata.get("bare") else f"{item.name}=" for item in changed)
         parts = [key + text_of(getattr(self, item.name)) for key, item in zip(keys, changed, strict=True)]
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary that `policies.from_json` turns back into an equal policy."""
+        """Return a dictionary that `policies.from_json` turns back into an equal policy."""
         return {"name": self.name} | {item.name: json_of(getattr(self, item.name)) for item in self._changed()}
 
     def _changed(self) -> list[dataclasses.Field[Any]]:
         return [item for item in dataclasses.fields(self) if getattr(self, item.name) != item.default]
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """The same policy with every open number settled for a trial of this size."""
+        """Return the same policy, with every open number set for a trial of this size."""
         settled: dict[str, Any] = {}
         for item in dataclasses.fields(self):
             value, from_horizon = getattr(self, item.name), item.metadata.get("from_horizon")
