@@ -1,4 +1,4 @@
-"""Where trials are found: in a SQLite file, at a PostgreSQL address, or in a log that was exported."""
+"""Find trials in a SQLite file, at a PostgreSQL address, or in an exported log."""
 
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class TrialInView(NamedTuple):
 
 @contextmanager
 def one_trial(source: str, name: str | None, option: str = "--trial") -> Iterator[TrialInView]:
-    """The trial of that name, or the only one there is; `option` is what an error tells to choose one with."""
+    """Yield the trial with a name, or the only trial there is. `option` is the option that error messages suggest."""
     with each_trial(source, name, alone=True, option=option) as (found,):
         yield found
 
@@ -38,7 +38,9 @@ def each_trial(
     option: str = "--trial",
     secret_file: str | None = None,
 ) -> Iterator[list[TrialInView]]:
-    """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
+    """Yield the trial that was asked for, or all trials. If `alone` is true, raise an error unless exactly one is
+    meant.
+    """
     with every_trial(source, secret_file) as view:
         numbers = view.trials()
         if not numbers:
@@ -54,7 +56,7 @@ def each_trial(
 
 @contextmanager
 def every_trial(source: str, secret_file: str | None = None) -> Iterator[ReadTransaction]:
-    """A view of everything in a source; raises a `DamagedStoreError` for a log or a database that is not whole."""
+    """Open a view of everything in a source. Raise `DamagedStoreError` for a damaged log or database."""
     if not is_log_file(source):
         store = open_store(source, read_only=True, secret_file=secret_file)
         with closing(store), store.reading() as view:
@@ -70,17 +72,19 @@ def every_trial(source: str, secret_file: str | None = None) -> Iterator[ReadTra
 
 
 def is_log_file(source: str) -> bool:
-    """Whether a source is a log that was exported rather than a file of trials or an address."""
+    """Return whether a source is an exported log, not a database file or an address."""
     return "://" not in source and not _begins(source, _SQLITE)
 
 
 def is_table_file(source: str) -> bool:
-    """Whether a source is a table rather than a log, a file of trials or an address: by how the file begins."""
+    """Return whether a source is a table, not a log, a database file or an address. The first bytes of the file
+    decide.
+    """
     return "://" not in source and not _begins(source, _SQLITE) and not _begins(source, b"{")
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is a log rather than a table: by its first line, whatever it is called."""
+    """Return whether a file is a log, not a table. Its first line decides, not its name."""
     return _begins(str(path), b"{")
 
 
@@ -88,9 +92,9 @@ def _begins(source: str, start: bytes) -> bool:
     path = Path(source)
     if not path.is_file():
         why = "does not exist"
-        if path.exists():  # a pipe could be read once only, to see what it is
+        if path.exists():  # a pipe can be read only once, so its content cannot be inspected first
             is_folder = "is a folder: give the name of a file in it"
-            why = is_folder if path.is_dir() else "is a pipe or a device: save what it gives as a file"
+            why = is_folder if path.is_dir() else "is a pipe or a device: save its content as a file"
         raise InputError("source", source, "a file, or postgresql://…", f"{source} {why}" if source else "")
     with path.open("rb") as file:
         return file.read(len(start)) == start

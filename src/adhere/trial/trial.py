@@ -38,7 +38,7 @@ from adhere.trial.writing.creation import create_trial
 from adhere.trial.writing.execution import execute
 from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
 
-_NUMBER = 1  # of the only trial in its store
+_NUMBER = 1  # number of the only trial in its store
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,10 @@ class Trial:
 
     def _set_up(self, store: SqliteStore, engine: Engine, run: int) -> None:
         weakref.finalize(self, store.close)
-        engine.falls_back = False  # here somebody sees why the policy fails
+        engine.falls_back = False  # the caller sees why the policy fails
         self._store: WriteTransaction = store.unending()
         self._engine, self._run = engine, run
-        # The time of creation is that of this machine, and no part of the trial's own times.
+        # The time of creation comes from this machine and is independent of the trial's own times.
         self._last_at: datetime | None = None
 
     @property
@@ -257,7 +257,7 @@ class Trial:
         """An arm for the next patient, of a stratum if the design has strata; `at` is when, if not now."""
         subject = str(self._state.n_recommendations)  # a number that names nobody
         events = self._execute(Recommend(trial=self.name, request_id="", subject=subject, stratum=stratum), at)
-        event = next(event for event in events if isinstance(event, Recommended))  # a look may stand beside it
+        event = next(event for event in events if isinstance(event, Recommended))  # a look may come with it
         return Recommendation(
             id=event.recommendation_id,
             arm=self.arms[event.chosen],
@@ -356,19 +356,19 @@ class Trial:
         return tuple(self._state.policy_state.tolist())
 
     def _execute(self, command: AnyCommand, at: datetime | None) -> list[AnyEvent]:
-        """Execute a command, and return the events that it led to."""
+        """Execute a command and return the resulting events."""
         if not self._engine.is_loaded:
-            self._engine.try_to_load()  # a policy that fails says so when it chooses
+            self._engine.try_to_load()  # a policy that fails reports it when it chooses
         now, n_before = self._now(at), len(self._transaction.events)
         execute(self._transaction, command, now)
         self._last_at = now
         return self._transaction.events[n_before:]
 
     def _now(self, at: datetime | None) -> datetime:
-        """The time of what happens next."""
+        """Return the time of the next event."""
         last = self._last_at
         if at is None:
-            return datetime.now(UTC) if last is None else max(last, datetime.now(UTC))  # clocks are set back at times
+            return datetime.now(UTC) if last is None else max(last, datetime.now(UTC))  # clocks may be set back
         if not isinstance(at, datetime) or at.tzinfo is None:
             given = at.isoformat() if isinstance(at, datetime) else at
             raise InputError("at", given, "a time with its zone, e.g. datetime(2026, 3, 1, tzinfo=UTC)")
@@ -377,7 +377,7 @@ class Trial:
         return at
 
     def _known(self, id: object) -> str:  # noqa: A002
-        """Return the ID of a recommendation of this trial, whose history is then loaded."""
+        """Return the ID of a recommendation of this trial, and load its history."""
         known = parse_id(id) if isinstance(id, str) else None
         index = None if known is None else self._engine.keys.ids.index_of(known)
         if known is not None and index is not None and index < self._state.n_recommendations:
@@ -387,6 +387,6 @@ class Trial:
         raise InputError("id", id, f"the ID of a recommendation of this trial, e.g. {EXAMPLE}")
 
     def _written(self) -> WriteTransaction:
-        """The store, with everything so far in it."""
+        """Return the store with all events so far written to it."""
         self._transaction.finish()
         return self._store

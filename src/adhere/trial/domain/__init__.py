@@ -1,1 +1,1 @@
-"""A trial as commands, events and a state: pure values, and `evolve`, the one reducer."""
+"""The domain model of a trial: pure commands, events and state, and the one reducer, `evolve`."""

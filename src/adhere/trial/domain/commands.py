@@ -1,4 +1,4 @@
-"""The commands a live trial accepts, and its responses."""
+"""The commands that a live trial accepts, and the responses to them."""
 
 from datetime import datetime
 from typing import ClassVar, Final, TypeAlias
@@ -7,30 +7,35 @@ import msgspec
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The fields of every command: its trial, its request id, who sends it, and the site it acts for (None: any)."""
+    """The fields of every command.
+
+    These are its trial, its request ID, its sender, and the site it acts for (None means any site).
+    """
 
     trial: str
     request_id: str
     by: str = ""
     site: str | None = None
 
-    # What must not stand in a log that cannot be erased, not even as a plain digest.
+    # Fields that must never appear in the log, which cannot be erased: not even as an unsalted digest.
     private: ClassVar[tuple[str, ...]] = ()
 
 
 class Recommend(Command, frozen=True, kw_only=True):
-    """Recommend an arm for a subject, of a stratum if the design has strata."""
+    """Recommend an arm for a subject. The subject's stratum is required if the design has strata."""
 
     private: ClassVar[tuple[str, ...]] = ("subject", "sites", "refuse_alike")
     subject: str
     stratum: str | None = None
-    sites: tuple[str, ...] = ()  # whose tokens are for this trial only: then nobody is entered for no site
-    again: bool | None = None  # True: the subject was entered before, knowingly, where the design asks
-    refuse_alike: bool = False  # whether a new subject is refused whose code looks like another of the site
+    sites: tuple[str, ...] = ()  # with tokens for this trial only; if any, a subject needs a site
+    again: bool | None = None  # True confirms that the subject was entered before; asked only if the design says so
+    refuse_alike: bool = False  # refuse a new code that resembles another one of the site
 
 
 class AboutRecommendation(Command, frozen=True, kw_only=True):
-    """The fields of every command about a recommendation; that it is the subject's, if one is named, is checked."""
+    """The fields of every command about a recommendation. If a subject is named, the recommendation must be
+    theirs.
+    """
 
     private: ClassVar[tuple[str, ...]] = ("subject",)
     recommendation_id: str
@@ -38,7 +43,10 @@ class AboutRecommendation(Command, frozen=True, kw_only=True):
 
 
 class Report(AboutRecommendation, frozen=True, kw_only=True):
-    """Report what was taken (an arm or, in a blinded trial, a kit; nothing; something else), the reward, or both."""
+    """Report the treatment taken, the reward, or both.
+
+    The treatment is an arm (a kit in a blinded trial), nothing, or something else.
+    """
 
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     actual: str | None = None
@@ -49,7 +57,9 @@ class Report(AboutRecommendation, frozen=True, kw_only=True):
 
 
 class Correct(AboutRecommendation, frozen=True, kw_only=True):
-    """Replace reported values; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
+    """Replace reported values. Values listed in `retract` ("actual", "reward", "withdrawal") count as never
+    reported.
+    """
 
     private: ClassVar[tuple[str, ...]] = ("took_other", "subject")
     reason: str
@@ -67,7 +77,7 @@ class Withdraw(AboutRecommendation, frozen=True, kw_only=True):
 
 
 class MarkInError(AboutRecommendation, frozen=True, kw_only=True):
-    """Mark a recommendation as entered in error: nobody was to be treated by it."""
+    """Mark a recommendation as entered in error: it was not meant for any patient."""
 
     reason: str
 
@@ -80,7 +90,10 @@ class ChangeStatus(Command, frozen=True, kw_only=True):
 
 
 class Unblind(Command, frozen=True, kw_only=True):
-    """Disclose the arm in a kit; a site's own, or one that the subject of its recommendation was reported to take."""
+    """Disclose the arm in a kit.
+
+    A site may unblind its own kits, and a kit that the subject of its recommendation was reported to have taken.
+    """
 
     kit: str
     reason: str
@@ -97,18 +110,20 @@ class Erase(Command, frozen=True, kw_only=True):
 class ImputeMissing(Command, frozen=True, kw_only=True):
     """Apply the trial's rule for missing reports to the next recommendations that are old enough.
 
-    The response has the index of the recommendation to go on with; None if no more are due.
+    The response contains the index to continue from, or None if no more are due.
     """
 
 
 class Reveal(Command, frozen=True, kw_only=True):
-    """Reveal the secrets by which a closed trial drew its arms, so that anybody can draw them again."""
+    """Reveal the secrets that drew the arms of a closed trial, so that anybody can draw them again."""
 
     reason: str
 
 
 class Look(Command, frozen=True, kw_only=True):
-    """Make the looks that are due by day; looks by number are made with the report that makes them due."""
+    """Make the looks that are due by day. Looks by number of outcomes are made with the report that makes them
+    due.
+    """
 
 
 AnyCommand: TypeAlias = (
@@ -126,12 +141,12 @@ AnyCommand: TypeAlias = (
 )
 
 
-# What holds for some kinds of commands. As tuples: `isinstance` would make a union type anew at each command.
-NEED_POLICY: Final = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)  # the compiled one
+# Groups of commands. They are tuples because `isinstance` would build a union type again for each command.
+NEED_POLICY: Final = (Recommend, Report, Correct, MarkInError, ImputeMissing, Look)  # the compiled policy
 ACCEPTED_WHEN_CLOSED: Final = (Unblind, Erase, ImputeMissing, Reveal)
 NAME_SUBJECT: Final = (Recommend, Erase)  # by a pseudonym
-# Those that take no longer than a commit, unless they replace what the rule for missing reports has assumed: then the
-# policy learns again.
+# Commands that take no longer than a commit. Some of them may replace a value that the rule for missing reports has
+# assumed; then the policy learns again, which takes longer.
 QUICK: Final = (Recommend, Report, Withdraw, MarkInError, ChangeStatus)
 REPLACE_IMPUTED: Final = (Report, MarkInError)
 
@@ -139,7 +154,7 @@ REPLACE_IMPUTED: Final = (Report, MarkInError)
 class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """A recommendation: its ID, and the arm or, in a blinded trial, the kit.
 
-    If it was made before, for another stratum than was asked for, it has the time and stratum of that entry.
+    If the subject was already entered for another stratum, the response has the time and stratum of that entry.
     """
 
     recommendation_id: str
@@ -150,9 +165,10 @@ class RecommendationResponse(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Receipt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """When a command was recorded, and about which recommendation.
+    """The time at which a command was recorded, and the recommendation it was about.
 
-    A site is not told the position in the log: a gap in positions would tell it that something else was recorded.
+    A site is not told the position in the log: a gap between positions would disclose that something else was
+    recorded.
     """
 
     at: datetime
@@ -161,13 +177,16 @@ class Receipt(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """How far the rule for missing reports has come: the index to go on with, or None if no more are due."""
+    """The progress of the rule for missing reports: the index to continue from, or None if no more are due."""
 
     next_index: int | None = None
 
 
 class UnblindingResponse(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The arm in a kit, and when its disclosure was recorded; `repeated` if it was answered before under this key."""
+    """The arm in a kit, and the time at which its disclosure was recorded.
+
+    `repeated` is true if the same request ID was answered before.
+    """
 
     recommendation_id: str
     arm: str

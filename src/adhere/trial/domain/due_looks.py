@@ -1,6 +1,7 @@
-"""Look at a trial, when its design says so: nobody asks for it, and whoever's report makes a look due records it.
+"""Make the looks that a trial's design plans.
 
-The looks in a log are checked here too: whether they stand where the design has them, and what they found.
+Nobody requests a look: the report that makes it due also records it. This module also checks the looks in a log:
+whether they come where the design plans them, and whether their findings are right.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,19 +21,23 @@ from adhere.trial.policy.policy_steps import OF_THE_MACHINE, reason_of, unavaila
 
 
 def look_due(state: TrialState, at: datetime, *, is_end: bool = False) -> int | None:
-    """The look that is due at a time, from 0; the last one is due at the end of a trial in any case."""
+    """Return the number of the look that is due at a time (from 0), or None. The last look is always due at the
+    end.
+    """
     if state.looks is None or state.looker is None or state.status == "closed":
         return None
     return due_look(state.looker.plan, state.looks, state.n_recommendations, at, is_end=is_end)
 
 
 def needs_policy(state: TrialState) -> bool:
-    """Whether a look needs the policy's state, brought up to date with corrections."""
+    """Return whether a look needs the policy's state, updated with all corrections."""
     return state.looker is not None and (state.looker.needs_beliefs or state.looker.plan.is_frozen)
 
 
 def looked(state: TrialState, number: int, at: datetime, patients: Patients) -> Looked:
-    """The event of a look, counted from 0; `patients` are all recommendations, read only if the rule needs them."""
+    """Return the event of a look (`number` from 0). `patients` are all recommendations, read only if the rule needs
+    them.
+    """
     looker, looks, engine = state.looker, state.looks, state.engine
     assert looker is not None
     assert looks is not None
@@ -42,7 +47,7 @@ def looked(state: TrialState, number: int, at: datetime, patients: Patients) -> 
     shares: tuple[float, ...] = ()
     reason = ""
     if plan.is_frozen:
-        # A stop that is only recommended drops no arm.
+        # A stop is only a recommendation and drops no arm.
         status = looks.status if finding.decision != GO_ON else finding.status
         gone = [one != ACTIVE for one in status]
         left = [arm for arm, is_gone in enumerate(gone) if not is_gone]
@@ -65,7 +70,9 @@ def looked(state: TrialState, number: int, at: datetime, patients: Patients) -> 
 def _shares_or_equal(
     engine: Engine, left: Sequence[int] | None, stated: Callable[[], Sequence[float]]
 ) -> tuple[tuple[float, ...], str]:
-    """The shares that a function states; equal ones of the arms left if the policy fails, and why."""
+    """Return the shares that a function computes. If the policy fails, return equal shares of the arms left, and
+    why.
+    """
     try:
         return tuple(stated()), ""
     except UnavailableError:
@@ -77,7 +84,9 @@ def _shares_or_equal(
 
 
 def stratum_number(design: Design, stratum: object) -> int | None:
-    """A stratum's number; a trial with strata needs one, and one without takes none."""
+    """Return the index of a stratum. Raise an error if a trial with strata gets none, or one without strata gets
+    one.
+    """
     if not design.strata:
         if stratum is None:
             return None
@@ -91,7 +100,7 @@ def stratum_number(design: Design, stratum: object) -> int | None:
 
 
 def choose(state: TrialState, stratum: int | None) -> Choice:
-    """The next recommendation's arm, as the design has it; raises whatever the policy raises."""
+    """Choose the next recommendation's arm as the design prescribes. Errors of the policy are passed on."""
     engine, index = state.engine, state.n_recommendations
     shares = prescribed(state, stratum)
     if shares is None:
@@ -100,7 +109,7 @@ def choose(state: TrialState, stratum: int | None) -> Choice:
 
 
 def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
-    """The shares by which the next recommendation's arm is drawn; None where the policy chooses by itself."""
+    """Return the shares that the next recommendation's arm is drawn by, or None if the policy chooses by itself."""
     if state.looks is None or state.looker is None:
         return None
     engine, index, looks, plan = state.engine, state.n_recommendations, state.looks, state.looker.plan
@@ -113,26 +122,33 @@ def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
 
 
 def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
-    """Choose an arm; if the policy fails, draw one of the arms left with equal probabilities, and say why."""
+    """Choose an arm. If the policy fails, draw one of the arms left with equal probabilities and record the
+    reason.
+    """
     given = state.policy_state, state.n_recommendations, state.epoch
     return state.engine.choose_or_fall_back(*given, lambda: choose(state, stratum), arms_left(state))
 
 
 def arms_left(state: TrialState) -> list[int] | None:
-    """The arms that were not dropped; None if that is all."""
+    """Return the arms that were not dropped, or None if no arm was dropped."""
     gone = [] if state.looks is None else dropped(state.looks)
     return [arm for arm, is_dropped in enumerate(gone) if not is_dropped] if any(gone) else None
 
 
 def stated_probabilities(state: TrialState, stratum: int | None) -> tuple[float, ...]:
-    """The probability of each arm at the next recommendation, for which nothing is drawn; raises like the policy."""
+    """Return the probability of each arm at the next recommendation without drawing. Errors of the policy are passed
+    on.
+    """
     engine, shares = state.engine, prescribed(state, stratum)
     none_dropped = [False] * engine.n_arms
     return tuple(shares or engine.stated_shares(state.policy_state, state.n_recommendations, none_dropped))
 
 
 def next_probabilities(state: TrialState) -> tuple[float, ...]:
-    """The probability of each arm at the next recommendation; in a burn-in by strata, whichever stratum it is of."""
+    """Return the probability of each arm at the next recommendation.
+
+    In a burn-in by strata, the arms left are equally likely, because the next patient's stratum is not known.
+    """
     looker, left = state.looker, arms_left(state)
     if looker is not None and looker.plan.n_strata and state.n_recommendations < looker.plan.burn_in:
         return state.engine.equal_shares(left)
@@ -140,13 +156,16 @@ def next_probabilities(state: TrialState) -> tuple[float, ...]:
     return _shares_or_equal(state.engine, left, lambda: stated_probabilities(state, None))[0]
 
 
-# What is recorded only after the looks that are due. Refusals stand before them, and the rest needs no policy.
+# Events that are recorded only after the looks that are due. Refusals come before these looks; other events need no
+# policy.
 _AFTER_LOOKS = (Recommended, Reported, Imputed, Corrected, Closed)
-TOLERANCE = 1e-9  # another machine's mathematical library may differ in the last bits
+TOLERANCE = 1e-9  # the mathematical library of another machine may differ in the last bits
 
 
 def check_looks(state: TrialState, event: AnyEvent) -> str | None:
-    """Return what is wrong with an event after a state: a look before it is missing, or it is one that is not due."""
+    """Return what is wrong with an event after a state: a look is missing before it, or it is a look that is not
+    due.
+    """
     if state.looks is None:
         return None
     if isinstance(event, Looked):
@@ -154,29 +173,29 @@ def check_looks(state: TrialState, event: AnyEvent) -> str | None:
     if not isinstance(event, _AFTER_LOOKS):
         return None
     due = look_due(state, event.at, is_end=isinstance(event, Closed))
-    return None if due is None else f"look {due + 1} was due before it, and the log does not have it"
+    return None if due is None else f"look {due + 1} was due before this record, but the log does not contain it"
 
 
 def _check_look(state: TrialState, event: Looked) -> str | None:
     assert state.looks is not None
-    # The last look may be made at the end of the trial, whose record follows.
+    # The last look may be made at the end of the trial. The record of the end then follows it.
     if event.look not in (look_due(state, event.at), look_due(state, event.at, is_end=True)):
         return f"look {event.look + 1} was not due here by the trial's design"
     counted, known = (event.n_outcomes, event.n_recommendations), (state.looks.n_outcomes, state.n_recommendations)
     if counted != known:
         there = f"{known[0]} of {known[1]}"
-        return f"look {event.look + 1} counts {counted[0]} outcomes of {counted[1]}, and there were {there}"
+        return f"look {event.look + 1} counts {counted[0]} outcomes of {counted[1]}, but there were {there}"
     return None
 
 
 def missing_look(state: TrialState, at: datetime) -> str | None:
-    """Return which look should follow the last event, of the time `at`, if one should."""
+    """Return a message if a look should follow the last event, which has the time `at`."""
     due = look_due(state, at)
     return None if due is None else f"look {due + 1} should follow it"
 
 
 def compare_looks(logged: Looked, derived: Looked) -> str | None:
-    """How a look differs from the one that comes out, if it does."""
+    """Return how a logged look differs from the one derived again, or None if they agree."""
     name = f"look {logged.look + 1}"
     for what in ("status", "decision", "selected"):
         if getattr(logged, what) != getattr(derived, what):

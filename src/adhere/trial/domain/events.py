@@ -1,7 +1,7 @@
-"""The events of a live trial. The body of a log record is one of these in JSON.
+"""The events of a live trial. The body of each log record is one of these events in JSON.
 
-Arms are numbers here; the first record has their names. What was taken is an arm's number, -1 for nothing in the arm
-set or -2 for something else. Events name subjects by keys and free text by a digest: pseudonyms and texts are kept
+Arms are numbers here; the first record has their names. The arm taken is an arm's number, -1 for none of the arms, or
+-2 for something else. Events name subjects by keys, and free text by a digest. Pseudonyms and texts are stored
 outside the log, where they can be erased.
 """
 
@@ -18,13 +18,13 @@ from adhere.trial.policy.engine import Engine, engine_of
 from adhere.trial.secret.trial_keys import SecretFinder, TrialKeys
 
 SOFTWARE = version("adhere")
-LOG_FORMAT = 7  # raised by every change of what follows; logs of other formats are refused
+LOG_FORMAT = 7  # raised by every change to the definitions below; logs in other formats are refused
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event", gc=False):
-    """The fields of every record: its position, when it was written, who sent the command, under which request id.
+    """The fields of every record: its position, its time, the sender of the command, and the request ID.
 
-    `digest` is that of the command, to detect another command under the same request id.
+    `digest` is the digest of the command. It detects a different command under the same request ID.
     """
 
     position: int
@@ -35,10 +35,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Created(Event, frozen=True, kw_only=True, tag="created"):
-    """A trial was created.
+    """The creation of a trial.
 
-    Arms are drawn by keys from a secret, of which the log contains only a commitment until the trial is over and the
-    secret revealed. A trial in memory, or a rehearsal, may have a seed instead.
+    Arms are drawn by keys from a secret. The log contains only a commitment to the secret until the trial is closed
+    and the secret revealed. A trial in memory, or a rehearsal, may have a seed instead.
     """
 
     log_format: int
@@ -51,15 +51,15 @@ class Created(Event, frozen=True, kw_only=True, tag="created"):
 
     @property
     def is_live(self) -> bool:
-        """Whether the trial may go on live: a real one needs a secret, because anybody can try out seeds."""
+        """Return whether the trial may run live. A real trial needs a secret, because seeds can be guessed."""
         return self.seed is None or self.design.rehearsal
 
     def keys(self, find: SecretFinder = lambda commitment: None) -> TrialKeys:
-        """Return the keys of the trial's draws, with a function that finds secrets."""
+        """Return the keys of the trial's draws. `find` looks up the secret of a commitment."""
         return TrialKeys(self.commitment, self.seed, find=find)
 
     def recorded_engine(self, find: SecretFinder = lambda commitment: None) -> Engine:
-        """The compiled policy of the trial, which was valid where it was created."""
+        """Return the trial's compiled policy, which was valid on the machine that created the trial."""
         try:
             return engine_of(self.design, self.keys(find))
         except InputError as error:
@@ -68,18 +68,20 @@ class Created(Event, frozen=True, kw_only=True, tag="created"):
 
 
 class EpochBegun(Event, frozen=True, kw_only=True, tag="epoch-begun"):
-    """Arms are drawn by a fresh secret from here on, because records may have been lost.
+    """A new epoch: arms are drawn by a fresh secret from here on, because records may have been lost.
 
-    Whoever saw the arms of lost records could otherwise predict those that are drawn in their place.
+    Otherwise, anyone who saw the arms of lost records could predict the arms drawn in their place.
     """
 
     commitment: str
     reason: str
-    n_lost: int | None = None  # records, of all trials in the store, if it is known
+    n_lost: int | None = None  # number of lost records of all trials in the store, if it is known
 
 
 class Revealed(Event, frozen=True, kw_only=True, tag="revealed"):
-    """The secrets of all epochs, in order, once the trial is closed: from here on anybody can draw its arms again."""
+    """The secrets of all epochs in order, revealed after the trial is closed. Anybody can then draw its arms
+    again.
+    """
 
     secrets: tuple[str, ...]  # in hexadecimal digits; empty for an epoch with a seed
     reason: str
@@ -88,14 +90,14 @@ class Revealed(Event, frozen=True, kw_only=True, tag="revealed"):
 class EventAbout(Event, frozen=True, kw_only=True):
     """The fields of every record about a recommendation."""
 
-    recommendation_index: int  # counted from 0, internal: nobody outside is shown it
+    recommendation_index: int  # from 0; internal, never shown to users
 
 
 class Recommended(EventAbout, frozen=True, kw_only=True, tag="recommended"):
-    """An arm was recommended, with everything but the secret that is needed to derive it again."""
+    """A recommendation, with everything needed to derive it again except the secret."""
 
     recommendation_id: str
-    epoch: str = ""  # the commitment of the epoch, unless it is the first one
+    epoch: str = ""  # the epoch's commitment; empty for the first epoch
     subject: str
     site: str
     learned_up_to: int  # the last record the policy had learned from
@@ -106,23 +108,25 @@ class Recommended(EventAbout, frozen=True, kw_only=True, tag="recommended"):
     algorithm_version: str
     software: str
     fallback: str = ""
-    imported: bool = False  # made elsewhere and read from a table: it cannot be derived again
-    stratum: int | None = None  # of the design's strata
-    earlier: int | None = None  # index of the subject's recommendation before it, unless entries are repeated
+    imported: bool = False  # made elsewhere and read from a table, so it cannot be derived again
+    stratum: int | None = None  # index into the design's strata
+    earlier: int | None = None  # index of the subject's previous recommendation, unless entries are repeated
 
 
 class Repeated(EventAbout, frozen=True, kw_only=True, tag="repeated"):
-    """A recommendation was requested, or a report made, that existed already."""
+    """A repeated request for a recommendation, or a repeated report, that was already recorded."""
 
 
 class Reported(EventAbout, frozen=True, kw_only=True, tag="reported"):
-    """A report of what was taken, the reward, or both; `happened` is when, if the reporter gave it."""
+    """A report of the treatment taken, the reward, or both. `happened` is the time of the event, if the reporter gave
+    it.
+    """
 
     actual: int | None = None
     reward: float | None = None
     happened: datetime | None = None
     text: str = ""  # the salted digest of the free text
-    kit: int | None = None  # the recommendation whose kit was taken, where a kit was named
+    kit: int | None = None  # index of the recommendation whose kit was taken, if a kit was named
 
 
 class Imputed(EventAbout, frozen=True, kw_only=True, tag="imputed"):
@@ -133,7 +137,7 @@ class Imputed(EventAbout, frozen=True, kw_only=True, tag="imputed"):
 
 
 class Corrected(EventAbout, frozen=True, kw_only=True, tag="corrected"):
-    """A report was replaced or retracted, or a withdrawal was."""
+    """A report that was replaced or retracted, or a retracted withdrawal."""
 
     actual: int | None = None
     reward: float | None = None
@@ -144,9 +148,10 @@ class Corrected(EventAbout, frozen=True, kw_only=True, tag="corrected"):
 
 
 class UpdateRefused(EventAbout, frozen=True, kw_only=True, tag="update-refused"):
-    """The policy failed at the update counted from the record at `place`; it is skipped from here on.
+    """An update at which the policy failed. It is skipped from here on.
 
-    A correction that changes the update gives it a new try.
+    `place` is the record that the update is counted from. A correction that changes the update lets the policy try
+    again.
     """
 
     place: int
@@ -155,15 +160,15 @@ class UpdateRefused(EventAbout, frozen=True, kw_only=True, tag="update-refused")
 
 
 class Looked(Event, frozen=True, kw_only=True, tag="looked"):
-    """The trial was looked at, as its design has it: what was found of each arm, and whether to stop.
+    """A look at the trial that its design planned: the findings for each arm, and whether to stop.
 
-    Statuses and the decision are the numbers of `looks.judge`. A stop is only recommended: a person ends the trial.
+    Statuses and the decision are the codes of `looks.judge`. A stop is only recommended: a person ends the trial.
     """
 
     look: int  # from 0
     n_outcomes: int
     n_recommendations: int
-    values: tuple[tuple[float | None, ...], ...] = ()  # by arm, what was compared with the thresholds
+    values: tuple[tuple[float | None, ...], ...] = ()  # per arm, the values compared with the thresholds
     status: tuple[int, ...]
     decision: int
     selected: int | None = None  # the arm found superior
@@ -174,50 +179,52 @@ class Looked(Event, frozen=True, kw_only=True, tag="looked"):
 
 
 class Withdrawn(EventAbout, frozen=True, kw_only=True, tag="withdrawn"):
-    """A recommendation is lost to follow-up; earlier reports stay."""
+    """A recommendation that is lost to follow-up. Earlier reports remain valid."""
 
     reason: str
 
 
 class EnteredInError(EventAbout, frozen=True, kw_only=True, tag="entered-in-error"):
-    """A recommendation was an entry error: nobody was to be treated by it. What a rule assumed of it is void."""
+    """An entry error: the recommendation was not meant for any patient. Values that a rule imputed for it are
+    void.
+    """
 
     reason: str
 
 
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
-    """No more recommendations for now; reports are still accepted."""
+    """A pause: no new recommendations, but reports are still accepted."""
 
     reason: str
 
 
 class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
-    """Recommendations go on."""
+    """The end of a pause: new recommendations are made again."""
 
     reason: str
 
 
 class Closed(Event, frozen=True, kw_only=True, tag="closed"):
-    """The trial is over."""
+    """The end of the trial."""
 
     reason: str
 
 
 class Conflicted(Event, frozen=True, kw_only=True, tag="conflicted"):
-    """Another command came under a request id that was used before. It was refused; this is the evidence."""
+    """Another command under a request ID that was used before. It was refused; this record is the evidence."""
 
     of: int  # position of the first command's record
     asked: str
 
 
 class Erased(Event, frozen=True, kw_only=True, tag="erased"):
-    """A subject's pseudonym was deleted."""
+    """The deletion of a subject's pseudonym."""
 
     subject: str
 
 
 class Unblinded(EventAbout, frozen=True, kw_only=True, tag="unblinded"):
-    """The arm in a kit was disclosed."""
+    """The disclosure of the arm in a kit."""
 
     reason: str
 
@@ -244,24 +251,24 @@ AnyEvent: TypeAlias = (
 )
 encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-decode = _decoder.decode  # the event in a record's body
+decode = _decoder.decode  # decodes the event in a record's body
 
 
 def lookup_keys(event: AnyEvent) -> tuple[str | None, int | None, str | None]:
-    """The keys that a record is looked up by: request id, index of the recommendation, subject."""
-    # The evidence of a conflict repeats a request id, which stays that of the first command.
+    """Return the keys by which a record is found: request ID, index of the recommendation, and subject."""
+    # The record of a conflict repeats a request ID, which must still lead to the first command.
     request_id = event.request_id or None if not isinstance(event, Conflicted) else None
     subject = event.subject if isinstance(event, Recommended) else None
     return request_id, getattr(event, "recommendation_index", None), subject
 
 
 def to_record(event: AnyEvent, body: bytes, digest: bytes) -> Record:
-    """A record of the log."""
+    """Return the log record of an event."""
     return Record(event.position, body, digest, *lookup_keys(event))
 
 
 def created_event(view: ReadTransaction, trial: int) -> Created:
-    """The first record of a trial's log."""
+    """Return the first record of a trial's log."""
     created = decode(view.records(trial, 0, 1)[0].body)
     assert isinstance(created, Created)
     return created

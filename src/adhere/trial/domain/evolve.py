@@ -1,12 +1,13 @@
-"""`evolve`, the one reducer: the next state of a trial from an event.
+"""Compute the next state of a trial from an event, with `evolve`, the one reducer.
 
 It is pure: it changes neither its arguments nor anything else. The in-memory `Trial`, the service, corrections and
 replay all use it. An update at the end of the log is learned at once. An event that changes an earlier update only
-marks the policy's state as outdated from that update's place on (`relearn_from`); `projection.Projection` then learns
-the later updates again, in one compiled loop.
+marks the policy's state as outdated from the place of that update on (`relearn_from`). `projection.Projection` then
+learns the later updates again in one compiled loop.
 
-An update at which the policy fails is not learned, and stands in `refusals` until an event says so, which whoever
-writes the log adds in the same transaction (`refused_event`). From that event on the update is no more.
+If the policy fails at an update, the update is not learned. It is listed in `refusals` until an event records the
+failure; the writer of the log adds that event in the same transaction (`refused_event`). From that event on, the
+update is ignored.
 """
 
 from datetime import datetime
@@ -37,7 +38,7 @@ _STATUS: dict[type[AnyEvent], str] = {Paused: "paused", Resumed: "open", Closed:
 
 
 def evolve(state: TrialState, event: AnyEvent) -> TrialState:
-    """The state after one more event."""
+    """Return the state after one more event."""
     recommendation_index = getattr(event, "recommendation_index", None)
     if recommendation_index is None:
         if isinstance(event, Looked) and state.looks is not None:
@@ -70,7 +71,9 @@ def evolve(state: TrialState, event: AnyEvent) -> TrialState:
 
 
 def _reopened(known: tuple[int, ...], event: AnyEvent, before: History | None, after: History) -> tuple[int, ...]:
-    """The recommendations that are open again, after an event about one of them."""
+    """Return the recommendations that a correction reopened and that are still open after an event about one of
+    them.
+    """
     index = after.recommendation_index
     if isinstance(event, Corrected) and before is not None and after.is_open and not before.is_open:
         return (*known, index)
@@ -80,7 +83,9 @@ def _reopened(known: tuple[int, ...], event: AnyEvent, before: History | None, a
 
 
 def updates_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
-    """All updates of a recommendation: the choice where it changes the policy's state, then what was reported."""
+    """Return all updates of a recommendation: the choice if it changes the policy's state, then the reported
+    values.
+    """
     if history is None or len(history.memo) != engine.memo_size:  # a memo of another version is of no use
         return ()
     updates = history.updates(engine.n_arms, engine.sees_both_arms, engine.benefit)
@@ -90,7 +95,7 @@ def updates_of(engine: Engine, history: History | None) -> tuple[Row, ...]:
 
 
 def changed_updates(engine: Engine, before: History | None, after: History) -> ChangedUpdates:
-    """The updates by which two histories of a recommendation differ."""
+    """Return the updates that differ between two histories of a recommendation."""
     if before is None and after.recommendation_index >= engine.n_changing:  # nothing is reported yet
         return _UNCHANGED
     new = updates_of(engine, after)
@@ -107,22 +112,23 @@ def changed_updates(engine: Engine, before: History | None, after: History) -> C
 def _learn(
     state: TrialState, before: History | None, changed: ChangedUpdates, event: AnyEvent
 ) -> tuple[Floats, int | None, tuple[Refusal, ...]]:
-    """The policy's state after an event, or the first place from which it must be learned again; what it refused."""
+    """Return the state after an event, or the place from which to learn again, and the refused updates."""
     refusals = state.refusals
     if refusals and isinstance(event, UpdateRefused) and any(refusal.place == event.place for refusal in refusals):
-        # It was not learned in the first place.
+        # The policy never learned this update.
         rest = tuple(refusal for refusal in refusals if refusal.place != event.place)
         return state.policy_state, state.relearn_from, rest
     places = set(changed)
     if state.design.blinded and before is not None:
-        # Relearning only where the arm differs would disclose, by the time it takes, which kits hold the same arm.
+        # Every restated kit causes relearning. If only a different arm did, the response time would disclose which
+        # kits contain the same arm.
         places |= _restated_places(before, event)
     if not places:
         return state.policy_state, state.relearn_from, refusals
     first = min(places)
     if state.relearn_from is not None or first < event.position:
         return state.policy_state, min(first, state.relearn_from or first), refusals
-    update = changed[event.position]  # the only one: a record reports one update
+    update = changed[event.position]  # the only update, because each record reports one
     assert update is not None
     learned = state.engine.learn_one(state.policy_state, update)
     if learned.refused:
@@ -131,13 +137,13 @@ def _learn(
 
 
 def refused_event(state: TrialState, at: datetime) -> UpdateRefused:
-    """The event that names the first update that the policy refused."""
+    """Return the event that records the first update the policy refused."""
     version, position = state.engine.algorithm_version, state.position + 1
     return UpdateRefused(position=position, at=at, algorithm_version=version, **state.refusals[0]._asdict())
 
 
 def _restated_places(before: History, event: AnyEvent) -> set[int]:
-    """The places of the parts that an event reports again, whether or not their values differ."""
+    """Return the places of the values that an event reports again, whether or not they differ."""
     if not isinstance(event, Reported | Corrected):
         return set()
     retracted = event.retract if isinstance(event, Corrected) else ()

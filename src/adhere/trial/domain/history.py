@@ -1,8 +1,8 @@
-"""One recommendation and everything reported about it; and the updates a policy learns from that.
+"""One recommendation, everything reported about it, and the updates that a policy learns from the reports.
 
-Each part of a report, the actual arm and the reward, has a *place*: the position of the record that first reported
-it. A correction changes the value and leaves the place, so that the policy learns as if the right value had been
-reported then. An imputed value has a place like a reported one, and keeps it when the reported value replaces it.
+Each part of a report (the actual arm and the reward) has a *place*: the position of the record that first reported
+it. A correction changes the value but not the place, so the policy learns as if the right value had been reported
+then. An imputed value has a place too, and the reported value that replaces it takes over that place.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,10 +27,10 @@ from adhere.trial.policy.updates import Row
 
 
 class Part(NamedTuple):
-    """The actual arm, or the reward: its value, its place, and whether it was only imputed.
+    """The actual arm or the reward: its value, its place, and whether it was imputed.
 
-    Where a kit was named instead of an arm, `kit` is the id of its recommendation. Where something else was taken,
-    `text_at` is the record with the words for it.
+    If a kit was named instead of an arm, `kit` is the index of its recommendation. If something else was taken,
+    `text_at` is the position of the record with the description.
     """
 
     value: float
@@ -41,9 +41,10 @@ class Part(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """An update that the policy refused: its place, feedback and reward; none for a choice.
+    """An update that the policy refused: its place, feedback and reward. A refused choice has neither feedback nor
+    reward.
 
-    The feedback is that of a policy that sees both arms, with MAX_ARMS arms.
+    The feedback is coded as for a policy that sees both arms, with MAX_ARMS arms.
     """
 
     place: int
@@ -70,29 +71,29 @@ class History(msgspec.Struct, frozen=True, gc=False):
     refused: tuple[Refused, ...] = ()
     in_error: bool = False
     epoch: str = ""
-    subject: str = ""  # the key
+    subject: str = ""  # the subject's key
     stratum: int | None = None
-    earlier: int | None = None  # the subject's recommendation before this one, where the design needs to know
+    earlier: int | None = None  # the subject's previous recommendation, if the design needs to know it
 
     @property
     def is_open(self) -> bool:
-        """Whether a report is still expected; an imputed value may still be replaced by a reported one."""
+        """Return whether a report is still expected. An imputed value may still be replaced by a reported one."""
         actual, reward = self.actual, self.reward
         complete = actual is not None and reward is not None and not actual.imputed and not reward.imputed
         return not self.withdrawn and not self.in_error and not complete
 
     @property
     def may_be_imputed(self) -> bool:
-        """Whether the rule for missing reports applies: once, and not after a retraction."""
+        """Return whether the rule for missing reports applies. It applies once, and never after a retraction."""
         return self.is_open and not self.was_imputed and not self.was_retracted
 
     def updates(
         self, n_arms: int, sees_both_arms: bool = False, benefit: Callable[[float], float] = float
     ) -> tuple[Row, ...]:
-        """The updates of a policy: at most one from the reward and one from an actual arm that comes later.
+        """Return the updates of a policy: at most one from the reward and one from an actual arm that comes later.
 
-        A policy that sees both arms is also taught that none of the arms was taken. An update that the policy refused
-        is left out for as long as it says the same. `benefit` makes of a reward the one that is learned.
+        A policy that sees both arms also learns when none of the arms was taken. An update that the policy refused is
+        omitted until its content changes. `benefit` converts a reward to the value that is learned.
 
         >>> from datetime import datetime
         >>> history = History(0, "", 1, datetime(2026, 1, 1), "", chosen=1, actual=Part(0, 3), reward=Part(1.0, 2))
@@ -107,7 +108,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
         return tuple(row for row, says in zip(rows, said, strict=True) if says not in refused)
 
     def refuses_choice(self) -> bool:
-        """Whether the policy refused to repeat the choice itself."""
+        """Return whether the policy failed when it repeated the choice itself."""
         return Refused(self.position) in self.refused
 
     def _reported_updates(
@@ -118,7 +119,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
         reward, place = benefit(self.reward.value), self.reward.place
         arm = -1 if self.actual is None else int(self.actual.value)
         if self.actual is None or (arm < 0 and not sees_both_arms):
-            # Learners that need an arm wait, for good if none of ours was taken.
+            # Learners that need an arm wait for it. They wait forever if no arm of the trial was taken.
             return (self._update(place, n_arms, reward),)
         if self.actual.place <= place:
             return (self._update(place, arm if arm >= 0 else arm - 1, reward),)
@@ -130,7 +131,7 @@ class History(msgspec.Struct, frozen=True, gc=False):
 
 
 def evolve_history(history: History | None, event: AnyEvent) -> History:
-    """The history of a recommendation after one more event about it."""
+    """Return the history of a recommendation after one more event about it."""
     if history is None:
         assert isinstance(event, Recommended)
         return History(
@@ -170,13 +171,13 @@ def evolve_history(history: History | None, event: AnyEvent) -> History:
         )
     if isinstance(event, UpdateRefused):
         return replace(history, refused=(*history.refused, _refused(history, event.place)))
-    if isinstance(event, EnteredInError):  # nobody is lost to follow-up, and nothing is assumed of anybody
+    if isinstance(event, EnteredInError):  # nobody is lost to follow-up, and no value is imputed
         return replace(history, in_error=True, withdrawn=False, actual=None, reward=None)
     return replace(history, withdrawn=True) if isinstance(event, Withdrawn) else history
 
 
 def history_of(events: Iterable[AnyEvent]) -> History:
-    """The history of a recommendation from all events about it, in order."""
+    """Return the history of a recommendation from all events about it, in order."""
     history: History | None = None
     for event in events:
         history = evolve_history(history, event)
@@ -185,7 +186,7 @@ def history_of(events: Iterable[AnyEvent]) -> History:
 
 
 def _refused(history: History, place: int) -> Refused:
-    """Return the content of the update at a place now."""
+    """Return the current content of the update at a place."""
     rows = history._reported_updates(MAX_ARMS, sees_both_arms=True)
     return next((_said(row) for row in rows if row[0] == place), Refused(place))
 
@@ -195,7 +196,7 @@ def _said(row: Row) -> Refused:
 
 
 def _without_taken(refused: Refused) -> Refused:
-    """Return a refused update as a policy gets it that is not told where none of the arms was taken."""
+    """Return a refused update as it appears to a policy that is not told when no arm of the trial was taken."""
     is_taken = refused.feedback is None or refused.feedback >= 0
     return refused if is_taken else refused._replace(feedback=MAX_ARMS)
 
@@ -205,14 +206,14 @@ def _imputed(part: Part | None, position: int, value: float | None) -> Part | No
 
 
 def is_new(part: Part | None, value: float | None) -> bool:
-    """Whether a report adds a value: to a part that is missing, or in place of an imputed one."""
+    """Return whether a report adds a value: to a missing part, or in place of an imputed value."""
     return value is not None and (part is None or part.imputed)
 
 
 def _reported(
     part: Part | None, position: int, value: float | None, kit: int | None = None, text_at: int | None = None
 ) -> Part | None:
-    """A missing part is filled; an imputed one is replaced, at its place."""
+    """Fill a missing part, or replace an imputed value at its place."""
     if value is None or not is_new(part, value):
         return part
     return Part(value, position if part is None else part.place, kit=kit, text_at=text_at)
@@ -223,7 +224,7 @@ def _text_at(event: Reported | Corrected) -> int | None:
 
 
 def _corrected(part: Part | None, event: Corrected, value: float | None, name: str) -> Part | None:
-    """A new value at the old place; what is retracted was never reported."""
+    """Replace a value at its old place, or remove it if it was retracted."""
     if name in event.retract:
         return None
     if value is None:
@@ -233,7 +234,7 @@ def _corrected(part: Part | None, event: Corrected, value: float | None, name: s
 
 
 class Counts(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Counts of recommendations: reports awaited, arm taken known, recommended arm taken, entered in error."""
+    """Counts of recommendations: reports pending, treatment known, recommendation followed, entered in error."""
 
     pending: int = 0
     known: int = 0
@@ -242,12 +243,12 @@ class Counts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def compliance(self) -> float | None:
-        """The share that took the arm recommended, of those of whom it is known what they took."""
+        """Return the share of subjects who took the recommended arm, among those with a known treatment."""
         return self.followed / self.known if self.known else None
 
 
 def evolve_counts(counts: Counts, before: History | None, after: History) -> Counts:
-    """After an event about a recommendation."""
+    """Return the counts after an event about a recommendation."""
     pending = after.is_open - (before is not None and before.is_open)
     taken, was_taken = after.actual, None if before is None else before.actual
     in_error = after.in_error - (before is not None and before.in_error)

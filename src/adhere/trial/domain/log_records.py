@@ -1,6 +1,6 @@
-"""Records of a log: the hash chain, in which every change is detected, and the records about one recommendation.
+"""Read log records: the hash chain, which detects every change, and the records about one recommendation.
 
-Each record's hash covers its body and the hash before it.
+The hash of each record covers its body and the hash before it.
 """
 
 import hashlib
@@ -19,18 +19,18 @@ _AT_ONCE: Final = 2000  # recommendations
 
 
 def link(before: bytes, body: bytes) -> bytes:
-    """The hash of a record, from that of the record before it."""
+    """Return the hash of a record, computed from its body and the hash of the record before it."""
     return hashlib.sha256(before + body).digest()
 
 
 def commitment(salt: bytes, text: str) -> str:
-    """A digest that replaces a text; it reveals nothing once the salt is deleted."""
+    """Return a digest that replaces a text. It reveals nothing once the salt is deleted."""
     return hashlib.sha256(salt + text.encode()).hexdigest()[:32]
 
 
 def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> Iterator[Record]:
-    """All records of a trial, in order."""
-    after = _BEFORE_ALL  # not 0: a record inserted before the first must be found
+    """Yield all records of a trial in order."""
+    after = _BEFORE_ALL  # not 0: a record inserted before the first one must be found
     while some := view.records(trial, after):
         yield from some
         after = some[-1].position
@@ -40,7 +40,9 @@ def walk(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] =
 def read_histories(
     view: ReadTransaction, trial: int, first: int = 0, until: int | None = None
 ) -> Iterator[tuple[Recommended, History]]:
-    """Every recommendation of a trial from a number on, in order, and its history up to a position or up to now."""
+    """Yield each recommendation from an index on, in order, with its history up to a position (by default, up to
+    now).
+    """
     while bodies := view.histories(trial, range(first, first + _AT_ONCE), until):
         for number in sorted(bodies):
             events = [decode(body) for body in bodies[number]]
@@ -50,15 +52,17 @@ def read_histories(
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:
-    """All events about a recommendation, in order, the first of which made it; none if there is no such ID."""
+    """Return all events about a recommendation in order, starting with the one that made it. Empty for an unknown
+    ID.
+    """
     index = index_of(view, trial, recommendation_id)
     return [] if index is None else [decode(body) for body in view.histories(trial, [index])[index]]
 
 
 def index_of(view: ReadTransaction, trial: int, recommendation_id: str) -> int | None:
-    """The index of the recommendation with an ID, or None if there is none.
+    """Return the index of the recommendation with an ID, or None if there is no such recommendation.
 
-    Without the trial's secret, as in a log that was exported, the whole log is searched.
+    If the trial's secret is unknown, as in an exported log, the whole log is searched.
     """
     if (known := parse_id(recommendation_id)) is None:
         return None
@@ -72,9 +76,9 @@ def index_of(view: ReadTransaction, trial: int, recommendation_id: str) -> int |
 
 
 def search_index(view: ReadTransaction, trial: int, recommendation_id: str) -> int | None:
-    """The index of the recommendation with an ID, by going through the log; None if there is none."""
+    """Find the index of the recommendation with an ID by searching the log. Return None if there is none."""
     for record in walk(view, trial):
-        if record.subject is not None:  # it makes a recommendation
+        if record.subject is not None:  # the record of a recommendation
             made = decode(record.body)
             if isinstance(made, Recommended) and made.recommendation_id == recommendation_id:
                 return made.recommendation_index
@@ -82,18 +86,20 @@ def search_index(view: ReadTransaction, trial: int, recommendation_id: str) -> i
 
 
 def made_events(view: ReadTransaction, trial: int, indices: Sequence[int]) -> dict[int, Recommended]:
-    """The events that made recommendations, by their indices."""
+    """Return the events that made some recommendations, by index."""
     events = {index: decode(bodies[0]) for index, bodies in view.histories(trial, indices).items()}
     return {index: event for index, event in events.items() if isinstance(event, Recommended)}
 
 
 def made_event(view: ReadTransaction, trial: int, recommendation_id: str) -> Recommended:
-    """The event that made a recommendation."""
+    """Return the event that made a recommendation."""
     return made_and_all(view, trial, recommendation_id)[0]
 
 
 def made_and_all(view: ReadTransaction, trial: int, recommendation_id: str) -> tuple[Recommended, list[AnyEvent]]:
-    """The event that made a recommendation, and all events about it; an `UnknownError` if there is no such ID."""
+    """Return the event that made a recommendation and all events about it. Raise `UnknownError` if the ID is
+    unknown.
+    """
     events = events_about(view, trial, recommendation_id)
     if not events or not isinstance(events[0], Recommended):
         expected = f"the ID of a recommendation of this trial, e.g. {EXAMPLE}"

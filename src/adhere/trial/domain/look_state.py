@@ -1,7 +1,7 @@
-"""The state that a live trial's looks need: outcomes by arm, looks made, arms dropped, blocks of each stratum.
+"""The state that a live trial's looks need: outcomes by arm, looks made, arms dropped, and each stratum's blocks.
 
-All functions here are pure. `evolve` applies them to every event of a trial whose design looks, drops arms, freezes
-its allocation or has strata; the state of any other trial has none of it.
+All functions here are pure. `evolve` applies them to every event if the design has looks, drops arms, freezes its
+allocation or has strata. Other trials have no such state.
 """
 
 from datetime import datetime, timedelta
@@ -30,56 +30,57 @@ from adhere.trial.domain.history import History
 
 
 class LookPlan(NamedTuple):
-    """The looks and the allocation of a design, as plain numbers.
+    """The looks and the allocation of a design, in plain numbers.
 
-    `counts` are numbers of known outcomes, the last of them that of the end; `days` count from the first patient.
+    `counts` are numbers of known outcomes; the last one belongs to the end of the trial. `days` count from the first
+    patient.
     """
 
     n_patients: int | None
     counts: tuple[int, ...]
     days: tuple[float, ...]
     burn_in: int
-    blocks: BlockRule  # of each stratum
+    blocks: BlockRule  # of every stratum
     n_arms: int
     n_strata: int
-    is_frozen: bool  # between looks
-    may_drop: bool  # arms, and go on without them
-    lower_is_better: bool = False  # so that an outcome y counts as 1 − y
+    is_frozen: bool  # whether the allocation is frozen between looks
+    may_drop: bool  # whether looks may drop arms while the trial continues
+    lower_is_better: bool = False  # if true, an outcome y counts as 1 − y
 
     @property
     def prescribes(self) -> bool:
-        """Whether arms may have to be drawn by shares."""
+        """Return whether the design may prescribe the shares that arms are drawn by."""
         return self.is_frozen or self.may_drop or self.n_strata > 0
 
     @property
     def n_looks(self) -> int:
-        """How many are planned, the end included."""
+        """The number of planned looks, including the end."""
         return len(self.counts) + len(self.days)
 
 
 class LookState(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The state of a trial for its looks and for the allocation between them."""
+    """The state of a trial that its looks, and the allocation between them, depend on."""
 
-    n: tuple[int, ...]  # known outcomes, by the arm chosen
+    n: tuple[int, ...]  # number of known outcomes, by chosen arm
     sums: tuple[float, ...]
     squares: tuple[float, ...]
-    status: tuple[int, ...]  # of each arm, as the looks have left it
-    blocks: tuple[float, ...] = ()  # the state of the permuted blocks of each stratum, one after the other
-    shares: tuple[float, ...] = ()  # until the next look, if the allocation is frozen and there was a look
-    n_awaited: int = 0  # recommendations without an outcome that are not lost to follow-up
+    status: tuple[int, ...]  # status of each arm after the looks so far
+    blocks: tuple[float, ...] = ()  # state of the permuted blocks of all strata, one stratum after another
+    shares: tuple[float, ...] = ()  # shares until the next look, if the allocation is frozen and a look was made
+    n_awaited: int = 0  # number of recommendations that await an outcome and are not lost to follow-up
     next_look: int = 0
-    first_at: datetime | None = None  # the first recommendation
-    made_at: tuple[int, ...] = ()  # the records of the looks so far
-    stop_at: int | None = None  # the first of them that recommends to stop
+    first_at: datetime | None = None  # time of the first recommendation
+    made_at: tuple[int, ...] = ()  # positions of the records of the looks so far
+    stop_at: int | None = None  # position of the first look that recommended a stop
 
     @property
     def n_outcomes(self) -> int:
-        """How many outcomes are known, reported or imputed."""
+        """The number of known outcomes, reported or imputed."""
         return sum(self.n)
 
 
 def has_looks(design: Design) -> bool:
-    """Whether a design looks at its trial, or prescribes the allocation."""
+    """Return whether a design plans looks or prescribes the allocation."""
     return bool(
         design.stopping is not None or design.strata or design.looks != Looks() or design.update == "at looks"
     )
@@ -103,7 +104,7 @@ def look_plan(design: Design) -> LookPlan:
 
 
 def first_look_state(plan: LookPlan) -> LookState:
-    """Before the first patient."""
+    """Return the state before the first patient."""
     zeros = (0.0,) * plan.n_arms
     blocks = (0.0,) * (plan.n_strata * _block_size(plan))
     return LookState((0,) * plan.n_arms, zeros, zeros, (ACTIVE,) * plan.n_arms, blocks)
@@ -112,11 +113,12 @@ def first_look_state(plan: LookPlan) -> LookState:
 def due_look(
     plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime, *, is_end: bool = False
 ) -> int | None:
-    """The look that is due after the last event, of the time `at`, from 0; None if none is.
+    """Return the look that is due after the last event, which has the time `at`. Looks count from 0; None if none is
+    due.
 
-    Looks by number are due as soon as so many outcomes are known, looks by day once their day is over, the last one
-    when all patients have been recommended an arm and no outcome is awaited any more. The end of a trial does without
-    the outcomes that are still awaited.
+    A look by number is due as soon as enough outcomes are known, and a look by day once its day is over. The last
+    look is due when all patients have a recommendation and no outcome is awaited. If the trial ends, the last look
+    does not wait for outcomes.
     """
     number = looks.next_look
     if number >= plan.n_looks:
@@ -134,7 +136,7 @@ def due_look(
 def evolve_looks(
     plan: LookPlan, looks: LookState, event: AnyEvent, before: History | None, after: History
 ) -> LookState:
-    """After an event about a recommendation."""
+    """Return the state after an event about a recommendation."""
     awaited = looks.n_awaited - _is_awaited(before) + _is_awaited(after)
     if isinstance(event, Recommended):
         looks = replace(
@@ -147,7 +149,10 @@ def evolve_looks(
 
 
 def after_look(looks: LookState, event: Looked) -> LookState:
-    """After a look. One that recommends a stop drops no arm: until a person confirms it, all goes on as before."""
+    """Return the state after a look.
+
+    A look that recommends a stop drops no arm: until a person confirms the stop, the trial continues as before.
+    """
     stops = event.decision != GO_ON
     return replace(
         looks,
@@ -160,7 +165,7 @@ def after_look(looks: LookState, event: Looked) -> LookState:
 
 
 def benefit_of(plan: LookPlan, history: History) -> float | None:
-    """Return a recommendation's outcome as looks count it, higher for the better; None while it is not known."""
+    """Return a recommendation's outcome, oriented so that higher is better, or None while it is unknown."""
     if history.reward is None:
         return None
     return 1.0 - history.reward.value if plan.lower_is_better else history.reward.value
@@ -171,7 +176,7 @@ def _is_awaited(history: History | None) -> bool:
 
 
 def _with_outcome(looks: LookState, arm: int, old: float | None, new: float | None) -> LookState:
-    """One outcome of an arm replaced; None is none."""
+    """Replace one outcome of an arm. None means that there is no outcome."""
     n, value, square = (new is not None) - (old is not None), new or 0.0, (new or 0.0) ** 2
     return replace(
         looks,
@@ -186,7 +191,7 @@ def _added(values: tuple[float, ...], arm: int, more: float) -> tuple[float, ...
 
 
 def stratum_shares(plan: LookPlan, looks: LookState, stratum: int) -> list[float]:
-    """Return the shares of the arms that are left at the next patient of a stratum in the burn-in."""
+    """Return the shares of the arms left for the next patient of a stratum in the burn-in."""
     shares = [0.0] * plan.n_arms
     write_block_shares(plan.blocks, state_of(plan.blocks, _blocks_of(plan, looks, stratum)), shares)
     shares_left(shares, dropped(looks), plan.n_arms)
@@ -194,7 +199,7 @@ def stratum_shares(plan: LookPlan, looks: LookState, stratum: int) -> list[float
 
 
 def dropped(looks: LookState) -> list[bool]:
-    """Whether each arm was dropped at a look."""
+    """Return whether each arm was dropped at a look."""
     return [status != ACTIVE for status in looks.status]
 
 
@@ -209,9 +214,9 @@ def _blocks_of(plan: LookPlan, looks: LookState, stratum: int) -> Floats:
 
 
 def _blocks_after(plan: LookPlan, looks: LookState, event: Recommended) -> tuple[float, ...]:
-    """Return the blocks after a recommendation, which takes a place in its stratum's block during the burn-in.
+    """Return the blocks after a recommendation, which uses a place in its stratum's block during the burn-in.
 
-    An arm that was drawn because the policy failed takes no place.
+    An arm that was drawn because the policy failed uses no place.
     """
     if event.stratum is None or event.recommendation_index >= plan.burn_in or event.fallback:
         return looks.blocks

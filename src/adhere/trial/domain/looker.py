@@ -1,6 +1,6 @@
-"""A look at a live trial: the evidence gathered, judged by the design's rules, and the shares of arms until the next.
+"""Judge a look at a live trial: gather the evidence and apply the design's rules.
 
-The rules are those that simulated trials of the design run compiled; here they run as Python.
+Simulated trials of the design run the same rules compiled; here they run as Python.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ from adhere.trial.domain.history import History
 from adhere.trial.domain.look_state import LookPlan, LookState, benefit_of, has_looks, look_plan
 from adhere.trial.policy.engine import Engine, Floats
 
-Patients: TypeAlias = Iterable[tuple[Recommended, History]]  # all of them, read only by rules that need them
+Patients: TypeAlias = Iterable[tuple[Recommended, History]]  # all recommendations, read only if a rule needs them
 
 
 class Finding(NamedTuple):
@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
 
 class Looker:
-    """The plan of a design's looks, and the rules by which they judge the outcomes."""
+    """The plan of a design's looks, and the rules that judge the outcomes."""
 
     def __init__(self, design: Design) -> None:
         self.plan, self._rules = look_plan(design), look_rules(design)
@@ -77,7 +77,9 @@ def looker_of(design: Design, engine: Engine) -> Looker | None:
 
 
 def decisions_of(plan: LookPlan, patients: Patients) -> Decisions:
-    """The recommendations of a trial in order, except entry errors, and the order in which their outcomes came."""
+    """Return the recommendations of a trial in order, without entry errors, and the order in which outcomes were
+    reported.
+    """
     known = [one for one in patients if not one[1].in_error]
     made = np.array([event.position for event, _ in known], np.int64)
     heard = [(history.reward.place, t) for t, (_, history) in enumerate(known) if history.reward is not None]
@@ -86,14 +88,14 @@ def decisions_of(plan: LookPlan, patients: Patients) -> Decisions:
         chosen=np.array([event.chosen for event, _ in known], np.int64),
         probabilities=np.array([event.probabilities for event, _ in known], float),
         rewards=np.array([benefit_of(plan, history) for _, history in known], float),  # None becomes NaN
-        actual=np.zeros(0, np.int64),  # intention-to-treat has no need of it
+        actual=np.zeros(0, np.int64),  # not needed for intention-to-treat
         order=order,
         known_before=np.searchsorted(places, made),
     )
 
 
 def wealth_of(rules: WealthRules, plan: LookPlan, patients: Patients) -> tuple[Floats, Floats]:
-    """The logarithms of the most that the bets on each arm, better or worse than the control, ever had."""
+    """Return the logarithm of the highest wealth of the bets for and against each arm, compared with the control."""
     decisions = decisions_of(plan, patients)
     up, down = np.zeros(rules.n_arms), np.zeros(rules.n_arms)
     n_patients = len(decisions.chosen)

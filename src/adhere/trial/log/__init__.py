@@ -1,1 +1,1 @@
-"""A trial's log: its hash chain, replay, explanation, export and import."""
+"""The log of a trial: its hash chain, replay, explanation, export and import."""

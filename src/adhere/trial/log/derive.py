@@ -1,8 +1,8 @@
-"""Derive one recommendation again, from the log as it stood when it was made, and from nothing else.
+"""Derive one recommendation again, only from the log up to the time it was made.
 
-Replay goes from recommendation to recommendation and draws each of them. Here only one is asked for: the updates that
-the policy had had until then are gathered from the records and learned in one compiled loop. No checkpoint is used:
-those kept beside the log contain corrections that came later.
+A replay draws every recommendation in turn. Here only one is needed: the updates that the policy had learned by then
+are gathered from the records and learned in one compiled loop. Checkpoints are not used, because they contain later
+corrections.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class How(Enum):
 
 
 class Comparison(NamedTuple):
-    """How a recommendation was derived again, what came out, and how that differs from the log, if it does."""
+    """The way a recommendation was derived again, the result, and how it differs from the log (None if it agrees)."""
 
     how: How
     difference: str | None = None
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
-    """Derive a recommendation again from the state that its policy had learned."""
+    """Derive a recommendation again from the state that its policy had learned, and compare."""
     engine, index = state.engine, event.recommendation_index
     if index != state.n_recommendations:
         return Comparison(How.NOT, f"it should have the index {state.n_recommendations}")
@@ -78,10 +78,10 @@ def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
 
 
 def _compare_probabilities(state: TrialState, event: Recommended) -> Comparison:
-    """Compare the probabilities, which another version of the policy must not have changed."""
+    """Compare the probabilities, which must be the same in every version of the policy."""
     engine = state.engine
     if len(event.memo) != engine.memo_size:
-        what = f"its memo has {len(event.memo)} numbers, and {engine.memo_size} in today's version"
+        what = f"its memo has {len(event.memo)} numbers, but this version's has {engine.memo_size}"
         return Comparison(How.BY_PROBABILITIES, what)
     probabilities: Sequence[float] | None = prescribed(state, event.stratum)
     if probabilities is None:
@@ -90,16 +90,16 @@ def _compare_probabilities(state: TrialState, event: Recommended) -> Comparison:
 
 
 def _compare_stated(how: How, event: Recommended, probabilities: Sequence[float]) -> Comparison:
-    """Compare the probabilities; the arm must be one that could be drawn."""
+    """Compare the probabilities, and check that the logged arm could be drawn."""
     difference = compare_numbers("the probabilities", event.probabilities, probabilities)
     if difference is None and not event.probabilities[event.chosen] > 0.0:
-        difference = f"arm {event.chosen} was logged, which had no probability"
+        difference = f"arm {event.chosen} was logged, but its probability was 0"
     return Comparison(how, difference, probabilities=tuple(probabilities))
 
 
 def _compared(how: How, event: Recommended, choice: Choice) -> Comparison:
     if event.chosen != choice.chosen:
-        difference: str | None = f"arm {event.chosen} was logged, and arm {choice.chosen} comes out"
+        difference: str | None = f"arm {event.chosen} was logged, but arm {choice.chosen} was derived"
     else:
         probabilities = compare_numbers("the probabilities", event.probabilities, choice.probabilities)
         difference = probabilities or compare_numbers("the memo", event.memo, choice.memo)
@@ -107,26 +107,26 @@ def _compared(how: How, event: Recommended, choice: Choice) -> Comparison:
 
 
 def compare_numbers(name: str, logged: Sequence[float], derived: Sequence[float]) -> str | None:
-    """How two lists of numbers differ, if by more than rounding."""
+    """Return how two lists of numbers differ by more than rounding, or None if they agree."""
     if logged == derived:
         return None
     if len(logged) == len(derived) and np.allclose(logged, derived, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
         return None
-    return f"{name} {list(logged)} were logged, and {list(derived)} come out"
+    return f"{name} {list(logged)} were logged, but {list(derived)} were derived"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A recommendation derived again: from how many records and updates, and what came out."""
+    """A recommendation derived again: the numbers of records and updates used, and the result."""
 
     n_records: int
     n_updates: int
     comparison: Comparison
-    state: TrialState | None = None  # right before it
+    state: TrialState | None = None  # the state just before the recommendation
 
 
 def derive_again(view: ReadTransaction, trial: int, recommendation_id: str) -> Reproduction:
-    """Derive a recommendation again; the records before it are checked against the chain on the way."""
+    """Derive a recommendation again. The records before it are checked against the hash chain on the way."""
     made = made_event(view, trial, recommendation_id)
     before = START
     state: TrialState
@@ -139,12 +139,12 @@ def derive_again(view: ReadTransaction, trial: int, recommendation_id: str) -> R
         if isinstance(event, Created):
             engine = event.recorded_engine(view.secret)
             engine.ensure_loaded()
-            # As if the first update had changed: the reducer leaves all of them to be learned at the end.
+            # As if the first update had changed: the reducer then leaves all updates to be learned at the end.
             state = replace(initial_state(event.design, engine), relearn_from=1)
         state, before = evolve(state, event), record.hash
     rows = [row for history in state.histories.values() for row in updates_of(engine, history)]
     rows.sort(key=lambda row: row[0])
-    refusals: list[Refusal] = []  # of logs that do not name them: the policy skips these updates again
+    refusals: list[Refusal] = []  # in logs that do not record them, the policy skips these updates again
     policy_state = learn(engine, engine.first_state, b"".join(map(pack, rows)), refusals)
     state = replace(state, policy_state=policy_state, position=made.position - 1, relearn_from=None)
     return Reproduction(state.position, len(rows), compare_recommendation(state, made), state)

@@ -1,4 +1,4 @@
-"""Explain in plain words: what an event says, how a recommendation was derived, and what was reported since."""
+"""Explain events in plain words: how a recommendation was derived, and what was reported about it since."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -36,7 +36,7 @@ _Report: TypeAlias = events.Reported | events.Imputed | events.Corrected
 
 
 def describe(design: Design, event: AnyEvent, words: str | None = None) -> str:
-    """One line; `words` are the reporter's own for what was taken, unless they were erased."""
+    """Describe an event in one line. `words` are the reporter's own description of the treatment, unless erased."""
     if (said := _SAID.get(type(event))) is not None:
         return said.format(event=event)
     if isinstance(event, Recommended):
@@ -77,7 +77,7 @@ def _values(design: Design, event: _Report, words: str | None) -> str:
 
 
 def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterator[str]:
-    """Line by line, everything the log says of a recommendation."""
+    """Yield line by line what the log contains about a recommendation."""
     created = created_event(view, trial)
     design = created.design
     made, about = made_and_all(view, trial, recommendation_id)
@@ -96,7 +96,7 @@ def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterat
 def reasons(
     view: ReadTransaction, trial: int, created: Created, made: Recommended, subject: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Why a recommendation came out as it did, as pairs: what, and what the log says of it."""
+    """Yield the reasons for a recommendation as pairs of a label and the text of the log."""
     design = created.design
     yield "when", f"{made.at.isoformat()} (record {made.position})"
     if subject is not None:
@@ -120,14 +120,14 @@ def reasons(
 
 
 def _dropped_before(view: ReadTransaction, trial: int, design: Design, made: Recommended) -> list[str]:
-    """The arms that looks had dropped by then; one that recommends a stop drops none."""
+    """Return the arms that looks had dropped by then. A look that recommends a stop drops no arm."""
     looks = [look for look in look_events(view, trial) if look.position < made.position and look.decision == GO_ON]
     status = looks[-1].status if looks else ()
     return [arm for arm, one in zip(design.arms, status, strict=False) if one != ACTIVE]
 
 
 def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) -> str:
-    """By what the design prescribes the probabilities, where it does."""
+    """Return what prescribed the probabilities, or an empty text if the design did not."""
     among = f", among the arms left (dropped at a look: {', '.join(dropped)})" if dropped else ""
     in_burn_in = made.recommendation_index < burn_in_of(design).patients
     if made.stratum is not None and in_burn_in:
@@ -138,11 +138,11 @@ def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) ->
 
 
 def _decided_by(created: Created, made: Recommended) -> str:
-    """Return the part of a hybrid or guard that picked the arm; empty if it is unknown or there is only one part."""
+    """Return the component of a hybrid or guard that picked the arm; empty if it is unknown or there is only one."""
     try:
         policy = as_policy(created.design.policy)
         engine = None if isinstance(policy, AnyLearner) else engine_of(created.design)
-    except InputError:  # a policy of the user's own that is not imported
+    except InputError:  # the user's own policy, not imported
         return ""
     return engine.component(made.memo) if engine and len(made.memo) == engine.memo_size else ""
 

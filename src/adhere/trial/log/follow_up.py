@@ -1,7 +1,7 @@
-"""Enrolment by site and day, and reports that are still pending, counted without arms and outcomes.
+"""Count enrolment by site and day, and pending reports, without arms and outcomes.
 
-It is kept in memory and brought up to date from the records since, so that a page need not read a whole log. Of a
-record only a few fields are decoded: a log of 200,000 records takes less than a second at first.
+The counts are kept in memory and updated from new records, so that a page need not read the whole log. Only a few
+fields of each record are decoded: the first pass over 200,000 records takes less than a second.
 """
 
 from array import array
@@ -14,11 +14,11 @@ import msgspec
 from adhere.site_zones import SiteZones
 from adhere.store import ReadTransaction
 
-TAKEN, OUTCOME, LOST, IN_ERROR = 1, 2, 4, 8  # what is known of a recommendation, as bits
+TAKEN, OUTCOME, LOST, IN_ERROR = 1, 2, 4, 8  # the known parts of a recommendation, as bits
 _COMPLETE = TAKEN | OUTCOME
 _ENDED = LOST | IN_ERROR
 _RETRACTED = {"actual": TAKEN, "reward": OUTCOME, "withdrawal": LOST}
-_KEY = 8  # bytes of a subject's key that are kept: enough to find candidates by
+_KEY = 8  # number of bytes stored of each subject's key: enough to find candidates
 _AT_ONCE = 2000
 _NOT_BY_A_SITE = frozenset({"imputed", "update-refused", "unblinded"})
 
@@ -43,13 +43,13 @@ class SiteCounts:
     """The counts of one site."""
 
     def __init__(self) -> None:
-        self.days: Counter[str] = Counter()  # recommendations by date, in the time zone of the site
-        self.known: Counter[int] = Counter()  # recommendations by what is known of them
+        self.days: Counter[str] = Counter()  # recommendations by date, in the site's time zone
+        self.known: Counter[int] = Counter()  # recommendations by their bits of known parts
         self.last_activity = datetime.min.replace(tzinfo=UTC)
 
 
 class FollowUp:
-    """The recommendations of a trial up to a record: the site and time of each, and what was reported of it."""
+    """The recommendations of a trial up to a record: the site and time of each, and which parts were reported."""
 
     def __init__(self, zones: SiteZones | None = None) -> None:
         self._zones = zones or SiteZones()
@@ -61,8 +61,10 @@ class FollowUp:
         self._pending: dict[int, None] = {}
 
     def catch_up(self, view: ReadTransaction, trial: int) -> None:
-        """Take in the records since; all of them if the log is another than before, as after a restore."""
-        if view.head(trial).position < self.position:  # a view that was opened before another brought this up to date
+        """Read the new records. If the log is not the same as before, for example after a restore, read all of it
+        again.
+        """
+        if view.head(trial).position < self.position:  # a view opened before another one that was already read
             return
         last = view.records(trial, self.position - 1, 1) if self.position else []
         if self.position and [(one.position, one.hash) for one in last] != [(self.position, self._hash)]:
@@ -109,27 +111,27 @@ class FollowUp:
 
     @property
     def n_recommendations(self) -> int:
-        """How many were made."""
+        """The number of recommendations."""
         return len(self._known)
 
     def pending(self, site: str | None = None) -> list[int]:
-        """The recommendations that await a report, of one site or of all, oldest first."""
+        """Return the recommendations that await a report, of one site or of all, oldest first."""
         return sorted(number for number in self._pending if site in (None, self.sites[self._site_of[number]]))
 
     def known(self, number: int) -> int:
-        """Return what is known of a recommendation, as bits."""
+        """Return the known parts of a recommendation, as bits."""
         return self._known[number]
 
     def site(self, number: int) -> str:
-        """The site of a recommendation."""
+        """Return the site of a recommendation."""
         return self.sites[self._site_of[number]]
 
     def at(self, number: int) -> datetime:
-        """When a recommendation was made."""
+        """Return the time at which a recommendation was made."""
         return datetime.fromtimestamp(self._at[number], UTC)
 
     def of_subject(self, key: str) -> Iterable[int]:
-        """The recommendations that may be for the subject of a key: its beginning is compared."""
+        """Yield the recommendations that may belong to a subject's key. Only the beginning of the key is compared."""
         wanted, at = bytes.fromhex(key[: 2 * _KEY]), -1
         while (at := self._keys.find(wanted, at + 1)) >= 0:
             if at % _KEY == 0:
@@ -137,23 +139,23 @@ class FollowUp:
 
 
 def is_pending(known: int) -> bool:
-    """Whether a report is still expected."""
+    """Return whether a report is still expected."""
     return not known & _ENDED and known & _COMPLETE != _COMPLETE
 
 
 def is_complete(known: int) -> bool:
-    """Whether everything is reported, of a recommendation that is neither lost to follow-up nor entered in error."""
+    """Return whether everything is reported. Lost recommendations and entry errors do not count as complete."""
     return known == _COMPLETE
 
 
 def missing(known: int) -> tuple[str, ...]:
-    """Return what is not reported yet, in words."""
+    """Return the parts that are not reported yet, in words."""
     parts = ((TAKEN, "what was taken"), (OUTCOME, "the outcome"))
     return tuple(words for part, words in parts if is_pending(known) and not known & part)
 
 
 def _known_after(known: int, said: _Said) -> int:
-    """Return what is known of a recommendation after a record. Values that a rule assumes are not reported."""
+    """Return the known parts of a recommendation after a record. Imputed values do not count as reported."""
     if said.event in ("reported", "corrected"):
         if said.actual is not None:
             known |= TAKEN

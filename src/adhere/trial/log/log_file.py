@@ -1,7 +1,8 @@
-"""A trial's log in a file of its own, line by line in JSON: to keep, to verify and replay anywhere, to move.
+"""Write a trial's log to a file of JSON lines, and read it back: to archive, verify, replay or move it.
 
-The first line says what it is; then come the records, each with its hash; then the pseudonyms and free texts that are
-kept outside the chain; and the head. The secret that draws arms is left out, unless it was revealed in a record.
+The first line names the format and the trial. It is followed by the records with their hashes, then by the pseudonyms
+and free texts, which are stored outside the chain, and last by the head. The file does not contain the secret that
+draws arms, unless a record has revealed it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,20 +33,20 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="ad
 
 
 class RecordLine(msgspec.Struct, frozen=True, tag_field="line", tag="record", forbid_unknown_fields=True):
-    """A record, its body letter by letter; the hash is in base64, as all bytes are."""
+    """A record: its body, unchanged, and its hash, in base64 like all bytes."""
 
     hash: bytes
     body: str
 
 
 class SubjectLine(msgspec.Struct, frozen=True, tag_field="line", tag="subject", forbid_unknown_fields=True):
-    """A subject whose key is in the log."""
+    """A subject with a key in the log."""
 
     subject: Subject
 
 
 class NoteLine(msgspec.Struct, frozen=True, tag_field="line", tag="note", forbid_unknown_fields=True):
-    """Free text of a record."""
+    """The free text of a record."""
 
     position: int
     salt: bytes
@@ -53,7 +54,7 @@ class NoteLine(msgspec.Struct, frozen=True, tag_field="line", tag="note", forbid
 
 
 class End(msgspec.Struct, frozen=True, tag_field="line", tag="head", forbid_unknown_fields=True):
-    """How many records there are, and the hash of the last."""
+    """The last line: the number of records, and the hash of the last one."""
 
     position: int
     hash: str
@@ -68,7 +69,7 @@ _decoder: msgspec.json.Decoder[Start | RecordLine | SubjectLine | NoteLine | End
 def write_log(
     view: ReadTransaction, trial: int, path: Path, on_progress: Callable[[int], None] = lambda n: None
 ) -> str:
-    """Write a trial's log; returns its head."""
+    """Write a trial's log and return the hash of its head."""
     name = created_event(view, trial).design.name
     with path.open("wb") as file:
         file.write(_encode(Start(format=LOG_FORMAT, trial=name)) + b"\n")
@@ -89,7 +90,10 @@ def read_log(
     on_progress: Callable[[int], None] = lambda n: None,
     finish: Callable[[WriteTransaction, int], None] = lambda writing, trial: None,
 ) -> tuple[str, IntegrityError | None]:
-    """Read a log into a store, to look at; returns the trial's name, and the first fault: then nothing was kept."""
+    """Read a log into a store for inspection. Return the trial's name and the first fault, if any.
+
+    If there is a fault, nothing is stored.
+    """
     reading = _LogReading(path, on_progress)
     try:
         with store.writing() as writing:
@@ -106,9 +110,9 @@ def import_log(
     at: datetime,
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> tuple[str, IntegrityError | None]:
-    """Read a log into a store, for the trial to go on there, for which its secrets are needed.
+    """Import a log, with its secrets, so that the trial can continue in this store.
 
-    Since the log may be older than the trial, what follows is drawn by a fresh secret, in a new epoch.
+    The log may be older than the trial. Arms are therefore drawn by a fresh secret from here on, in a new epoch.
     """
 
     def save_secrets(writing: WriteTransaction, trial: int) -> None:
@@ -116,10 +120,10 @@ def import_log(
         given = {commitment_to(secret): secret for secret in secrets}
         if other := given.keys() - set(commitments):
             what = f"a secret with the commitment {min(other)}"
-            raise InputError("secrets", what, "those that the log has commitments to, and no others")
+            raise InputError("secrets", what, "only secrets that the log has commitments to")
         is_over = summary_of(writing, trial).status == "closed"
         for commitment in commitments:
-            if writing.secret(commitment) is not None:  # as where it is revealed in the log
+            if writing.secret(commitment) is not None:  # for example because the log reveals it
                 continue
             if commitment in given:
                 writing.save_secret(trial, commitment, given[commitment])
@@ -133,14 +137,16 @@ def import_log(
 
 
 def secrets_of(view: ReadTransaction, trial: int) -> list[bytes]:
-    """The secrets of all epochs of a trial; none at all if one of them is not kept here, since all are needed."""
+    """Return the secrets of all epochs of a trial, or an empty list if one of them is missing, since all are
+    needed.
+    """
     found = [view.secret(commitment) for commitment in _commitments(view, trial)]
     known = [secret for secret in found if secret is not None]
     return known if len(known) == len(found) else []
 
 
 def _commitments(view: ReadTransaction, trial: int) -> list[str]:
-    """The commitments of all epochs, in order, without an epoch that has a seed."""
+    """Return the commitments of all epochs in order, except epochs with a seed."""
     events = (decode(record.body) for record in walk(view, trial))
     return [event.commitment for event in events if isinstance(event, Created | EpochBegun) and event.commitment]
 
@@ -184,16 +190,16 @@ class _LogReading:
                     subjects = []
             elif isinstance(line, NoteLine):
                 if not 1 <= line.position <= self._count:
-                    what = f"a free text belongs to record {line.position}, which is not there"
+                    what = f"a free text belongs to record {line.position}, which does not exist"
                     raise _FaultyError(self._count, what)
                 writing.save_note(trial, line.position, line.salt, line.text)
             elif isinstance(line, End):
                 end = line
         if not self._count or end is None or (end.position, end.hash) != (self._count, self._hash.hex()):
-            raise _FaultyError(self._count + 1, "the log does not end as it says")
+            raise _FaultyError(self._count + 1, "the end of the log does not match its last line")
         self._write(writing, trial)
         writing.add_subjects(trial, subjects)
-        if fault := verify(writing, trial).fault:  # which looks at pseudonyms and free text too
+        if fault := verify(writing, trial).fault:  # pseudonyms and free texts are verified too
             raise _FaultyError(fault.position, fault.what)
         erase_missing(writing, trial)
         for secret in filter(None, self._revealed):
@@ -221,14 +227,14 @@ class _LogReading:
         if isinstance(event, IntegrityError):
             raise _FaultyError(position, event.what)
         if isinstance(event, Created) and event.design.name != self.name:
-            raise _FaultyError(position, f"the file says it is of trial {self.name!r}, not {event.design.name!r}")
+            raise _FaultyError(position, f"the file names trial {self.name!r}, but its log {event.design.name!r}")
         if isinstance(event, Revealed):
             self._revealed = event.secrets
         self._count, self._hash = position, record.hash
         self._waiting.append(record)
 
     def _write(self, writing: WriteTransaction, trial: int) -> None:
-        # Without a snapshot: it is derived from the records when it is needed.
+        # No snapshot is stored: it is derived from the records when it is needed.
         writing.append(trial, self._waiting, Head(self._count, self._hash, b""))
         self._on_progress(len(self._waiting))
         self._waiting = []

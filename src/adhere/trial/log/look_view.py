@@ -1,4 +1,4 @@
-"""The looks of a trial in words and names, for people and programs."""
+"""The looks of a trial, described by words and names for people and programs."""
 
 from datetime import datetime
 
@@ -16,7 +16,9 @@ CONTINUE = "go on"
 
 
 class ArmAtLook(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An arm at a look: its status, the numbers compared with thresholds, by name, its share until the next look."""
+    """An arm at a look: its status, the values compared with thresholds (by name), and its share until the next
+    look.
+    """
 
     arm: str
     status: str
@@ -25,7 +27,9 @@ class ArmAtLook(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LookView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A look at a trial. A decision other than "go on" recommends to stop, which a person confirms by ending it."""
+    """A look at a trial. Any decision other than "go on" recommends a stop, which a person confirms by ending the
+    trial.
+    """
 
     look: int  # from 1
     record: int
@@ -35,21 +39,21 @@ class LookView(msgspec.Struct, frozen=True, omit_defaults=True):
     decision: str
     arms: list[ArmAtLook]
     selected: str | None = None
-    thresholds: dict[str, LookThreshold] = {}  # by what they are for: superiority, inferiority, …
+    thresholds: dict[str, LookThreshold] = {}  # by purpose: superiority, inferiority, …
 
     @property
     def is_stop(self) -> bool:
-        """Whether it recommends to stop."""
+        """Return whether the look recommends a stop."""
         return self.decision != CONTINUE
 
 
 def decision_of(event: Looked) -> str:
-    """The decision of a look, in a word."""
+    """Return the decision of a look as a word."""
     return CONTINUE if event.decision == GO_ON else NAMES[event.decision]
 
 
 def logged_looks(view: ReadTransaction, trial: int, design: Design) -> list[LookView]:
-    """The looks of a trial in a store so far, in words and names."""
+    """Return the looks of a stored trial so far, described by words and names."""
     events = look_events(view, trial)
     if not events:
         return []
@@ -79,7 +83,7 @@ def logged_looks(view: ReadTransaction, trial: int, design: Design) -> list[Look
 
 
 def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
-    """The events of the looks so far: by what is stored of a trial's state, or from its log where nothing is."""
+    """Return the events of the looks so far, found by the stored snapshot or, without one, in the log."""
     snapshot = decode_snapshot(view.head(trial).snapshot)
     if snapshot is None:
         bodies = [record.body for record in walk(view, trial)]
@@ -91,7 +95,7 @@ def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
 
 
 def stop_to_confirm(view: ReadTransaction, trial: int) -> Looked | None:
-    """The first look that recommends to stop, of a trial that no person has ended yet; None if there is none."""
+    """Return the first look that recommends a stop, or None if there is none or the trial is closed."""
     snapshot = decode_snapshot(view.head(trial).snapshot)
     has_none = snapshot is not None and (snapshot.looks is None or snapshot.looks.stop_at is None)
     if has_none or summary_of(view, trial).status == "closed":
@@ -100,5 +104,5 @@ def stop_to_confirm(view: ReadTransaction, trial: int) -> Looked | None:
 
 
 def recommended_stop(looks: list[LookView]) -> LookView | None:
-    """The first look that recommends to stop, if one does."""
+    """Return the first look that recommends a stop, or None."""
     return next((look for look in looks if look.is_stop), None)

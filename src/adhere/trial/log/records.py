@@ -1,4 +1,4 @@
-"""A trial's recommendations and what was reported of them, as records to analyse."""
+"""Turn a trial's recommendations and reports into records for analysis."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _BLINDED: Final = "This trial is blinded, and this analysis shows its arms."
 
 
 def trial_records(view: ReadTransaction, trial: int, design: Design, *, by_site: bool = False) -> Records:
-    """Every recommendation of a trial in a store, with what is known of it now; with `by_site` a site is a stratum.
+    """Return every recommendation of a stored trial with its current reports. `by_site` makes each site a stratum.
 
-    The records of its exported table, read back, are the same, and have the same digest.
+    The trial's exported table, read back, gives the same records with the same digest.
     """
     records = records_of_histories(design, read_histories(view, trial), by_site)
     return with_head(records, design, view.head(trial).hash.hex())
 
 
 def with_head(records: Records, design: Design, head: str) -> Records:
-    """The records of a log that ends with the record of this hash, with a warning where they tell what is blinded."""
+    """Return the records with the hash of the log's last record. Add a warning if they disclose blinded arms."""
     warnings = (_BLINDED, *records.warnings) if design.blinded else records.warnings
     return replace(records, warnings=warnings, head=head)
 
@@ -51,7 +51,7 @@ def with_head(records: Records, design: Design, head: str) -> Records:
 def records_of_histories(
     design: Design, each: Iterable[tuple[Recommended, History]], by_site: bool = False
 ) -> Records:
-    """The records of a trial from its recommendations, in order, and the history of each."""
+    """Return the records of a trial from its recommendations in order, each with its history."""
     rows = RecordRows(len(design.arms))
     for made, history in each:
         rows.add(made, history)
@@ -60,10 +60,10 @@ def records_of_histories(
 
 
 def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> Records:
-    """The records of a trial, without their digest.
+    """Return the records of a trial without their digest.
 
-    A stratum is a site, if so wished, or one of the design's strata, if it has some. The control is the design's, if
-    it has one.
+    Strata are the sites if `by_site` is true, and otherwise the design's strata, if there are any. The control is the
+    design's, if it names one.
     """
     name, arms, design_strata = design.name, design.arms, design.strata
     layers = rows.sites if by_site else [design_strata[number] for number in rows.strata if number is not None]
@@ -93,16 +93,16 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
         order="that of the log",
         rehearsal=design.rehearsal,
         lower_is_better=design.lower_is_better,
-        learns_by_stratum=False,  # strata balance the blocks of the burn-in alone
+        learns_by_stratum=False,  # strata only balance the blocks of the burn-in
     )
 
 
 @dataclass
 class RecordRows:
-    """The columns of the records, as they grow; NumPy makes arrays of those of numbers without looking at each."""
+    """The columns of the records while they grow. Numbers are in arrays, which NumPy converts without a loop."""
 
     n_arms: int
-    number: array[int] = field(default_factory=lambda: array("q"))  # the id of the recommendation
+    number: array[int] = field(default_factory=lambda: array("q"))  # index of the recommendation
     chosen: array[int] = field(default_factory=lambda: array("q"))
     actual: array[int] = field(default_factory=lambda: array("q"))
     reward: array[float] = field(default_factory=lambda: array("d"))
@@ -126,7 +126,7 @@ class RecordRows:
         return len(self.chosen)
 
     def add(self, made: Recommended, history: History) -> None:
-        """One recommendation more, and what is known of it; one entered in error is only counted."""
+        """Add a recommendation and its reports. An entry error is only counted."""
         if history.in_error:
             self.n_in_error += 1
             return
@@ -146,7 +146,7 @@ class RecordRows:
             self.n_without_probabilities += 1
 
     def renew(self, row: int, history: History) -> None:
-        """Take what is known now of a recommendation that was added before."""
+        """Update a recommendation that was added before."""
         for column, value in self._known(history):
             column[row] = value
 
@@ -163,7 +163,7 @@ class RecordRows:
         )
 
     def warnings(self) -> list[str]:
-        """Warnings for a reader of the records."""
+        """Return the warnings for a reader of the records."""
         said = []
         if 0 < self.n_without_probabilities < len(self):
             said.append(missing_probabilities(self.n_without_probabilities, f"recommendation {self.first_without}"))
@@ -174,7 +174,9 @@ class RecordRows:
 
 
 class Renewed(NamedTuple):
-    """The records now, when each was made (seconds since 1970), and how many of the first are as the last time."""
+    """The current records, the time of each (seconds since 1970), and the number of leading records that did not
+    change.
+    """
 
     records: Records
     at: Floats
@@ -182,19 +184,19 @@ class Renewed(NamedTuple):
 
     @property
     def last_at(self) -> datetime | None:
-        """When the last recommendation was made."""
+        """The time of the last recommendation."""
         return datetime.fromtimestamp(float(self.at[-1]), UTC) if len(self.at) else None
 
 
 class RunningRecords:
-    """The records of one trial, kept up to date with its log."""
+    """The records of one trial, updated from its log."""
 
     def __init__(self, trial: int, design: Design) -> None:
         self._trial, self._design = trial, design
         self._rows, self._position = RecordRows(len(design.arms)), 0
 
     def update(self, view: ReadTransaction) -> Renewed:
-        """The records at the head of the log."""
+        """Return the records at the head of the log."""
         head, n_same = view.head(self._trial), len(self._rows)
         for number, bodies in self._changed(view):
             row = bisect_left(self._rows.number, number)
@@ -202,7 +204,7 @@ class RunningRecords:
                 continue  # it was entered in error
             history = history_of(map(decode, bodies))
             n_same = min(n_same, row)
-            if history.in_error:  # all rows behind it move up
+            if history.in_error:  # all rows after it move up
                 self._rows = RecordRows(len(self._design.arms))
                 break
             self._rows.renew(row, history)
@@ -213,7 +215,7 @@ class RunningRecords:
         return Renewed(records, np.array(self._rows.at), n_same)
 
     def _changed(self, view: ReadTransaction) -> Iterator[tuple[int, list[bytes]]]:
-        """The recommendations known before that new records are about, with all records about each."""
+        """Yield the known recommendations that new records are about, with all records about each."""
         changed: set[int] = set()
         while self._position and (found := view.records(self._trial, self._position, _AT_ONCE)):
             changed |= {one.recommendation_index for one in found if one.recommendation_index is not None}

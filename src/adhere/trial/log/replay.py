@@ -1,4 +1,4 @@
-"""Replay: derive every recommendation of a log again, from the log as it stood when it was made."""
+"""Replay a log: derive every recommendation again, from the log up to the time it was made."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,12 +17,14 @@ from adhere.trial.writing.snapshot import decode_snapshot, floats_from
 
 @dataclass
 class ReplayResult:
-    """How many recommendations were derived again with the same result, and the first difference."""
+    """The result of a replay: how many recommendations were derived again with the same result, and the first
+    difference.
+    """
 
     n_records: int = 0
     n_derived: int = 0
     n_by_probabilities: int = 0
-    n_by_log: int = 0  # checked by their probabilities, because the secret that drew them is not known here
+    n_by_log: int = 0  # checked only by their probabilities, because their secret is not known here
     n_imported: int = 0
     n_fallbacks: int = 0
     n_refused: int = 0
@@ -34,7 +36,7 @@ class ReplayResult:
 
 
 def replay(view: ReadTransaction, trial: int, on_progress: Callable[[int], None] = lambda n: None) -> ReplayResult:
-    """Derive every recommendation of a trial again, and compare the caches beside the log with it."""
+    """Derive every recommendation of a trial again, and compare the caches beside the log."""
     with scratch_cache() as cache:
         return _Replayer(view, trial, cache).run(on_progress)
 
@@ -44,7 +46,7 @@ class _Replayer:
         self._view, self._trial, self._cache = view, trial, cache
         self._result = ReplayResult()
         self._projection: Projection
-        self._version = ""  # of the last record that names one
+        self._version = ""  # in the last record that names a version
         self._last_at: datetime
 
     def run(self, on_progress: Callable[[int], None]) -> ReplayResult:
@@ -72,7 +74,7 @@ class _Replayer:
         if isinstance(event, UpdateRefused):
             if not self._comes_out(event):
                 return IntegrityError(
-                    event.position, f"the refusal of the update of record {event.place} does not come out again"
+                    event.position, f"the policy does not refuse the update of record {event.place} again"
                 )
             self._result.n_refused += 1
         elif isinstance(event, Recommended | Looked):
@@ -95,12 +97,12 @@ class _Replayer:
             return wrong
         self._result.n_looks += 1
         if event.algorithm_version != state.engine.algorithm_version and needs_policy(state):
-            return None  # another version of the policy may have believed something else
+            return None  # another version of the policy may have had other beliefs
         patients = read_histories(self._view, self._trial, until=state.position)
         return compare_looks(event, looked(state, event.look, event.at, patients))
 
     def _comes_out(self, event: UpdateRefused) -> bool:
-        """Whether the policy refuses an update again; that of another version may not."""
+        """Return whether the policy refuses an update again. The refusal of another version is accepted."""
         if event.algorithm_version != self._result.algorithm_version:
             return True
         if event.place not in self._refused_places():
@@ -111,11 +113,11 @@ class _Replayer:
         return [refusal.place for refusal in self._projection.state.refusals]
 
     def _missing_refusal(self, position: int) -> IntegrityError | None:
-        """An update that the policy refuses, where the log should have said so before this position."""
+        """Return an error if the policy refuses an update and the log does not record it before this position."""
         places = self._refused_places()
         if self._version != self._result.algorithm_version or not places:
             return None
-        what = f"the policy refuses the update of record {places[0]}, and the log does not say so"
+        what = f"the policy refuses the update of record {places[0]}, but the log does not record it"
         return IntegrityError(position, what)
 
     def _compare_recommendation(self, event: Recommended) -> str | None:
@@ -136,24 +138,24 @@ class _Replayer:
     def _compare_snapshot(self) -> IntegrityError | None:
         state, end = self._projection.state, self._result.n_records
         snapshot = decode_snapshot(self._view.head(self._trial).snapshot)
-        if snapshot is None:  # as after an import
+        if snapshot is None:  # for example after an import
             return None
         if snapshot.looks != state.looks:
-            return IntegrityError(end, "what is kept of the looks beside the log differs from it")
+            return IntegrityError(end, "the looks stored beside the log differ from it")
         if snapshot.counts != state.counts:
-            return IntegrityError(end, "what is kept of reports beside the log differs from it")
+            return IntegrityError(end, "the counts of reports stored beside the log differ from it")
         if (snapshot.commitments, snapshot.is_revealed) != (state.commitments, state.is_revealed):
-            return IntegrityError(end, "the commitments to secrets kept beside the log differ from it")
+            return IntegrityError(end, "the commitments to secrets stored beside the log differ from it")
         n, status = snapshot.n_recommendations, snapshot.status
         if (n, status) != (state.n_recommendations, state.status):
             what = f"{n} recommendations and {status!r}, not {state.n_recommendations} and {state.status!r}"
-            return IntegrityError(end, f"the snapshot beside the log says {what}")
+            return IntegrityError(end, f"the snapshot beside the log has {what}")
         if snapshot.algorithm_version != state.engine.algorithm_version:
             return None
         stored_state = floats_from(snapshot.policy_state).tolist()
         if difference := compare_numbers("the state", stored_state, state.policy_state.tolist()):
             return IntegrityError(end, f"beside the log, {difference}")
-        # A table that lost updates is rebuilt before it is used.
+        # A table that lost updates is rebuilt before use.
         whole = self._view.count_updates(self._trial) == snapshot.n_updates
         for position in block_ends(0, end):
             caches = (self._view, self._cache)

@@ -1,8 +1,9 @@
-"""The order of recommendations and rewards in a log, as the policy saw it: what the replay test redraws from.
+"""The order of recommendations and rewards in a log as the policy saw it. The replay test redraws arms from it.
 
-Rewards count as the policy knew them at each recommendation. Where one was corrected, or a reported one replaced an
-imputed one, after the policy had used it, the policy forgot everything and learned it again; so does the schedule.
-Of what was taken nothing is noted: only policies that do not learn from it can be redrawn.
+The schedule has the rewards that the policy knew at each recommendation. A reward may change after the policy used
+it: it is corrected, or a reported value replaces an imputed one. The policy then forgets everything and learns again,
+and so does the schedule. The treatments taken are not recorded, because only policies that ignore them can be
+redrawn.
 """
 
 from collections.abc import Iterable
@@ -36,16 +37,16 @@ from adhere.trial.domain.history import History
 from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.state import NoPolicy, TrialState, initial_state
 
-_MAX_STEPS = 1_000_000  # more of them than there are events, if learning again takes more
+_MAX_STEPS = 1_000_000  # more steps are allowed only if the log has many events
 
 
 def logged_allocation(view: ReadTransaction, trial: int) -> LoggedAllocation:
-    """How the arms of a trial in a store were drawn, and what its policy knew when."""
+    """Return how the arms of a stored trial were drawn, and when its policy learned each reward."""
     return allocation_of(decode(record.body) for record in walk(view, trial))
 
 
 def allocation_of(events: Iterable[AnyEvent]) -> LoggedAllocation:
-    """The same from a trial's events, in order."""
+    """Return the same from a trial's events in order."""
     steps = _Steps()
     with without_garbage_collection():
         for event in events:
@@ -54,24 +55,24 @@ def allocation_of(events: Iterable[AnyEvent]) -> LoggedAllocation:
 
 
 class _Steps:
-    """The steps of a schedule, event by event."""
+    """The steps of a schedule, built event by event."""
 
     def __init__(self) -> None:
         self._design: Design
         self._version, self._recycles = "", False
         self._keys: Words | None = None
-        self._n_changing = 0  # recommendations that change the policy's state without any report
+        self._n_changing = 0  # number of recommendations that change the policy's state before any report
         self._steps: list[tuple[int, int, int]] = []
-        self._rewards: list[float] = []  # every value that was ever reported, as the policy learns it
+        self._rewards: list[float] = []  # every value ever reported, as the policy learns it
         self._state: TrialState
         self._probabilities: list[tuple[float, ...]] = []
-        self._updates: dict[int, tuple[int, int]] = {}  # patient and row of rewards, by place
-        self._is_outdated = False  # whether an update changed that the policy had learned
+        self._updates: dict[int, tuple[int, int]] = {}  # patient and row of each reward, by place
+        self._is_outdated = False  # whether an update that the policy had learned has changed
         self._n_events = 0
         self._reason = ""
 
     def add(self, event: AnyEvent) -> None:
-        """Take one more event in."""
+        """Add one more event."""
         self._n_events += 1
         if isinstance(event, Created):
             self._begin(event)
@@ -91,7 +92,7 @@ class _Steps:
             self._learn(before.histories[index], self._state.histories[index])
 
     def allocation(self) -> LoggedAllocation:
-        """Return the schedule and the outcomes that all events together give."""
+        """Return the schedule and the outcomes of all events so far."""
         design, histories = self._design, self._histories()
         n = len(histories)
         steps = np.array(self._steps, np.int32).reshape(1, -1, 3)
@@ -151,7 +152,7 @@ class _Steps:
         self._probabilities.append(event.probabilities if is_whole else (np.nan,) * len(self._design.arms))
 
     def _learn(self, before: History, after: History) -> None:
-        """Note what a report changes of what the policy learns; it does not learn from fallbacks."""
+        """Record how a report changes the rewards that the policy learns. It does not learn from fallbacks."""
         if after.fallback or before.reward == after.reward:
             return
         old, new, patient = before.reward, after.reward, after.recommendation_index
@@ -167,7 +168,7 @@ class _Steps:
             self._rewards.append(self._benefit(new.value))
 
     def _learn_again(self) -> None:
-        """Before a recommendation: all updates in the order of their places, if one of them has changed."""
+        """Before a recommendation, repeat all updates in the order of their places if one of them has changed."""
         if not self._is_outdated:
             return
         if self._recycles:

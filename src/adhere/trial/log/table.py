@@ -1,27 +1,28 @@
-"""A trial as a table: a row for each recommendation, in the column names of CDISC where it has one.
+"""A trial as a table: one row per recommendation, with CDISC's column names where CDISC has one.
 
 =========  ==========================================================================================
 STUDYID    the trial                              SITEID    the site
-USUBJID    trial/site/subject; the subject's key in the log once the person was erased
+USUBJID    trial/site/subject; after the subject was erased, the subject's key in the log
 TRTP       the arm recommended (planned)          TRTA      the arm taken (actual)
-TRTASTAT   what is known of it: ARM, NOTHING (none of the arms), OTHER; empty if nothing was reported
-TRTAOTH    what else was taken, in words          AVAL      the reward
-RANDDTM    when it was recommended                TRTADTM   when it was taken or, unless said, reported
-ADTM       when the outcome was observed or, unless said, reported
-TRTADTYP   IMPUTED if TRTA is only assumed        DTYPE     IMPUTED if AVAL is only assumed
+TRTASTAT   the treatment's status: ARM, NOTHING (none of the arms), OTHER; empty if not reported
+TRTAOTH    the other treatment, in words          AVAL      the reward
+RANDDTM    time of the recommendation             TRTADTM   time of treatment (if not given: of the report)
+ADTM       time of the outcome (if not given: of the report)
+TRTADTYP   IMPUTED if TRTA is imputed             DTYPE     IMPUTED if AVAL is imputed
 WITHDFL    Y if lost to follow-up                 INERRFL   Y if entered in error
 PROPENS    the probability of TRTP                PROB_…    the probability of each arm
 ESTFL      Y if they were estimated by drawing    FALLBACK  why arms had equal probabilities
 RECOMMENDATION_ID
-RECPOS     the record it stands in                SEENPOS   the last record the policy had learned from
+RECPOS     the recommendation's record            SEENPOS   the last record the policy had learned from
 TRTAPOS    the record TRTA counts from            AVALPOS   the record AVAL counts from
-MEMO       what the policy remembers of it        ALGORITHM_VERSION, SOFTWARE
+MEMO       the policy's memo of the draw          ALGORITHM_VERSION, SOFTWARE
 =========  ==========================================================================================
 
-A design with strata has STRATUM too, behind SITEID; a rehearsal has REHEARSAL, which is Y in every row, behind
-STUDYID. A design with lower_is_better has LOWERFL, which is Y in every row, behind those; AVAL is y itself.
+If the design has strata, the column STRATUM follows SITEID. In a rehearsal, the column REHEARSAL follows STUDYID and
+contains Y in every row. If lower outcomes are better, the column LOWERFL follows these and contains Y in every row;
+AVAL is the outcome itself.
 
-In CSV, not in Parquet, text that a spreadsheet would take for a formula is escaped (`adhere.csv_cells`).
+In CSV, but not in Parquet, text that a spreadsheet would read as a formula is escaped (`adhere.csv_cells`).
 """
 
 import tempfile
@@ -46,13 +47,13 @@ _TEXT = pl.col(pl.String)
 
 
 def escaped_table(table: pl.DataFrame) -> pl.DataFrame:
-    """A table to be written as CSV: headers and texts escaped, numbers and times as they are."""
+    """Return a table ready to be written as CSV: headers and texts are escaped, numbers and times unchanged."""
     texts = pl.when(_TEXT.str.contains(FORMULA)).then(pl.lit("'") + _TEXT).otherwise(_TEXT)
     return table.with_columns(texts.name.keep()).rename(escape)
 
 
 def unescaped_table(table: pl.DataFrame) -> pl.DataFrame:
-    """A table that was read from CSV, as it was before it was escaped."""
+    """Return a table read from CSV with the escapes removed."""
     texts = pl.when(_TEXT.str.contains(ESCAPED_FORMULA)).then(_TEXT.str.slice(1)).otherwise(_TEXT)
     return table.with_columns(texts.name.keep()).rename(unescape)
 
@@ -63,7 +64,7 @@ _STATUS = {TOOK_NOTHING: "NOTHING", TOOK_OTHER: "OTHER"}
 
 
 def schema(design: Design) -> dict[str, Any]:
-    """The columns and their types."""
+    """Return the columns and their types."""
     return {
         "STUDYID": pl.String,
         **({"REHEARSAL": pl.String} if design.rehearsal else {}),
@@ -101,7 +102,7 @@ def schema(design: Design) -> dict[str, Any]:
 def tables(
     view: ReadTransaction, trial: int, design: Design, on_progress: Callable[[int], None] = lambda n: None
 ) -> Iterator[pl.DataFrame]:
-    """The table, some thousand rows at a time."""
+    """Yield the table in parts of at most 2,000 rows."""
     who = {subject.key: subject.pseudonym for subject in view.subjects(trial)}
     notes = view.notes(trial)
     first = 0
@@ -155,7 +156,9 @@ def _row(
 
 
 def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:
-    """The record whose value of a part counts; without corrections, the report that they corrected."""
+    """Return the record that gives the current value of a part. Without corrections, return the report they
+    corrected.
+    """
     history: History | None = None
     source: AnyEvent | None = None
     for event in events:
@@ -183,19 +186,19 @@ def write_table(
     format: str,  # noqa: A002  (what everybody calls it)
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> str:
-    """Write a trial's table; returns the head of the log it was made from."""
+    """Write a trial's table and return the hash of the log's head."""
     head = view.head(trial).hash.hex()
     some = chain([pl.DataFrame(schema=schema(design))], tables(view, trial, design, on_progress))
     if format == "csv":
         _write_csv(path, map(escaped_table, some))
     elif format == "parquet":
-        # Row by row through a file, so that memory stays flat however long the trial is.
+        # Rows go through a temporary file, so that memory use does not grow with the trial.
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "rows.csv"
             _write_csv(rows, some)
             try:
                 pl.scan_csv(rows, schema=schema(design)).sink_parquet(path)
-            except pl.exceptions.PolarsError as error:  # as Polars says that a disk is full
+            except pl.exceptions.PolarsError as error:  # Polars reports a full disk this way
                 raise OSError(f"the Parquet file could not be written: {error}") from None
     else:
         raise InputError("format", format, f"one of {', '.join(FORMATS)}")
@@ -203,7 +206,7 @@ def write_table(
 
 
 def _write_csv(path: Path, some: Iterable[pl.DataFrame]) -> None:
-    """Write tables one below the other; the header is that of the first."""
+    """Write tables one below the other, with the header of the first."""
     with path.open("wb") as file:
         for number, table in enumerate(some):
             table.write_csv(file, include_header=number == 0, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")

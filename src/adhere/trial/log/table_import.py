@@ -1,8 +1,7 @@
-"""A table of recommendations read into a trial of its own: one that `export` wrote, or one with the same columns.
+"""Import a table of recommendations as a new trial: a table that `export` wrote, or one with the same columns.
 
-A table without the memo of each recommendation (MEMO) can be imported only for policies that have none. The policy
-learns from the rows in the order of their records or, without those, in that of the table. Nothing is drawn, so
-replay has nothing to derive again and says so.
+The column MEMO may be missing only if the policy has no memo. The policy learns from the rows in the order of their
+records or, if these are missing, of the table. Nothing is drawn, so replay reports that it has nothing to derive.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +28,7 @@ from adhere.trial.writing.transaction import TrialTransaction
 
 
 class _Step(NamedTuple):
-    """An event that a row stands for, and its place in the order of all."""
+    """An event that a row represents, and its place in the order of all events."""
 
     order: tuple[float, int, int]
     row: int
@@ -39,7 +38,7 @@ class _Step(NamedTuple):
 def import_table(
     table: pl.DataFrame, store: Store, design: Design, on_progress: Callable[[int], None] = lambda n: None
 ) -> int:
-    """Create a trial with everything a table says of it; returns the number of records."""
+    """Create a trial from a table and return the number of records."""
     engine_of(design).load()
     rows = table.to_dicts()
     with store.writing() as writing:
@@ -65,7 +64,7 @@ def _steps(number: int, row: Mapping[str, Any]) -> list[_Step]:
         if text_of(row, column) or (part == "actual" and text_of(row, "TRTA")):
             kind = "imputed" if text_of(row, imputed).upper() == "IMPUTED" else "reported"
             heard.setdefault((max(start, number_of(row, place, start)), kind), []).append(part)
-    # The arm first: a reward that stands at the same place was learned together with it.
+    # The arm comes first: a reward at the same place was learned together with it.
     for turn, ((at, kind), parts) in enumerate(heard.items(), 1):
         steps.append(_Step((at, number, turn), number, f"{kind} {' '.join(parts)}"))
     for flag, what in _ENDS.items():
@@ -152,8 +151,8 @@ def _taken(design: Design, row: Mapping[str, Any]) -> tuple[int, str | None]:
         return TOOK_OTHER, text_of(row, "TRTAOTH") or None
     name = row.get("TRTA")
     if name not in design.arms:
-        hint = "who took none of these has an empty TRTA and TRTASTAT NOTHING or OTHER"
-        expected = f"{nearest(str(name), design.arms)}; {hint}; arms that nobody was given are listed with --arms"
+        hint = "for a subject who took none of these, leave TRTA empty and set TRTASTAT to NOTHING or OTHER"
+        expected = f"{nearest(str(name), design.arms)}; {hint}; name arms that were never assigned with --arms"
         raise InputError("TRTA", name, expected)
     return design.arms.index(name), None
 

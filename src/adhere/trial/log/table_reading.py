@@ -1,4 +1,6 @@
-"""A table of recommendations as it is read from a file or a frame: CDISC's names of columns, its arms and rewards."""
+"""Read a table of recommendations from a file or a frame: its columns, in CDISC's or adhere's names, arms and
+rewards.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +31,7 @@ _MAY_BE_MISSING = ("USUBJID", "TRTP", "TRTA", "TRTASTAT", "AVAL", *_DATES, *_FLA
 
 
 def read_table(given: object) -> pl.DataFrame:
-    """A CSV or Parquet file, or a frame, with CDISC's or adhere's own names of columns."""
+    """Read a CSV or Parquet file, or a frame. Columns may have CDISC's or adhere's own names."""
     table = _from_frame(Frame(given)) if is_frame(given) else _from_file(Path(str(given)))
     given_columns = table.columns
     _check_spelling(given_columns)
@@ -46,7 +48,7 @@ def read_table(given: object) -> pl.DataFrame:
 
 
 def _check_spelling(columns: list[str]) -> None:
-    """Refuse a misspelling of adhere's own names; others' columns, and CDISC's many variables, are left alone."""
+    """Refuse a misspelling of adhere's own names. Other columns, such as CDISC's many variables, are ignored."""
     own = [name for name in _ALSO_CALLED if name.islower() and name not in columns]
     for column in columns:
         if column.isupper() or column in _ALSO_CALLED:
@@ -56,7 +58,7 @@ def _check_spelling(columns: list[str]) -> None:
 
 
 def _without_words_for_missing(table: pl.DataFrame) -> pl.DataFrame:
-    """NA and the like made null, but where a column PROB_… says that an arm is called so."""
+    """Replace NA and similar words by null, unless a column PROB_… shows that an arm has this name."""
     listed = {column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")}
     for column in {*_MAY_BE_MISSING, *(f"PROB_{arm}" for arm in listed)}.intersection(table.columns):
         values = table[column]
@@ -86,10 +88,11 @@ def _from_frame(frame: Frame) -> pl.DataFrame:
 
 
 def arms_in(table: pl.DataFrame) -> list[str]:
-    """The arms a table recommends, in the order of its columns of probabilities or, without those, of their names.
+    """Return the arms that a table recommends, in the order of its probability columns or, without these, of their
+    names.
 
-    Labels that differ only in case or blanks are one arm, spelled as in most rows. Not those that were
-    only taken: they may be an entry error, or none of the trial's arms.
+    Labels that differ only in case or blanks are one arm, spelled as in most rows. Arms that were only taken are not
+    included, because they may be entry errors or treatments outside the trial.
     """
     listed = [column.removeprefix("PROB_") for column in table.columns if column.startswith("PROB_")]
     if listed:
@@ -102,9 +105,9 @@ def arms_in(table: pl.DataFrame) -> list[str]:
 
 
 def with_arms(table: pl.DataFrame, arms: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return a table whose labels are spelled like the arms they mean, and a note on each label that was not.
+    """Return a table with labels spelled like the trial's arms, and a note on each label that was respelled.
 
-    A label that differs from one arm only in case or blanks means that arm. Other labels are left as they are.
+    A label that differs from exactly one arm only in case or blanks means that arm. Other labels are unchanged.
     """
     notes = []
     small = [folded(arm) for arm in arms]
@@ -122,12 +125,12 @@ def with_arms(table: pl.DataFrame, arms: Sequence[str]) -> tuple[pl.DataFrame, l
 
 
 def is_rehearsal(table: pl.DataFrame) -> bool:
-    """Whether a table says that it is one of a rehearsal."""
+    """Return whether a table is marked as a rehearsal."""
     return "REHEARSAL" in table.columns and bool((table["REHEARSAL"] == "Y").any())
 
 
 def lower_is_better_in(table: pl.DataFrame) -> bool:
-    """Whether a table says that lower outcomes are better."""
+    """Return whether a table is marked as one in which lower outcomes are better."""
     if "LOWERFL" not in table.columns:
         return False
     found = {str(value).upper() for value in table["LOWERFL"].unique() if value is not None and value != ""}
@@ -138,13 +141,13 @@ def lower_is_better_in(table: pl.DataFrame) -> bool:
 
 
 def rewards_in(table: pl.DataFrame) -> list[float]:
-    """Every reward a table holds."""
+    """Return the distinct rewards of a table."""
     values = table["AVAL"].drop_nulls().unique().to_list() if "AVAL" in table.columns else []
     return [number_of({"AVAL": value}, "AVAL", 0.0, reward_in) for value in values if value != ""]
 
 
 def text_of(row: Mapping[str, Any], column: str) -> str:
-    """A cell's text; empty if there is none."""
+    """Return a cell's text, or an empty text if the cell is empty."""
     value = row.get(column)
     return "" if value is None else str(value)
 
@@ -152,7 +155,7 @@ def text_of(row: Mapping[str, Any], column: str) -> str:
 def number_of(
     row: Mapping[str, Any], column: str, otherwise: float, number_in: Callable[[str], float] = float
 ) -> float:
-    """A cell's number, or `otherwise` where it is empty."""
+    """Return a cell's number, or `otherwise` if the cell is empty."""
     text = text_of(row, column)
     try:
         number = number_in(text) if text else otherwise

@@ -1,1 +1,3 @@
-"""A trial that goes on, as a statistician watches it, up to date with its log. The monitor needs adhere-client."""
+"""Monitor a running trial as a statistician watches it, kept up to date with its log. The monitor needs
+adhere-client.
+"""

@@ -1,4 +1,4 @@
-"""Parts of an analysis as a monitor shows them: plain values, each estimate with its interval."""
+"""Convert parts of an analysis to plain values for a monitor, each estimate with its interval."""
 
 import math
 from datetime import UTC, datetime
@@ -30,15 +30,15 @@ from adhere_client.responses.monitor import (
 from adhere_client.responses.trials import ArmAtLook, LookThreshold
 
 _SURPLUS = (
-    "Outcomes gained, in expectation, by all patients so far over drawing every arm with equal probability: the "
-    "effect of each arm times how much likelier it was made. The interval follows from the any-time valid ones of "
-    "the effects."
+    "Expected outcomes gained by all patients so far, compared with drawing every arm with equal probability: the "
+    "effect of each arm times the increase of its probability. The interval follows from the any-time valid "
+    "intervals of the effects."
 )
 _EXACT = (View.INTENTION_TO_TREAT, View.COMPLIERS)
 
 
 def quantity_view(given: Quantity) -> Estimate:
-    """A quantity with the set to trust first."""
+    """Return the estimate of a quantity with its preferred confidence set, the first one."""
     low, high = _ends(given.sets[0]) if given.sets else (None, None)
     return Estimate(given.value, low, high, given.reason)
 
@@ -51,7 +51,7 @@ def _ends(given: ConfidenceSet) -> tuple[float | None, float | None]:
 
 
 def assigned_rows(analysis: Analysis) -> list[AssignedRow]:
-    """Counts of patients by the arm assigned and the arm taken."""
+    """Return the counts of patients by the arm assigned and the arm taken."""
     return [
         AssignedRow(
             arm=one.arm,
@@ -69,7 +69,7 @@ def assigned_rows(analysis: Analysis) -> list[AssignedRow]:
 
 
 def effect_views(analysis: Analysis) -> list[Effect]:
-    """Any-time valid effects first, then the views that have none; without sequences, all by fixed-sample sets."""
+    """Return the any-time valid effects, followed by the effects that have only fixed-sample intervals."""
     found = [_of_sequence(one) for one in analysis.sequences]
     left = [one for one in View if not analysis.sequences or one not in _EXACT]
     compared = [one for one in analysis.effects.comparisons if one.control == analysis.control and one.view in left]
@@ -77,7 +77,7 @@ def effect_views(analysis: Analysis) -> list[Effect]:
 
 
 def _is_worse_of_two(given: Comparison, compared: list[Comparison]) -> bool:
-    """Whether it ignores strata, and the same is there by strata."""
+    """Return whether a comparison ignores strata although a stratified version of it exists."""
     same = (one for one in compared if (one.view, one.treatment) == (given.view, given.treatment))
     return not given.stratified and any(one.stratified for one in same)
 
@@ -116,12 +116,12 @@ def _of_comparison(given: Comparison) -> Effect:
 
 
 def taken_view(given: Mediation) -> Taken:
-    """Whether the data say that what is taken depends on prognosis."""
+    """Return whether the data suggest that the treatment taken depends on prognosis."""
     return Taken(bool(given.refuted or given.differs), given.sentence)
 
 
 def allocation_check_view(given: AllocationCheck | None) -> monitor.AllocationCheck | None:
-    """The check by arm; None where there is none."""
+    """Return the allocation check by arm, or None if there is none."""
     if given is None:
         return None
     observed = dict(zip(given.arms, given.observed, strict=True))
@@ -130,7 +130,7 @@ def allocation_check_view(given: AllocationCheck | None) -> monitor.AllocationCh
 
 
 def surplus_view(given: Surplus) -> SurplusOverTime:
-    """The surplus, now and over time."""
+    """Return the surplus, now and over time."""
     ends = given.low.tolist(), given.high.tolist()
     return SurplusOverTime(quantity_view(given.total), _SURPLUS, given.t.tolist(), *ends)
 
@@ -139,7 +139,7 @@ MAX_POINTS: Final = 200
 
 
 def allocation_over_time(records: Records, at: Floats) -> AllocationOverTime:
-    """The arms assigned until each of some times, and their probabilities since the time before.
+    """Return the number assigned to each arm over time, and the arm's mean probability between consecutive times.
 
     >>> chosen, half = np.array([0, 1, 1]), np.full((3, 2), 0.5)
     >>> records = Records("a", "b", ("old", "new"), chosen, chosen, np.ones(3), probabilities=half)
@@ -169,7 +169,9 @@ def _mean_between(records: Records, arm: int, times: np.typing.NDArray[np.int64]
 
 
 def present_values(state: TrialState) -> PresentValues | None:
-    """The present values; None where no look is to come, or its rule would have to play all patients again."""
+    """Return the present values for the next look. Return None if no look is to come or its rule needs all
+    patients.
+    """
     looks, looker, design = state.looks, state.looker, state.design
     if looks is None or looker is None or state.status == "closed":
         return None

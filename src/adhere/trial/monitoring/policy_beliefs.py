@@ -1,6 +1,6 @@
-"""Beliefs of a policy, read from its state: posteriors, weights of experts, odds of mediation.
+"""Read the beliefs of a policy from its state: posteriors, weights of experts, and odds of mediation.
 
-There is an entry for each policy of adhere whose state says something of the kind. Of any other nothing is said.
+Each policy of adhere with such beliefs is registered here. Other policies have no entry.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from adhere_client.responses.monitor import OddsOfMediation, Posterior, Weights
 
 
 def belief_words(found: Iterable[Belief]) -> Iterator[str]:
-    """A line for each part.
+    """Yield a line of text for each part.
 
     >>> from adhere_client.responses.monitor import Weights
     >>> list(belief_words([Weights("exp3", "arms", {"walk": 0.25, "aspirin": 0.75})]))
@@ -46,7 +46,7 @@ def belief_words(found: Iterable[Belief]) -> Iterator[str]:
             if isinstance(one, Posterior):
                 posteriors.append(one)
             elif isinstance(one, OddsOfMediation):
-                yield f"{part}: probability {one.probability:.3f} that outcomes depend on the arm taken alone"
+                yield f"{part}: probability {one.probability:.3f} that outcomes depend only on the arm taken"
             else:
                 weights = ", ".join(f"{name} {weight:.3f}" for name, weight in one.weights.items())
                 yield f"{part}: weights of its {one.of}: {weights}"
@@ -61,7 +61,9 @@ _OF: Mapping[str, str] = {"chosen": "assigned", "actual": "taken", "comply": "as
 
 
 class Inside(NamedTuple):
-    """A policy's compiled form, its state and memo, and the trial's arms; `weight` is that of a certified expert."""
+    """The compiled form of a policy, with its state and memo, and the trial's arms. `weight` applies to certified
+    experts.
+    """
 
     rule: Any
     state: Any
@@ -72,7 +74,7 @@ class Inside(NamedTuple):
 
 
 def beliefs_in(state: TrialState) -> list[Belief]:
-    """The beliefs of a trial's policy in a state, once it is loaded."""
+    """Return the beliefs of a trial's policy, and load the policy if necessary."""
     engine = state.engine
     inside = Inside(*engine.inside(state.policy_state, state.n_recommendations), state.design.arms)
     return list(beliefs(engine.policy, inside))
@@ -80,7 +82,7 @@ def beliefs_in(state: TrialState) -> list[Belief]:
 
 @singledispatch
 def beliefs(policy: object, inside: Inside) -> Iterator[Belief]:
-    """The beliefs of a policy; none if its state is not known."""
+    """Yield the beliefs of a policy. Yield nothing if its state is unknown."""
     return iter(())
 
 
@@ -92,7 +94,7 @@ def _(policy: Guard, inside: Inside) -> Iterator[Belief]:
 
 @beliefs.register
 def _(policy: Thompson, inside: Inside) -> Iterator[Belief]:
-    prior = inside.weight if isinstance(inside.state, BaseThompsonState) else 0.0  # of a certified expert
+    prior = inside.weight if isinstance(inside.state, BaseThompsonState) else 0.0  # the prior of a certified expert
     a, b = inside.state.successes + prior, inside.state.failures + prior
     return _posteriors(str(policy), _OF.get(str(policy.protocol), "credited"), inside.arms, a, b)
 
@@ -158,7 +160,7 @@ def _(policy: ThompsonBounded, inside: Inside) -> Iterator[Belief]:
 
 
 def _posteriors(part: str, of: str, arms: Sequence[str], a: Any, b: Any) -> Iterator[Posterior]:
-    from scipy.special import betaincinv  # of the analysis extra
+    from scipy.special import betaincinv  # part of the analysis extra
 
     for arm, alpha, beta in zip(arms, a.tolist(), b.tolist(), strict=True):
         low, high = betaincinv(alpha, beta, _ENDS).tolist()

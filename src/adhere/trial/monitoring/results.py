@@ -1,4 +1,4 @@
-"""Interim results of a trial by three analysis sets: intention-to-treat, as-treated, per-protocol."""
+"""Compute interim results of a trial for three analysis sets: intention-to-treat, as-treated, per-protocol."""
 
 from collections.abc import Sequence
 
@@ -18,14 +18,14 @@ from adhere.trial.policy.engine import Engine
 from adhere.trial.writing.projection import read_state
 
 NOTE = (
-    "Arms were chosen by what had been learned before, which biases plain means: an arm that did badly by bad luck "
-    "is tried less and cannot recover. Intervals are those of fixed allocation; 'adhere analyse' has some that hold."
+    "Plain means are biased here, because arms were chosen by earlier outcomes: an arm with bad luck is tried less "
+    "and cannot recover. Intervals assume fixed allocation; 'adhere analyse' gives intervals that remain valid."
 )
-_IMPUTED = " Values that the trial's rule for missing reports assumes are included (see imputed_parts)."
+_IMPUTED = " Values imputed by the trial's rule for missing reports are included (see imputed_parts)."
 
 
 class ArmEstimate(msgspec.Struct, frozen=True):
-    """A mean reward and its 95% interval; without rewards there is no mean, and the interval is 0 to 1."""
+    """A mean reward and its 95% interval. Without rewards the mean is None and the interval is 0 to 1."""
 
     arm: str
     n: int
@@ -35,7 +35,9 @@ class ArmEstimate(msgspec.Struct, frozen=True):
 
 
 class Compliance(msgspec.Struct, frozen=True):
-    """The arms taken by those who were recommended one arm, and the share that took it, with its 95% interval."""
+    """The arms taken by patients with the same recommendation, and the share that followed it, with its 95%
+    interval.
+    """
 
     chosen: str
     took: dict[str, int]
@@ -48,9 +50,10 @@ class Compliance(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A trial's results: what became of its recommendations, and estimates for three analysis sets.
+    """A trial's results: counts of its recommendations, and estimates for three analysis sets.
 
-    Each is complete (reported in full), waiting, lost to follow-up or entered in error; no estimate counts the last.
+    Each recommendation is complete (fully reported), waiting, lost to follow-up, or entered in error. Entry errors
+    are in no estimate.
     """
 
     trial: str
@@ -75,7 +78,7 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def results_of(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> Results:
-    """The results at the head of the log, from the same records as the monitor's numbers."""
+    """Return the results at the head of the log. They use the same records as the monitor."""
     head, state = view.head(trial), read_state(view, trial, design, engine)
     rows, n_fallbacks, n_refused = RecordRows(len(design.arms)), 0, 0
     for made, history in read_histories(view, trial):

@@ -1,4 +1,4 @@
-"""The monitor of one trial, kept up to date: what was read and played is not read and played again."""
+"""Compute the monitor of one trial incrementally: records that were read and analysed are not processed again."""
 
 from dataclasses import replace
 from typing import TypeAlias
@@ -46,11 +46,11 @@ from adhere_client.responses.monitor import (
 from adhere_client.responses.trials import Look
 
 _Key: TypeAlias = tuple[int, View, float]  # the arm compared with control, the view, the level
-LEVEL, MARGIN = 0.95, 0.05  # as `adhere analyse` has them, unless told otherwise
+LEVEL, MARGIN = 0.95, 0.05  # the defaults of `adhere analyse`
 
 
 class RunningMonitor:
-    """The monitor of a trial, cached between refreshes. One that failed must be made anew."""
+    """The monitor of a trial, cached between refreshes. After a failure, create a new one."""
 
     def __init__(self, live: LiveTrial) -> None:
         check_options(LEVEL, MARGIN)
@@ -59,7 +59,7 @@ class RunningMonitor:
         self._sequences: dict[_Key, RunningSequence] = {}
 
     def update(self, view: ReadTransaction) -> Monitor:
-        """The monitor at the head of the log."""
+        """Return the monitor at the head of the log."""
         live = self._live
         renewed = self._records.update(view)
         records = as_benefit(renewed.records, live.design.lower_is_better)
@@ -99,7 +99,7 @@ class RunningMonitor:
         )
 
     def _played(self, records: Records, n_same: int) -> tuple[ConfidenceSequence, ...]:
-        """The sequences of each other arm against control, as `confidence_sequences` has them."""
+        """Return the sequences of every other arm against control, as `confidence_sequences` would."""
         if why_not(records):
             self._sequences = {}
             return ()
@@ -127,7 +127,7 @@ class RunningMonitor:
             return None
         level = surplus_level(LEVEL, records.n_arms)
         own = [one for one in sequences if one.view is View.INTENTION_TO_TREAT]
-        if level != LEVEL:  # of more than two arms: all their effects must be right together
+        if level != LEVEL:  # with more than two arms, all effects must be right at once
             own = [self._revised(records, (arm, View.INTENTION_TO_TREAT, level), n_same) for arm in _others(records)]
         return surplus_view(surplus(records, own, LEVEL))
 
@@ -137,7 +137,7 @@ def _others(records: Records) -> list[int]:
 
 
 def _believed(state: TrialState) -> Beliefs:
-    probabilities = dict(zip(state.design.arms, next_probabilities(state), strict=True))  # which loads the policy
+    probabilities = dict(zip(state.design.arms, next_probabilities(state), strict=True))  # this loads the policy
     found = beliefs_in(state)
     return Beliefs(
         probabilities,

@@ -1,4 +1,4 @@
-"""A policy in one trial: what it chooses from a state, and the state after a stretch of updates."""
+"""Run a policy in one trial: choose an arm from a state, and compute the state after consecutive updates."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ log = logging.getLogger("adhere.trial")
 
 
 class Learned(msgspec.Struct, frozen=True, gc=False):
-    """A policy's state after some updates; the index of each update that it refused, and why."""
+    """The state of a policy after some updates, with the index of each refused update and the reason."""
 
     state: Floats
     refused: Sequence[tuple[int, str]] = ()
@@ -29,25 +29,25 @@ class Learned(msgspec.Struct, frozen=True, gc=False):
 class Engine(PolicySteps):
     """The compiled steps of one policy for one trial. Threads may share an engine.
 
-    It holds no state of the trial: states are values that are passed in, and no method changes the one it is given.
+    It stores no state of the trial: states are passed in as values, and no method changes its argument.
     """
 
     is_loaded = False  # whether the compiled steps are in memory
-    falls_back = True  # whether a policy that fails to choose is replaced by equal probabilities, or raises
+    falls_back = True  # if the policy fails to choose: draw with equal probabilities (True) or raise
     _does_not_compile = False
 
     def load(self) -> None:
-        """Compile the steps, or load them from disk, before the first patient would wait for it.
+        """Compile the steps, or load them from disk, so that the first patient does not wait.
 
-        Raises a `CompileError` if the policy does not compile, an `InputError` if it fails at its first
-        recommendation, an `UnavailableError` if the machine is short of something.
+        Raises `CompileError` if the policy does not compile, `InputError` if it fails at its first recommendation,
+        and `UnavailableError` if the machine lacks memory or another resource.
         """
         if (failure := self.try_to_load()) is not None:
             sentence = f"the policy {self.policy} fails at its first recommendation: {reason_of(failure)}"
             raise InputError("policy", str(self.policy), "a policy that recommends an arm", sentence) from failure
 
     def try_to_load(self) -> Exception | None:
-        """Load the steps; returns what the policy failed with at its first recommendation, if it did."""
+        """Load the steps. Return the error if the policy failed at its first recommendation, or None."""
         failure = None
         try:
             self._load_steps()
@@ -62,7 +62,7 @@ class Engine(PolicySteps):
         return failure
 
     def ensure_loaded(self) -> None:
-        """Load the steps for a trial that is under way: a policy that does not compile here is unavailable."""
+        """Load the steps of a running trial. A policy that does not compile here raises `UnavailableError`."""
         if self.is_loaded:
             return
         if self._does_not_compile:
@@ -81,7 +81,10 @@ class Engine(PolicySteps):
         choose: Callable[[], Choice] | None = None,
         left: Sequence[int] | None = None,
     ) -> Choice:
-        """Choose an arm, by a function if given; if the policy fails, draw one of all arms or of those left."""
+        """Choose an arm, or call `choose` if given. If the policy fails, draw an arm with equal probabilities.
+
+        `left` lists the arms that may be drawn then; by default, all may.
+        """
         self.ensure_loaded()
         try:
             return self.choose(state, index, epoch) if choose is None else choose()
@@ -98,19 +101,19 @@ class Engine(PolicySteps):
             return self.fall_back(index, reason_of(error), epoch, left)
 
     def fall_back(self, index: int, reason: str, epoch: str = "", left: Sequence[int] | None = None) -> Choice:
-        """An arm drawn with equal probabilities, of all or of those left."""
+        """Draw one of all arms, or of those left, with equal probabilities."""
         arms = range(self.n_arms) if left is None else left
         keys = np.array([self.keys.at(epoch, index)], np.uint64)
         u = uniforms(keys, np.array([index]), FALLBACK)[0, 0]
         return Choice(arms[int(u * len(arms))], self.equal_shares(left), (), reason)
 
     def equal_shares(self, left: Sequence[int] | None) -> tuple[float, ...]:
-        """The same probability for all arms, or for those left."""
+        """Return equal probabilities for all arms, or for those left."""
         arms = range(self.n_arms) if left is None else left
         return tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
 
     def learn(self, state: Floats, updates: UpdateArrays) -> Learned:
-        """The state after some updates, without those at which the policy failed."""
+        """Return the state after some updates. Updates at which the policy fails are skipped."""
         if not self.is_loaded:
             self.ensure_loaded()
         try:
@@ -121,13 +124,13 @@ class Engine(PolicySteps):
             return self._learn_around(state, updates, int(self._buffers.done[0]), error)
 
     def _learn_around(self, state: Floats, updates: UpdateArrays, failed: int, error: Exception) -> Learned:
-        """Go on behind an update at which the policy failed, as if it had not been there."""
+        """Continue after an update at which the policy failed, as if that update did not exist."""
         refused: list[tuple[int, str]] = []
         start = 0
         while True:
-            log.warning("policy failed to learn from a report, which is left out", exc_info=error)
+            log.warning("policy failed to learn from a report; the report is skipped", exc_info=error)
             refused.append((start + failed, reason_of(error)))
-            # The failed update may have changed part of the state: learn again up to it.
+            # The failed update may have changed part of the state, so learn again up to it.
             state = self._learn_all(state, updates.part(0, failed))
             updates, start = updates.part(failed + 1), start + failed + 1
             try:
@@ -147,7 +150,7 @@ class Engine(PolicySteps):
         return after
 
     def learn_one(self, state: Floats, row: Row) -> Learned:
-        """The state after a single update."""
+        """Return the state after a single update."""
         facts, values = one = self._buffers.one_update
         _, facts[0, 0], facts[0, 1], facts[0, 2], values[0, 0], memo = row
         if memo:
@@ -156,7 +159,7 @@ class Engine(PolicySteps):
 
 
 def engine_of(design: Design, keys: TrialKeys | None = None) -> Engine:
-    """Return the compiled policy of a design. Without the keys of a trial's draws it can be tried out only."""
+    """Return the compiled policy of a design. Without the keys of a trial's draws, it can only be tried out."""
     return Engine(
         design.policy,
         design.arms,

@@ -1,4 +1,4 @@
-"""A policy's compiled functions applied to a state: an arm, the probability of each arm, its beliefs."""
+"""Apply a policy's compiled functions to a state: choose an arm, and compute probabilities and beliefs."""
 
 import math
 import re
@@ -31,13 +31,14 @@ from adhere.trial.policy.updates import UpdateArrays
 from adhere.trial.secret.trial_keys import TrialKeys
 from adhere.trial.secret.trial_secret import KeyPair
 
-# No fault of a policy's, whatever it was doing.
+# Errors that are not the policy's fault.
 OF_THE_MACHINE: Final = (MemoryError, OSError)
 _PATH = re.compile(r"""(?<![\w)\]}])(?:[A-Za-z]:[\\/]|~?/|\.{1,2}/)[^\s'",;)]*""")
 
 
 def reason_of(error: Exception) -> str:
-    """Why a policy failed, for the log: what it raised and said, in short, without paths of this machine.
+    """Return why a policy failed, for the log: the error and its message, shortened and without paths of this
+    machine.
 
     >>> reason_of(ValueError("no /home/me/table.csv, nor thompson/actual"))
     'ValueError: no <path>, nor thompson/actual'
@@ -47,19 +48,19 @@ def reason_of(error: Exception) -> str:
 
 
 def unavailable(policy: Policy, error: Exception) -> UnavailableError:
-    """The error for a machine that is short of something; without the words of the operating system."""
-    return UnavailableError(f"the policy {policy} cannot run for now ({type(error).__name__})")
+    """Return the error for a machine that lacks a resource, without the operating system's message."""
+    return UnavailableError(f"the policy {policy} cannot run at the moment ({type(error).__name__})")
 
 
 def _version_of(policy: type[Policy]) -> str:
-    """The version of a policy; of a user's own also what its file held, since any edit may change what it does."""
+    """Return a policy's version. A user's own policy includes a digest of its file, since any edit may change it."""
     own = policy.__module__.partition(".")[0] != "adhere"
     contents = noted_digest(policy.__module__) if own else None
     return f"{policy.algorithm_version}+{contents[:8]}" if contents else str(policy.algorithm_version)
 
 
 def algorithm_version(policy: Policy, rule: Any) -> str:
-    """The versions of all algorithms that turn a random key into an arm."""
+    """Return the versions of all algorithms that turn a random key into an arm."""
     # A hybrid may use learners that its text does not name.
     classes = classes_of(rule)
     used = {name: cls for name, cls in registry.items() if getattr(cls, "rule_class", None) in classes}
@@ -69,7 +70,7 @@ def algorithm_version(policy: Policy, rule: Any) -> str:
 
 
 class Buffers:
-    """Arrays that compiled code works in: making them anew takes longer than most steps."""
+    """Work arrays of compiled code. Allocating them takes longer than most steps."""
 
     def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
         self.state, self.rng = compiled.state.copy(), stream.copy()
@@ -85,19 +86,19 @@ class BuffersOfThread(threading.local):
     """The buffers of each thread."""
 
     def __init__(self, compiled: CompiledPolicy, stream: Any) -> None:
-        self.own = Buffers(compiled, stream)  # reached once a step: attributes of a thread are slow
+        self.own = Buffers(compiled, stream)  # accessed once per step: attributes of a thread are slow
 
 
 Floats = NDArray[np.float64]
 _SUM_TOLERANCE = 1e-6
-_STEPS = (CHOOSE_ARM, LEARN_UPDATES)  # of every trial
+_STEPS = (CHOOSE_ARM, LEARN_UPDATES)  # needed by every trial
 
 
 class Choice(NamedTuple):
-    """An arm, the probability each arm had, and what learning must remember.
+    """An arm, the probability of each arm, and the values that learning must remember.
 
-    `fallback` is why the arm was drawn with equal probabilities instead; the policy does not learn from such a round.
-    With `prescribed` the arm was drawn by the probabilities themselves, which are then exact.
+    `fallback` is the reason if the arm was drawn with equal probabilities instead; the policy does not learn from
+    such a round. If `prescribed` is true, the arm was drawn by the given probabilities, which are then exact.
     """
 
     chosen: int
@@ -108,7 +109,7 @@ class Choice(NamedTuple):
 
 
 class PolicySteps(PolicyInTrial):
-    """The compiled functions of one policy for one trial. No method changes the state it is given."""
+    """The compiled functions of one policy for one trial. No method changes the state passed to it."""
 
     def __init__(
         self,
@@ -125,9 +126,9 @@ class PolicySteps(PolicyInTrial):
         )
         compiled = self._compiled
         self.sees_both_arms = any(isinstance(one, ComplianceAwareLearner) for one in self.policy.learners())
-        self.estimated = self.policy.estimates_probabilities  # for a user's policy this is known only now
+        self.estimated = self.policy.estimates_probabilities  # for a user's policy, known only after compiling
         self._components = compiled.components
-        # A policy that recycles may take an outcome out of its cache. In a burn-in the arm takes a place in a block.
+        # A policy that recycles may take an outcome out of its cache. In a burn-in the arm uses a place in a block.
         burn_ins = [part.patients for part in self.policy.parts() if isinstance(part, BurnIn)]
         self.n_changing = MAX_DECISIONS if self.recycles else max(burn_ins, default=0)
         self._rule = compiled.rule
@@ -143,7 +144,7 @@ class PolicySteps(PolicyInTrial):
         return self._of_thread.own
 
     def _prepared(self, state: Floats, memo: Sequence[float] = ()) -> Buffers:
-        """Return this thread's buffers, with a state and a memo, or an empty one."""
+        """Return this thread's buffers, filled with a state and a memo (by default an empty one)."""
         buffers = self._buffers
         buffers.state[:] = state
         buffers.memo.fill(0.0)
@@ -152,16 +153,16 @@ class PolicySteps(PolicyInTrial):
         return buffers
 
     def choose(self, state: Floats, index: int, epoch: str = "") -> Choice:
-        """Choose an arm; raises whatever the policy raises, and `InputError` if its output makes no sense.
+        """Choose an arm. Errors of the policy are passed on; raises `InputError` if its output is invalid.
 
-        `epoch` is the commitment to the secret that draws it.
+        `epoch` is the commitment to the secret that draws the arm.
         """
         return self._choose(state, index, self.keys.at(epoch, index))
 
     def explain(self, error: Exception, state: Floats, index: int, epoch: str = "") -> Exception:
         """Return the exception to raise if `choose` failed, with file and line if a user's function failed.
 
-        The step is repeated as Python, with the same keys.
+        The step is repeated as Python with the same keys.
         """
         if isinstance(error, (InputError, UnavailableError, SecretUnknownError, *OF_THE_MACHINE)):
             return error
@@ -178,7 +179,9 @@ class PolicySteps(PolicyInTrial):
         return explain_step(str(self.policy), self._rule, error, play, f" (recommendation {index + 1})")
 
     def try_out(self) -> None:
-        """Choose a first arm by public keys, which loads what probabilities need; raises like `choose`."""
+        """Choose a first arm with public keys, which also loads the tables for probabilities. Raises like
+        `choose`.
+        """
         self._choose(self.first_state, 0, self.keys.public)
 
     def _choose(self, state: Floats, index: int, keys: KeyPair) -> Choice:
@@ -189,7 +192,7 @@ class PolicySteps(PolicyInTrial):
             raise InputError(f"arm chosen by {self.policy}", chosen, f"a whole number from 0 to {self.n_arms - 1}")
         if not self.recycles and after.tobytes() != state.tobytes():
             raise InputError(f"policy {self.policy}", "a choose that changes the state", "only learn to change it")
-        remembered = tuple(memo[: self.memo_size].tolist())  # before an estimate draws, and writes, again
+        remembered = tuple(memo[: self.memo_size].tolist())  # before an estimate draws and overwrites it
         distribution = self._probabilities(state)
         if not abs(sum(distribution) - 1.0) <= _SUM_TOLERANCE:  # also catches a NaN
             raise InputError(f"probabilities of {self.policy}", distribution, "numbers from 0 to 1 that add up to 1")
@@ -198,7 +201,7 @@ class PolicySteps(PolicyInTrial):
         return Choice(chosen, tuple(distribution), remembered)
 
     def allocate(self, state: Floats, index: int, shares: Sequence[float], epoch: str = "") -> Choice:
-        """Draw an arm by shares that the design prescribes; to the policy it is as if a guard had decided."""
+        """Draw an arm by shares that the design prescribes. The policy treats it as the decision of a guard."""
         buffers = self._prepared(state)
         buffers.shares[:] = shares
         own = buffers.state, buffers.memo, buffers.rng
@@ -209,7 +212,7 @@ class PolicySteps(PolicyInTrial):
         return Choice(int(chosen), tuple(shares), remembered, prescribed=True)
 
     def _draw(self, rng: Stream, keys: KeyPair, kernel: Any, *arguments: Any) -> Any:
-        """Run a step that draws an arm, by keys that nothing else is drawn by."""
+        """Run a step that draws an arm, with keys that are used for no other draw."""
         rng[0], rng[1] = keys
         try:
             return self._run(kernel, *arguments)
@@ -217,7 +220,7 @@ class PolicySteps(PolicyInTrial):
             rng[0], rng[1] = self.keys.public
 
     def stated_shares(self, state: Floats, index: int, dropped: Sequence[bool]) -> list[float]:
-        """The probability of each arm at a recommendation that is still to come, if some were dropped."""
+        """Return the probability of each arm at a future recommendation. Some arms may have been dropped."""
         if self._lacks_tables:
             self._load_steps()
         buffers = self._prepared(state)
@@ -226,25 +229,27 @@ class PolicySteps(PolicyInTrial):
         return [float(share) for share in buffers.out[: self.n_arms]]
 
     def beliefs(self, state: Floats, index: int) -> list[float]:
-        """The probabilities of the learner inside all guards, at a recommendation that is still to come."""
+        """Return the probabilities of the learner inside all guards, at a future recommendation."""
         rule, named_state, memo, rng = self.inside(state, index)
         out = self._buffers.out
         write_beliefs(rule, named_state, memo, out, rng)
         return [float(p) for p in out[: self.n_arms]]
 
     def inside(self, state: Floats, index: int) -> tuple[Any, Any, Any, Any]:
-        """The rule, state, memo and stream at a recommendation that is still to come, until the next step is run."""
+        """Return the rule, state, memo and stream at a future recommendation. They are valid until the next step is
+        run.
+        """
         buffers = self._prepared(state)
         point(buffers.rng, index, ESTIMATE)
         return self._rule, buffers.named_state, buffers.named_memo, buffers.rng
 
     def probabilities(self, state: Floats, index: int, memo: Sequence[float]) -> list[float]:
-        """The probability of each arm at a recommendation, from the state before it and its memo."""
+        """Return the probability of each arm at a recommendation, from the state before it and its memo."""
         point(self._prepared(state, memo).rng, index, ESTIMATE)
         return self._probabilities(state)
 
     def component(self, memo: Sequence[float]) -> str:
-        """The name of the part that decided, from a recommendation's memo."""
+        """Return the name of the component that decided, from a recommendation's memo."""
         return self._components[component(self._rule, self._prepared(self.first_state, memo).named_memo)]
 
     def _probabilities(self, state: Floats) -> list[float]:
@@ -261,7 +266,9 @@ class PolicySteps(PolicyInTrial):
 
     @property
     def loads_at_once(self) -> bool:
-        """Whether the steps are compiled, in memory or on disk, and no table has to be computed."""
+        """Return whether loading is fast: the steps are compiled, in memory or on disk, and no table must be
+        computed.
+        """
         return not self._lacks_tables and all(step.ready(self._rule, *self._given_to(step)) for step in _STEPS)
 
     def _given_to(self, step: Kernel) -> tuple[Any, ...]:
@@ -275,7 +282,7 @@ class PolicySteps(PolicyInTrial):
         return (buffers.state, buffers.memo, buffers.rng, *more[step])
 
     def _load_steps(self, *steps: Kernel) -> None:
-        """Load some steps, or those that every trial needs, and the policy's tables before them."""
+        """Load the policy's tables, then the given steps or, by default, the steps that every trial needs."""
         if self._lacks_tables:
             try:
                 self._rule, self._lacks_tables = self._assemble().rule, False

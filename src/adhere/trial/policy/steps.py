@@ -1,8 +1,8 @@
-"""The compiled steps of a live trial: choose an arm, draw one by prescribed shares, learn from some updates.
+"""Compiled steps of a live trial: choose an arm, draw one by prescribed shares, and learn from updates.
 
-The design may prescribe the probabilities by which an arm is drawn ("shares"): a block of the patient's own stratum,
-the policy's probabilities at the last look, and its probabilities now of the arms that are left. A live trial and a
-simulated one run these same functions, which need no memory of their own.
+The design may prescribe the probabilities of the arms ("shares"). They come from a block of the patient's stratum,
+from the policy's probabilities at the last look, or from its current probabilities of the arms left. Live and
+simulated trials run these same functions, which allocate no memory.
 """
 
 from typing import Any
@@ -31,8 +31,8 @@ from adhere.trial.policy.updates import CHOICE
 def allocate(rule: Rule, state: Any, memo: Any, number: int, shares: Any, rng: Stream) -> int:
     """Draw a recommendation's arm by shares, and write its memo.
 
-    To the policy it is as if a guard around it had decided: its learners learn by protocol, with weight 1, and one
-    that divides by the probability of an arm divides by the arm's share.
+    The policy treats the draw as the decision of a guard around it. Its learners learn by their protocol, with weight
+    1. A learner that divides by the probability of an arm divides by the arm's share.
     """
     remember(rule, state, memo)
     point(rng, number, CHOOSE)
@@ -49,8 +49,9 @@ def draw_by_shares(shares: Any, n_arms: int, rng: Stream) -> int:
 
 @inline
 def stated_shares(rule: Rule, state: Any, memo: Any, number: int, dropped: Any, out: Any, rng: Stream) -> None:
-    """Write the policy's probabilities at a recommendation, of the arms that are left; `out` has `probabilities_size`
-    places.
+    """Write the policy's probabilities of the arms left at a recommendation into `out`.
+
+    `out` has the length `probabilities_size`.
     """
     remember(rule, state, memo)
     point(rng, number, ESTIMATE)
@@ -67,7 +68,9 @@ def stated_shares(rule: Rule, state: Any, memo: Any, number: int, dropped: Any, 
 
 @generic_with_default
 def write_beliefs(rule: Rule, state: Any, memo: Any, out: Floats, rng: Stream) -> None:
-    """Write into `out`, of `probabilities_size` places, each arm's probability of being best; the memo is lost."""
+    """Write each arm's probability of being best into `out` (length `probabilities_size`). The memo is
+    overwritten.
+    """
     remember(rule, state, memo)
     probabilities(rule, state, memo, 1.0, out, rng)
 
@@ -82,7 +85,7 @@ implements(write_beliefs, FloorRule)(write_beliefs_inside)
 
 
 def choose_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_index: int) -> int:
-    """Write the memo and choose an arm; then turn the stream to where probabilities are estimated."""
+    """Write the memo and choose an arm. Then move the stream to the point at which probabilities are estimated."""
     named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
     remember(rule, named_state, named_memo)
     point(rng, recommendation_index, CHOOSE)
@@ -97,7 +100,7 @@ def allocate_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_inde
 
 
 def learn_updates(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
-    """Learn from updates in order; `done` counts them, so that the one at which a policy fails is known."""
+    """Learn from updates in order. `done` counts the updates learned, which locates one at which the policy fails."""
     named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
     for row in range(facts.shape[0]):
         recommendation_index, chosen, feedback = facts[row, 0], facts[row, 1], facts[row, 2]

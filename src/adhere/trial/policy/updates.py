@@ -1,10 +1,9 @@
-"""Updates: what a policy learns from a trial, in the order of the log, as plain numbers.
+"""Updates: the facts that a policy learns from a trial, in the order of the log, as plain numbers.
 
-Every update has a *place*, the position of the record that first reported it; a correction changes the update and
-leaves its place, so that no two updates share one. A row is a place, a recommendation, the arm chosen, the feedback
-(see `policies.base.generic`), the reward, and the recommendation's memo. The feedback CHOICE stands for the choice
-itself, where it changes the policy's state: an outcome is recycled, or the arm takes its place in a block of the
-burn-in.
+Each update has a *place*: the position of the record that first reported it. A correction changes the update but not
+its place, so that no two updates share one. A row consists of the place, the recommendation, the arm chosen, the
+feedback (see `policies.base.generic`), the reward and the recommendation's memo. The feedback CHOICE marks a choice
+that itself changes the policy's state: an outcome is recycled, or the arm uses a place in a block of the burn-in.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ Row: TypeAlias = tuple[int, int, int, int, float, tuple[float, ...]]
 
 
 class UpdateArrays(NamedTuple):
-    """Updates as the compiled loop takes them, one row each."""
+    """Updates as arrays for the compiled loop, one row each."""
 
     facts: Any  # recommendation, arm chosen, feedback
     values: Any  # reward, then the memo
 
     def part(self, start: int, end: int | None = None) -> UpdateArrays:
-        """Some consecutive updates of them."""
+        """Return consecutive updates, from `start` to before `end`."""
         return UpdateArrays(self.facts[start:end], self.values[start:end])
 
 
@@ -38,18 +37,18 @@ def _layout(memo_size: int) -> tuple[Struct, np.dtype[Any]]:
 
 
 def pack(row: Row) -> bytes:
-    """One update in bytes."""
+    """Pack one update into bytes."""
     *numbers, memo = row
     return _layout(len(memo))[0].pack(*numbers, *memo)
 
 
 def join(updates: Mapping[int, bytes]) -> bytes:
-    """Packed updates, in the order of their places."""
+    """Join packed updates in the order of their places."""
     return b"".join(updates[place] for place in sorted(updates))
 
 
 def changed(data: bytes, place: int, row: Row | None, memo_size: int) -> bytes:
-    """Packed updates with one changed or added, or removed if there is no row.
+    """Return packed updates with one update changed or added, or removed if `row` is None.
 
     >>> one, other = pack((7, 1, 0, 0, 0.0, ())), pack((9, 0, 1, 1, 1.0, ()))
     >>> changed(changed(one, 9, (9, 0, 1, 1, 1.0, ()), 0), 7, None, 0) == other
@@ -63,12 +62,12 @@ def changed(data: bytes, place: int, row: Row | None, memo_size: int) -> bytes:
 
 
 def count(data: bytes, memo_size: int) -> int:
-    """How many updates are packed in bytes."""
+    """Return the number of updates packed in bytes."""
     return len(data) // _layout(memo_size)[0].size
 
 
 def split(data: bytes, memo_size: int) -> dict[int, bytes]:
-    """Packed updates by place.
+    """Split packed updates by place.
 
     >>> split(join({9: pack((9, 0, 1, 1, 1.0, ())), 7: pack((7, 1, 0, 0, 0.0, ()))}), memo_size=0).keys()
     dict_keys([7, 9])
@@ -79,6 +78,6 @@ def split(data: bytes, memo_size: int) -> dict[int, bytes]:
 
 
 def arrays(data: bytes, memo_size: int) -> UpdateArrays:
-    """Packed updates for the compiled loop."""
+    """Unpack updates for the compiled loop."""
     rows = np.frombuffer(data, _layout(memo_size)[1])
     return UpdateArrays(np.ascontiguousarray(rows["facts"]), np.ascontiguousarray(rows["values"]))

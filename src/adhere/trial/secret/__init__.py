@@ -1,1 +1,1 @@
-"""Secrets of a trial: keys of its draws, kit codes and recommendation IDs."""
+"""The secrets of a trial: keys of its draws, kit codes, and recommendation IDs."""

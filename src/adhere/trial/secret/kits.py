@@ -1,8 +1,9 @@
-"""Kit codes, which replace arms in a blinded trial: each recommendation has its own, so that they disclose no arm.
+"""Kit codes, which replace arms in a blinded trial. Each recommendation has its own code, so that codes disclose no
+arm.
 
-A code is the index of a recommendation, with some zeros before it, enciphered with a key that is derived from the
-secret of the epoch in which it was made. A kit that was given out and then lost from the log, as after the restore of
-an older backup, is of an epoch that the log does not have: its code is no other recommendation's.
+A code encrypts the index of a recommendation, preceded by zeros. The key is derived from the secret of the epoch in
+which the recommendation was made. A kit may be given out and then lost from the log, for example after an older
+backup is restored. Its epoch is then missing from the log, and its code matches no other recommendation.
 """
 
 import hashlib
@@ -15,13 +16,13 @@ from adhere.trial.secret.trial_secret import kit_key
 
 _HALF_BITS, _ROUNDS = 20, 6
 _HALF = 1 << _HALF_BITS
-MAX_KITS = 1 << 24  # the other 16 bits of a code are zeros: a code of another epoch hardly ever has them
+MAX_KITS = 1 << 24  # the other 16 bits of a code are zeros, which a code of another epoch hardly ever has
 _N_LETTERS = 2 * _HALF_BITS // 5
 _EXPECTED = "the code of a kit of this trial, e.g. 4K7T-9QXA"
 
 
 class Kit(NamedTuple):
-    """The recommendation that a kit was given for: its index, and the epoch in which it was made."""
+    """The recommendation of a kit: its index, and the epoch in which it was made."""
 
     epoch: str
     recommendation_index: int
@@ -30,8 +31,8 @@ class Kit(NamedTuple):
 class Kits:
     """The kits of a trial.
 
-    Epochs are named as in `Recommended.epoch`: the first one by an empty text, each other one by its commitment,
-    for which `find` has the secret. Without the first secret there are no kits: whoever asks for one gets a
+    Epochs are named as in `Recommended.epoch`: the first by an empty text, the others by their commitments. `find`
+    returns the secret of a commitment. Without the first secret there are no kits, and requests for one raise a
     `ConflictError` that ends in `refusal`.
 
     >>> kits = Kits("headache", bytes(32))
@@ -53,11 +54,11 @@ class Kits:
 
     @property
     def usable(self) -> bool:
-        """Whether there are any."""
+        """Whether the trial has kits."""
         return bool(self._keys)
 
     def check_usable(self, n_made: int = 0) -> None:
-        """Refuse what needs kits if there are none, or none that are left after so many recommendations."""
+        """Raise `ConflictError` if the trial has no kits, or none left after `n_made` recommendations."""
         if not self._keys:
             raise ConflictError("trial", self._trial, self._refusal)
         if n_made >= MAX_KITS:
@@ -72,9 +73,9 @@ class Kits:
         return in_groups("".join(LETTERS[number >> 5 * place & 31] for place in reversed(range(_N_LETTERS))))
 
     def candidates(self, code: str, epochs: Iterable[str]) -> Iterator[Kit]:
-        """Return what a code may stand for in each of some epochs.
+        """Yield the kit that a code may belong to in each epoch.
 
-        Whether such a recommendation was made in that epoch is for the caller to check.
+        The caller must check whether such a recommendation was made in that epoch.
         """
         self.check_usable()
         letters = plain_letters(code, _N_LETTERS)
@@ -95,14 +96,14 @@ class Kits:
         if epoch not in self._keys:
             secret = self._find(epoch)
             if secret is None:
-                missing = f"one all of whose secrets are kept here; that of the epoch {epoch[:8]}… is missing"
+                missing = f"a trial with all its secrets stored here; the secret of the epoch {epoch[:8]}… is missing"
                 raise ConflictError("trial", self._trial, missing)
             self._keys[epoch] = kit_key(secret)
         return self._keys[epoch]
 
 
 def unknown_kit(code: str) -> InputError:
-    """Return the error for a code that no kit of the trial has."""
+    """Return the error for a code that matches no kit of the trial."""
     return InputError("kit", code, _EXPECTED)
 
 

@@ -1,9 +1,9 @@
 """IDs of recommendations: sixteen letters and digits that look random, for people to read aloud.
 
 The last ten are drawn at random. The first six are the recommendation's index, masked by a keyed digest of the last
-ten, so that the service finds a recommendation by its ID without searching, and nobody else can tell an order or a
-gap. An ID that was given out and then lost, as after the restore of an older backup, is never given out again:
-another recommendation with the same index has other random letters, and an ID counts only as a whole.
+ten. The service finds a recommendation by its ID without searching, and nobody else can tell an order or a gap. An ID
+may be given out and then lost, for example after an older backup is restored. It is never given out again: another
+recommendation with the same index has other random letters, and the service compares all letters of an ID.
 """
 
 import os
@@ -18,7 +18,7 @@ _pool, _used = b"", 0
 
 
 def random_bytes(n: int) -> bytes:
-    """Return n random bytes that nobody can guess; for IDs and salts, not for secrets that outlive the process.
+    """Return n unpredictable random bytes, for IDs and salts but not for secrets that outlive the process.
 
     >>> len(random_bytes(10)), random_bytes(10) == random_bytes(10)
     (10, False)
@@ -32,7 +32,7 @@ def random_bytes(n: int) -> bytes:
 
 
 def _begin_anew() -> None:
-    """Let a child process draw its own: it has a copy of what its parent hands out next, and perhaps a taken lock."""
+    """Reset the pool in a child process, which copies its parent's unused bytes and perhaps a locked lock."""
     global _lock, _pool, _used
     _lock, _pool, _used = threading.Lock(), b"", 0
 
@@ -41,9 +41,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
 
-LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: without I, L, O and U, which look like others
+LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: without I, L, O and U, which are easily misread
 EXAMPLE: Final = "4K7T-9QXA-M98F-RJCB"
-N_RANDOM: Final = 10  # letters
+N_RANDOM: Final = 10  # number of letters
 _N_LETTERS, _N_MASKED = 16, 6
 _LETTER_OF_BYTE = bytes(ord(LETTERS[byte % 32]) for byte in range(256))
 _PAIRS = [first + second for first in LETTERS for second in LETTERS]
@@ -63,15 +63,15 @@ class RecommendationIds:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._key = key  # put before what is digested: BLAKE2's own way to take a key costs a block more
-        self._latest: dict[str, int] = {}  # indices of IDs: one is asked for several times, often soon
+        self._key = key  # put before the digested bytes: BLAKE2's own key costs a block more
+        self._latest: dict[str, int] = {}  # indices by ID: an ID is often looked up several times, soon after another
 
     def new(self, index: int) -> str:
         """Draw the ID of a recommendation."""
         return self.with_bytes(index, random_bytes(N_RANDOM))
 
     def with_bytes(self, index: int, given: bytes) -> str:
-        """Return the ID of a recommendation whose last letters are given, by ten bytes."""
+        """Return the ID of a recommendation with its last letters given by ten bytes."""
         tail = given.translate(_LETTER_OF_BYTE)
         masked = index ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
         letters = _PAIRS[masked >> 20] + _PAIRS[masked >> 10 & 1023] + _PAIRS[masked & 1023] + tail.decode("ascii")
@@ -80,9 +80,9 @@ class RecommendationIds:
         return made
 
     def index_of(self, recommendation_id: str) -> int | None:
-        """Return the index that an ID stands for, or None if the text is not an ID.
+        """Return the index that an ID encodes, or None if the text is not an ID.
 
-        Whether that recommendation has this very ID is for the caller to check.
+        The caller must check whether that recommendation has this ID.
         """
         if (known := self._latest.get(recommendation_id)) is not None:
             return known
@@ -108,21 +108,21 @@ def in_groups(letters: str) -> str:
 
 
 def plain_letters(text: str, n: int) -> str | None:
-    """Return the n letters of a code as it may be typed, or None if the text is not such a code.
+    """Return the n letters of a code as typed, or None if the text is not such a code.
 
-    It may have small letters, O for 0, no hyphens, or blanks.
+    Lower-case letters, O for 0, blanks and missing hyphens are accepted.
     """
     letters = "".join(text.upper().replace("-", " ").split()).translate(_READ_AS)
     return letters if len(letters) == n and all(letter in LETTERS for letter in letters) else None
 
 
 def parse_id(text: str) -> str | None:
-    """Return the ID in a text as it may be typed, or None if the text is not an ID.
+    """Return the ID in a text as typed, or None if the text is not an ID.
 
     >>> parse_id("4k7t 9qxa m98f rjcb"), parse_id("17")
     ('4K7T-9QXA-M98F-RJCB', None)
     """
-    if _AS_WRITTEN.fullmatch(text):  # as clients send it
+    if _AS_WRITTEN.fullmatch(text):  # the form that clients send
         return text
     letters = plain_letters(text, _N_LETTERS)
     return None if letters is None else in_groups(letters)

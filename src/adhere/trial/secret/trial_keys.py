@@ -1,4 +1,4 @@
-"""The keys of a trial's draws: from its secrets, epoch by epoch, or from a seed that was chosen by hand."""
+"""Derive the keys of a trial's draws: from its secrets, epoch by epoch, or from a seed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.recommendation_ids import RecommendationIds
 from adhere.trial.secret.trial_secret import ArmKeys, KeyPair, id_bytes, id_key, opens, public_keys, secret_of_seed
 
-SecretFinder: TypeAlias = Callable[[str], bytes | None]  # a secret by its commitment, or None if it is not known here
+SecretFinder: TypeAlias = Callable[[str], bytes | None]  # returns the secret of a commitment, or None
 _SO = "so it cannot recommend, take reports by kit, or unblind"
 
 
 def seeded_keys(seed: object, run: int = 0) -> TrialKeys:
-    """Return the keys of a trial in memory, which follow from its seed and run."""
+    """Return the keys of a trial in memory, derived from its seed and run."""
     if not is_integer(run) or run < 0:
         raise InputError("run", run, "a whole number, at least 0")
     return SeededKeys(seed=check_seed(seed), run=int(run))
@@ -27,8 +27,8 @@ def seeded_keys(seed: object, run: int = 0) -> TrialKeys:
 class TrialKeys:
     """The keys of a trial's draws.
 
-    An epoch is named by the commitment to its secret; the empty commitment stands for the seed. Secrets are looked
-    up when they are first needed. Without them everything but the draws of arms and kits can be computed.
+    An epoch is named by the commitment to its secret; the empty commitment stands for the seed. Secrets are looked up
+    when they are first needed. Without them, everything except the draws of arms and kits can be computed.
     """
 
     def __init__(
@@ -49,22 +49,22 @@ class TrialKeys:
         self.public: KeyPair = self._seeded or public_keys(commitment)
 
     def secret(self, commitment: str) -> bytes | None:
-        """Return the secret of an epoch, or None if it is not known here; one that does not fit is an error."""
+        """Return the secret of an epoch, or None if it is not known here. Raise an error if it does not match."""
         if commitment not in self._secrets:
             found = self._find(commitment)
             if found is None:
                 return None
             if not opens(commitment, found):
-                raise SecretUnknownError(f"the secret kept for the commitment {commitment[:8]}… is another one")
+                raise SecretUnknownError(f"the stored secret does not match the commitment {commitment[:8]}…")
             self._secrets[commitment] = found
         return self._secrets[commitment]
 
     def add(self, commitment: str, secret: bytes) -> None:
-        """Remember a secret that was drawn just now, which a view of the store may not show yet."""
+        """Remember a secret that was just drawn; views of the store may not contain it yet."""
         self._secrets[commitment] = secret
 
     def has(self, commitment: str) -> bool:
-        """Return whether the secret of an epoch was found already."""
+        """Return whether the secret of an epoch was already found."""
         return commitment in self._secrets
 
     def check(self, commitment: str) -> None:
@@ -76,7 +76,7 @@ class TrialKeys:
             )
 
     def at(self, commitment: str, index: int) -> KeyPair:
-        """Return the keys that draw the arm of a recommendation of an epoch."""
+        """Return the keys that draw the arm of a recommendation in an epoch."""
         if not commitment and self._seeded is not None:
             return self._seeded
         if (keys := self._arms.get(commitment)) is None:
@@ -86,7 +86,7 @@ class TrialKeys:
 
     @cached_property
     def ids(self) -> RecommendationIds:
-        """The IDs of the trial's recommendations, which its first secret masks."""
+        """The IDs of the trial's recommendations, masked by its first secret."""
         self.check(self.commitment)
         return RecommendationIds(id_key(self._secrets[self.commitment]))
 
@@ -95,19 +95,19 @@ class TrialKeys:
         return self.ids.new(index)
 
     def kits(self, trial: str, *, blinded: bool) -> Kits:
-        """Return the kits of a trial, which its secrets make; a trial that is not blinded has none."""
+        """Return the kits of a trial, derived from its secrets. A trial that is not blinded has none."""
         if not blinded:
             return Kits(trial, None)
         try:
             secret = self.secret(self.commitment)
         except SecretUnknownError:
-            why = f"one whose secret fits its commitment; the one kept here is another, {_SO}"
+            why = f"a trial with a matching secret; the secret stored here does not match, {_SO}"
             return Kits(trial, None, why)
-        return Kits(trial, secret, f"one whose secret is kept here; this one's is missing, {_SO}", self.secret)
+        return Kits(trial, secret, f"a trial with its secret stored here; this one's is missing, {_SO}", self.secret)
 
 
 class SeededKeys(TrialKeys):
-    """The keys of a trial in memory: even its IDs follow from its seed."""
+    """The keys of a trial in memory. Its IDs are derived from its seed, too."""
 
     def new_id(self, index: int) -> str:
         """Return the ID of a recommendation."""

@@ -1,9 +1,10 @@
 """The secret of a live trial: 256 random bits, from which the keys of its arms and kits are derived.
 
-A keyed BLAKE2b of the secret, a label and the index of a recommendation gives the key that draws the arm. Nobody can
-compute a key without the secret, and no key says anything about another. The log contains a commitment to the secret
-from its first record on, so that the secret cannot be chosen afterwards. Keys of draws that only state probabilities,
-or that belong to learning, are derived from the commitment: everybody can compute them.
+The key that draws an arm is a keyed BLAKE2b digest of a label and the index of the recommendation, keyed by the
+secret. Nobody can compute a key without the secret, and no key reveals anything about another. The log contains a
+commitment to the secret from its first record on, so that the secret cannot be chosen afterwards. Some draws do not
+choose arms: they only compute probabilities or belong to learning. Their keys are derived from the commitment, so
+anybody can compute them.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ _ARM, _KITS, _IDS, _PUBLIC, _SEED = b"adhere arm", b"adhere kits", b"adhere ids"
 
 
 def check_secret(secret: bytes) -> bytes:
-    """Return a secret that has the right length."""
+    """Return a secret if it has the right length; otherwise raise `InputError`."""
     if len(secret) != SECRET_BYTES:
         raise InputError("secret", f"{len(secret)} bytes", f"{SECRET_BYTES} bytes")
     return secret
@@ -36,12 +37,12 @@ def commitment_to(secret: bytes) -> str:
 
 
 def opens(commitment: str, secret: bytes) -> bool:
-    """Return whether a secret is the one that was committed to."""
+    """Return whether a secret matches a commitment."""
     return hmac.compare_digest(commitment_to(secret), commitment)
 
 
 class ArmKeys:
-    """The keys that draw the arms of an epoch, and the parts of a policy that take part in it."""
+    """The keys that draw the arms of an epoch and any component of a hybrid policy."""
 
     def __init__(self, secret: bytes) -> None:
         self._keyed = hashlib.blake2b(digest_size=16, key=check_secret(secret), person=_ARM)
@@ -54,23 +55,23 @@ class ArmKeys:
 
 
 def kit_key(secret: bytes) -> bytes:
-    """Return the key by which the codes of kits are enciphered."""
+    """Return the key that encrypts kit codes."""
     return hashlib.blake2b(digest_size=32, key=secret, person=_KITS).digest()
 
 
 def public_keys(commitment: str) -> KeyPair:
-    """Return the keys of draws that everybody may compute."""
+    """Return the keys of draws that anybody may compute."""
     digest = hashlib.blake2b(commitment.encode(), digest_size=16, person=_PUBLIC).digest()
     return _TWO_WORDS.unpack(digest)
 
 
 def secret_of_seed(seed: int, run: int = 0) -> bytes:
-    """Return what stands for a secret where a seed was chosen by hand: in memory and in rehearsals."""
+    """Return the substitute for a secret in trials with a seed: trials in memory and rehearsals."""
     return hashlib.blake2b(seed.to_bytes(8, "big") + run.to_bytes(8, "big"), digest_size=32, person=_SEED).digest()
 
 
 def id_key(secret: bytes) -> bytes:
-    """Return the key by which the indices in IDs are masked."""
+    """Return the key that masks the indices in IDs."""
     return hashlib.blake2b(digest_size=32, key=secret, person=_IDS).digest()
 
 

@@ -1,4 +1,6 @@
-"""One file per command: `decide(state, command, context)` is pure and returns the events the command leads to."""
+"""The decisions on commands, one file each. `decide(state, command, context)` is pure and returns the resulting
+events.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -11,7 +11,7 @@ _EVENTS: dict[str, type[Paused | Resumed | Closed]] = {"paused": Paused, "open":
 
 
 def decide(state: TrialState, command: ChangeStatus, context: Context) -> list[Change]:
-    """A change to another status; to the same one, the record only has another reason."""
+    """Change the trial's status. A repeated status only records another reason."""
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     if command.status not in _EVENTS:
         raise InputError("status", command.status, f"one of {', '.join(_EVENTS)}")

@@ -1,4 +1,4 @@
-"""The circumstances that `decide` is given besides the state and the command, and the changes that it returns."""
+"""The circumstances that `decide` gets besides the state and the command, and the changes it returns."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +17,7 @@ from adhere.trial.secret.kits import Kits, unknown_kit
 
 
 class Change(NamedTuple):
-    """An event, and what is kept outside the log with it: the subject it concerns, salt and free text."""
+    """An event, and the data stored with it outside the log: its subject, and the salt and free text."""
 
     event: AnyEvent
     subject: Subject | None = None
@@ -27,11 +27,12 @@ class Change(NamedTuple):
 class Context(NamedTuple):
     """The circumstances of a command.
 
-    `subject` is who the command names, if it names one; `latest` is the index of the latest recommendation of whom a
-    correction is about, if it retracts something; `new_salt` is for free text; `text_of` reads the free text
-    that belongs to a record; `is_erased` tells whether the person of a recommendation was erased; `kits` are those of
-    the trial; `alike` is the index of the latest recommendation of a subject who looks like a new one, if such a new
-    one is to be refused.
+    - `subject` is the subject that the command names, if any.
+    - `latest` is the index of the subject's latest recommendation, if a correction retracts something.
+    - `new_salt` returns a salt for free text; `text_of` reads the free text of a record.
+    - `is_erased` returns whether the subject of a recommendation was erased.
+    - `kits` are the kits of the trial.
+    - `alike` is the index of the latest recommendation of a subject with a similar code, if the command refuses one.
     """
 
     command: Command
@@ -46,7 +47,7 @@ class Context(NamedTuple):
     alike: int | None = None
 
     def stamp(self, state: TrialState) -> dict[str, Any]:
-        """The fields every event has."""
+        """Return the fields that every event has."""
         return {
             "position": state.position + 1,
             "at": self.at,
@@ -56,7 +57,7 @@ class Context(NamedTuple):
         }
 
     def note_for(self, recommendation_index: int, text: str | None) -> tuple[str, tuple[bytes, str] | None]:
-        """The digest of free text for the log, and what is kept outside it: nothing about a person who was erased."""
+        """Return the digest of free text for the log, and the salted text to store unless the subject was erased."""
         if text is None or self.is_erased(recommendation_index):
             return "", None
         salt = self.new_salt()
@@ -64,7 +65,7 @@ class Context(NamedTuple):
 
 
 def find_history(state: TrialState, recommendation_id: str, site: str | None) -> History:
-    """A recommendation that a site may see. Another site's is reported like one that does not exist."""
+    """Return a recommendation that a site may see. Another site's recommendation is reported as unknown."""
     history = named_history(state, recommendation_id)
     if history is None or site not in (None, history.site):
         raise unknown_recommendation(recommendation_id)
@@ -72,18 +73,18 @@ def find_history(state: TrialState, recommendation_id: str, site: str | None) ->
 
 
 def named_history(state: TrialState, recommendation_id: str) -> History | None:
-    """The recommendation with an ID, of those that are loaded; None if there is none."""
+    """Return the loaded recommendation with an ID, or None if there is none."""
     try:
         index = state.engine.keys.ids.index_of(recommendation_id)
     except SecretUnknownError:
         return next((one for one in state.histories.values() if one.recommendation_id == recommendation_id), None)
     history = None if index is None else state.histories.get(index)
-    # One that was lost, and its successor at the same index, have different IDs.
+    # A lost recommendation and its successor at the same index have different IDs.
     return history if history is not None and history.recommendation_id == recommendation_id else None
 
 
 def unknown_recommendation(recommendation_id: str) -> UnknownError:
-    """Return the error for an ID that this site was not given, or that was lost with what came after a backup."""
+    """Return the error for an ID that this site never received, or that a restored backup lacks."""
     expected = "the ID of a recommendation made for this site"
     sentence = (
         f"recommendation {short(recommendation_id)} is not known here: check the ID. If it was given out before a "
@@ -93,29 +94,29 @@ def unknown_recommendation(recommendation_id: str) -> UnknownError:
 
 
 def find_kit(state: TrialState, kits: Kits, code: str) -> int:
-    """The index of the recommendation that a kit was given for."""
+    """Return the index of the recommendation that a kit was given for."""
     for epoch, index in kits.candidates(code, reversed(state.epochs)):
         history = state.histories.get(index) if index < state.n_recommendations else None
-        if history is not None and history.epoch == epoch:  # or it was lost with its record
+        if history is not None and history.epoch == epoch:  # otherwise the kit was lost with its record
             return index
     raise unknown_kit(code)
 
 
 def check_not_in_error(history: History) -> None:
-    """Refuse what is said of an entry that was made in error."""
+    """Raise `ConflictError` if a recommendation was entered in error."""
     if history.in_error:
         number = history.recommendation_id
-        sentence = f"recommendation {number} was entered in error; nothing more can be reported of it"
+        sentence = f"recommendation {number} was entered in error; nothing more can be reported about it"
         raise ConflictError("recommendation", number, "one that was not entered in error", sentence)
 
 
 def needed_recommendations(state: TrialState, command: Command, kits: Kits) -> list[int]:
-    """The indices of recommendations whose histories a command needs, beside those fetched with the lock."""
+    """Return the indices of recommendations that a command needs besides those fetched with the lock."""
     kit = getattr(command, "kit", None)
     if state.design.blinded and command.site is not None:
         kit = getattr(command, "actual", kit)
     needed: list[int] = []
     if kit is not None:
-        with suppress(InputError):  # which `decide` will report
+        with suppress(InputError):  # `decide` will report it
             needed += [one.recommendation_index for one in kits.candidates(check_text("kit", kit), state.epochs)]
     return [index for index in needed if index < state.n_recommendations]

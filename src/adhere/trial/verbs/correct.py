@@ -1,4 +1,4 @@
-"""Correct or retract a report, or a withdrawal. A policy learns as if the right values had been the first ones."""
+"""Correct or retract a report or a withdrawal. The policy learns as if the right values had been reported first."""
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError, InputError
@@ -14,7 +14,7 @@ _PARTS = ("actual", "reward", "withdrawal")
 
 
 def decide(state: TrialState, command: Correct, context: Context) -> list[Change]:
-    """A correction of something that was reported; without its withdrawal, a recommendation awaits reports again."""
+    """Correct a report. If a withdrawal is retracted, the recommendation awaits reports again."""
     history = find_history(state, command.recommendation_id, command.site)
     check_not_in_error(history)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
@@ -29,7 +29,7 @@ def decide(state: TrialState, command: Correct, context: Context) -> list[Change
         raise InputError("correction", None, expected, f"the correction is empty; expected {expected}")
     if "withdrawal" in retract and not history.withdrawn:
         sentence = f"retract: recommendation {history.recommendation_id} is not marked as lost to follow-up"
-        raise ConflictError("retract", "withdrawal", "one that is marked as lost to follow-up", sentence)
+        raise ConflictError("retract", "withdrawal", "a recommendation that is marked as lost to follow-up", sentence)
     stays_withdrawn = history.withdrawn and "withdrawal" not in retract
     for part, value in (("actual", taken), ("reward", reward)):
         reported = getattr(history, part) is not None

@@ -1,7 +1,7 @@
-"""The rounds of a subject: which recommendation is open, and whether the design allows another.
+"""Check a subject's rounds: which recommendation is open, and whether the design allows another.
 
-Without `repeats`, a subject has at most one open recommendation. It is the latest, unless a correction opened an
-earlier one again (`TrialState.reopened`). A correction that would open a second one is refused.
+Without `repeats`, a subject has at most one open recommendation. It is the latest, unless a correction reopened an
+earlier one (`TrialState.reopened`). A correction that would open a second recommendation is refused.
 """
 
 from adhere.errors import ConflictError, InputError, nearest
@@ -13,7 +13,7 @@ from adhere.trial.domain.state import TrialState
 def entries_to_load(state: TrialState, latest: int | None) -> list[int]:
     """Return the indices of recommendations to load before the checks below.
 
-    Call it until it returns none: an entry in error leads to the one before it.
+    Call it until it returns an empty list, because an entry in error leads to the entry before it.
     """
     if latest is None or state.design.repeats:
         return []
@@ -24,7 +24,9 @@ def entries_to_load(state: TrialState, latest: int | None) -> list[int]:
 
 
 def open_entry(state: TrialState, subject: str, latest: int | None) -> History | None:
-    """Return the open recommendation of the subject with a key, or None; always None in a design with `repeats`."""
+    """Return the open recommendation of the subject with a key, or None. It is always None in a design with
+    `repeats`.
+    """
     if latest is None or state.design.repeats:
         return None
     rounds = [state.histories[index] for index in (latest, *state.reopened)]
@@ -32,9 +34,10 @@ def open_entry(state: TrialState, subject: str, latest: int | None) -> History |
 
 
 def check_site(state: TrialState, command: Recommend) -> None:
-    """Refuse a subject for no site in a trial that has sites.
+    """Refuse a subject without a site in a trial that has sites.
 
-    A trial has sites once a token of role site is for this trial only, or a subject was entered for a site.
+    A trial has sites as soon as a token of role site is valid only for this trial, or a subject was entered for a
+    site.
     """
     if not command.site and (state.has_sites or command.sites):
         named = f", {nearest('', command.sites)}" if command.sites else ""
@@ -43,7 +46,7 @@ def check_site(state: TrialState, command: Recommend) -> None:
 
 
 def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -> None:
-    """Refuse a second entry of a subject, where the design allows none or wants it confirmed."""
+    """Refuse a second entry of a subject if the design forbids it or asks for confirmation."""
     entries = state.design.entries
     if entries == "repeated" or latest is None or (entries == "ask" and command.again):
         return
@@ -53,44 +56,49 @@ def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -
     number = entered.recommendation_id
     said = f"subject {command.subject!r} was entered on {entered.at:%Y-%m-%d} (recommendation {number})"
     if entries == "once":
-        rest = "a subject is entered once in this trial. If that was an entry error, mark it as entered in error"
+        rest = "a subject can be entered only once in this trial. If that was an entry error, mark it as entered in error"
     else:
-        rest = "to enter the subject again knowingly, send again=true"
+        rest = "to enter the subject again on purpose, send again=true"
     expected = "a subject who was not entered before"
     raise ConflictError("subject", command.subject, expected, f"{said}; {rest}", number)
 
 
 def check_not_alike(state: TrialState, command: Recommend, alike: int | None) -> None:
-    """Refuse a new subject who looks like another one, whose latest recommendation has the index `alike`."""
+    """Refuse a new subject with a code that resembles another subject's code.
+
+    `alike` is the index of the other subject's latest recommendation, or None.
+    """
     if alike is None:
         return
     number = state.histories[alike].recommendation_id
     sentence = (
-        f"subject {command.subject!r} is new, and looks like another subject of the site (recommendation {number}). "
+        f"subject {command.subject!r} is new, but its code resembles that of another subject of the site (recommendation {number}). "
         "If it is someone else, send it without refuse_alike"
     )
     raise ConflictError(
-        "refuse_alike", command.subject, "a code that looks like no other of the site", sentence, number
+        "refuse_alike", command.subject, "a code that does not resemble another one of the site", sentence, number
     )
 
 
 def check_may_reopen(state: TrialState, history: History, after: History, latest: int | None) -> None:
-    """Refuse a correction after which two recommendations of a subject would be open."""
+    """Refuse a correction that would leave a subject with two open recommendations."""
     if history.is_open or not after.is_open:
         return
     other = open_entry(state, history.subject, latest)
     if other is None:
         return
     sentence = (
-        f"recommendation {other.recommendation_id} of the same subject is open, and only one may be. First report on "
-        "it in full, or mark it as lost to follow-up or as entered in error"
+        f"recommendation {other.recommendation_id} of the same subject is open, and only one may be open. First "
+        "report on it in full, or mark it as lost to follow-up or as entered in error"
     )
     expected = "a correction after which the subject has one open recommendation"
     raise ConflictError("retract", history.recommendation_id, expected, sentence, other.recommendation_id)
 
 
 def _back_from(state: TrialState, index: int | None) -> list[int]:
-    """Return the indices from a subject's latest recommendation back to the last that is loaded or not in error."""
+    """Return the indices from a subject's latest recommendation back to the last one that is loaded or not in
+    error.
+    """
     found: list[int] = []
     while index is not None:
         found.append(index)

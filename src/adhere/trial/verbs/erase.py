@@ -1,4 +1,4 @@
-"""Erase a subject's identity: the pseudonym and free text are deleted, the log keeps a key without meaning."""
+"""Erase a subject's identity: delete the pseudonym and free text. The log keeps only a meaningless key."""
 
 from adhere.errors import UnknownError
 from adhere.trial.domain.commands import Erase
@@ -8,7 +8,7 @@ from adhere.trial.verbs.context import Change, Context
 
 
 def decide(state: TrialState, command: Erase, context: Context) -> list[Change]:
-    """An erasure of a known subject."""
+    """Erase a known subject."""
     if context.subject is None:
         raise UnknownError("subject", command.subject, "a subject of this trial that was not erased")
     return [Change(Erased(**context.stamp(state), subject=context.subject.key), context.subject)]

@@ -8,11 +8,11 @@ from adhere.trial.domain.events import Imputed
 from adhere.trial.domain.state import TrialState
 from adhere.trial.verbs.context import Change, Context
 
-BATCH = 64  # in one transaction, for which other writers wait
+BATCH = 64  # recommendations per transaction, for which other writers wait
 
 
 def decide(state: TrialState, command: ImputeMissing, context: Context) -> list[Change]:
-    """The values assumed for the next recommendations that are due."""
+    """Impute values for the next recommendations that are due."""
     rule = state.design.impute
     assert rule is not None
     taken = arm_taken(state.design.arms, rule.actual, rule.took_nothing)
@@ -28,7 +28,7 @@ def decide(state: TrialState, command: ImputeMissing, context: Context) -> list[
 
 
 def next_batch(state: TrialState) -> range:
-    """The next recommendations to look at."""
+    """Return the next recommendations to examine."""
     return range(state.n_examined, min(state.n_examined + BATCH, state.n_recommendations))
 
 

@@ -1,4 +1,4 @@
-"""Mark a recommendation as entered in error: nobody was to be treated by it. No analysis counts it."""
+"""Mark a recommendation as entered in error: it was not meant for any patient. No analysis counts it."""
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.errors import ConflictError
@@ -9,13 +9,13 @@ from adhere.trial.verbs.context import Change, Context, find_history
 
 
 def decide(state: TrialState, command: MarkInError, context: Context) -> list[Change]:
-    """A mark, unless something was reported; again, it is only acknowledged."""
+    """Mark the entry unless something was reported. A repeated mark is only acknowledged."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     stamp, number = context.stamp(state), history.recommendation_index
     if history.in_error:
         return [Change(Repeated(**stamp, recommendation_index=number))]
-    # Whoever left out somebody of whom something is known would let an outcome decide who counts.
+    # If reported patients could be removed, outcomes could decide who is analysed.
     parts = {"actual": history.actual, "reward": history.reward}
     if reported := [name for name, part in parts.items() if part is not None and not part.imputed]:
         named, said = history.recommendation_id, " and ".join(reported)
@@ -23,5 +23,5 @@ def decide(state: TrialState, command: MarkInError, context: Context) -> list[Ch
             f"{said} of recommendation {named} {'was' if len(reported) == 1 else 'were'} reported, so it cannot be "
             "marked as entered in error; retract what was reported first, by a correction with its reason"
         )
-        raise ConflictError("recommendation", named, "one of which nothing was reported", sentence)
+        raise ConflictError("recommendation", named, "a recommendation without reports", sentence)
     return [Change(EnteredInError(**stamp, recommendation_index=number, reason=reason))]

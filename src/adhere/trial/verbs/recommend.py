@@ -10,7 +10,7 @@ from adhere.trial.verbs.entries import check_may_enter, check_not_alike, check_s
 
 
 def decide(state: TrialState, command: Recommend, context: Context) -> list[Change]:
-    """A new recommendation; a failing policy is replaced by equal probabilities."""
+    """Make a new recommendation. If the policy fails, draw an arm with equal probabilities."""
     subject = context.subject
     assert subject is not None
     if state.design.blinded:
@@ -22,7 +22,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
     check_may_enter(state, command, subject.latest)
     check_not_alike(state, command, context.alike)
     if state.status == "paused":
-        sentence = f"trial {command.trial!r} is paused; it recommends again once it is resumed"
+        sentence = f"trial {command.trial!r} is paused; it makes recommendations again once it is resumed"
         raise ConflictError("trial", command.trial, "a trial that is not paused", sentence)
     _check_not_full(state)
     choice = choose_or_fall_back(state, stratum)
@@ -48,7 +48,7 @@ def decide(state: TrialState, command: Recommend, context: Context) -> list[Chan
 
 
 def _check_not_full(state: TrialState) -> None:
-    """Refuse a patient more than the design has."""
+    """Refuse a patient beyond the number that the design plans."""
     design = state.design
     if design.n_patients is not None and state.n_recommendations >= design.n_patients:
         sentence = f"trial {design.name!r} has all of its {design.n_patients} patients (n_patients of its design)"

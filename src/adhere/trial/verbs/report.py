@@ -1,4 +1,4 @@
-"""Report what was taken, the reward, or both. What is known already is only acknowledged."""
+"""Report the treatment taken, the reward, or both. A repeated report is only acknowledged."""
 
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ _CORRECT = "to change it, send a correction"
 
 
 def decide(state: TrialState, command: Report, context: Context) -> list[Change]:
-    """A report, unless it contradicts an earlier one."""
+    """Record a report unless it contradicts an earlier one."""
     history = find_history(state, command.recommendation_id, command.site)
     check_not_in_error(history)
     taken, kit = reported_arm(state, command, context.kits)
@@ -28,7 +28,7 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
     if history.withdrawn:
         named = command.recommendation_id
         sentence = f"recommendation {named} is marked as lost to follow-up; retract that first, by a correction"
-        raise ConflictError("recommendation", named, "one that is not lost to follow-up", sentence)
+        raise ConflictError("recommendation", named, "a recommendation that is not lost to follow-up", sentence)
     _check_consistent(state, history, command.site, taken, kit, reward)
     _check_same_text(history, command.took_other, context)
     _check_time(history, command.happened, context.at)
@@ -49,7 +49,10 @@ def decide(state: TrialState, command: Report, context: Context) -> list[Change]
 
 
 def reported_arm(state: TrialState, command: Report | Correct, kits: Kits) -> tuple[int | None, int | None]:
-    """Return the arm taken and whose kit it was. A site of a blinded trial names a kit; it does not know the arms."""
+    """Return the arm taken and the recommendation of its kit.
+
+    A site of a blinded trial names a kit, because it does not know the arms.
+    """
     design = state.design
     if design.blinded and command.site is not None and command.actual is not None:
         arm_taken([command.actual], command.actual, command.took_nothing, command.took_other)
@@ -61,10 +64,11 @@ def reported_arm(state: TrialState, command: Report | Correct, kits: Kits) -> tu
 def _check_consistent(
     state: TrialState, history: History, site: str | None, taken: int | None, kit: int | None, reward: float | None
 ) -> None:
-    """Refuse a report that contradicts an earlier one; an imputed value may be replaced."""
+    """Refuse a report that contradicts an earlier one. An imputed value may be replaced."""
     arms, known = state.design.arms, history.actual
     if taken is not None and known is not None and not known.imputed:
-        # Another kit with the same arm must look like one with another arm, or kits could be sorted by trying.
+        # A different kit with the same arm gets the same answer as one with another arm. Otherwise a site could find
+        # out which kits contain the same arm.
         if state.design.blinded and site is not None and (kit, taken) != (known.kit, known.value):
             sentence = f"actual: conflicts with an earlier report; {_CORRECT}"
             raise ConflictError("actual", "another", "what was reported before, or a correction", sentence)
@@ -77,7 +81,7 @@ def _check_consistent(
 
 
 def _exact(reward: float) -> str:
-    """A reward with all its digits: 0.1 + 0.2 is not 0.3."""
+    """Return a reward with all its digits: 0.1 + 0.2 is not 0.3."""
     return repr(reward).removesuffix(".0")
 
 
@@ -91,7 +95,7 @@ def _contradiction(history: History, field: str, now: str, before: str) -> Confl
 def _check_same_text(history: History, text: str | None, context: Context) -> None:
     known = history.actual
     if text is None or known is None or known.imputed or context.is_erased(history.recommendation_index):
-        return  # of a person who was erased, nothing to compare with is kept
+        return  # nothing is stored about an erased person that could be compared
     if known.text_at is None or context.text_of(known.text_at) != text:
         sentence = f"took_other: conflicts with an earlier report: got other words; {_CORRECT}"
         raise ConflictError("took_other", text, "the words reported before", sentence)

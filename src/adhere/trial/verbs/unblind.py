@@ -1,4 +1,4 @@
-"""Disclose the arm in a kit, and record that it was disclosed."""
+"""Disclose the arm in a kit, and record the disclosure."""
 
 from contextlib import suppress
 
@@ -12,7 +12,7 @@ from adhere.trial.verbs.context import Change, Context, find_kit, named_history
 
 
 def decide(state: TrialState, command: Unblind, context: Context) -> list[Change]:
-    """A disclosure, with its reason."""
+    """Disclose an arm, with a reason."""
     kit = check_text("kit", command.kit)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     if command.site is None:
@@ -23,7 +23,7 @@ def decide(state: TrialState, command: Unblind, context: Context) -> list[Change
 
 
 def _own_kit(state: TrialState, kit: str, site: str, taken_by: str | None, kits: Kits) -> int:
-    """A kit that a site was given, or that its subject took; all others look like codes that no kit has."""
+    """Return the index of a kit that a site received or that its subject took. Other kits are reported as unknown."""
     kits.check_usable()
     index: int | None = None
     with suppress(InputError):

@@ -1,4 +1,4 @@
-"""Mark a recommendation as lost to follow-up: no more reports are accepted, earlier ones stay."""
+"""Mark a recommendation as lost to follow-up: no further reports are accepted, but earlier ones remain valid."""
 
 from adhere.checks import MAX_TEXT_LENGTH, check_text
 from adhere.trial.domain.commands import Withdraw
@@ -8,7 +8,7 @@ from adhere.trial.verbs.context import Change, Context, check_not_in_error, find
 
 
 def decide(state: TrialState, command: Withdraw, context: Context) -> list[Change]:
-    """A withdrawal; again, it is only acknowledged."""
+    """Record a withdrawal. A repeated withdrawal is only acknowledged."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     check_not_in_error(history)

@@ -1,1 +1,1 @@
-"""Writing to a trial in a store: commands executed in transactions, and the caches beside the log."""
+"""Write to a stored trial: execute commands in transactions, and update the caches beside the log."""

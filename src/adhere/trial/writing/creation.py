@@ -1,7 +1,7 @@
-"""The creation of a trial, and new epochs: each begins with a secret by which arms are drawn.
+"""Create trials and begin new epochs. Each epoch begins with a fresh secret that draws the arms.
 
-Where records may have been lost, arms are drawn by a fresh secret from then on. Arms of lost records were seen by
-those they were recommended to. Drawn again by the same secret they would come out the same, and could be predicted.
+If records may have been lost, a new epoch begins, because some people saw the arms of the lost records. The old
+secret would draw the same arms again, and those people could predict them.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ _RESTORED = "the store was copied or restored: records after the copy may have b
 
 
 def begin_epochs_after_restore(store: Store, at: datetime) -> None:
-    """Begin new epochs in a store that is not as its last writer left it; does nothing in any other."""
+    """Begin new epochs if the store is not as its last writer left it. Otherwise do nothing."""
     if store.was_restored:
         begin_epochs(store, at, _RESTORED)
 
@@ -33,9 +33,9 @@ def begin_epochs_after_restore(store: Store, at: datetime) -> None:
 def begin_epochs(
     store: Store, at: datetime, reason: str, n_lost: int | None = None, by: str = "", *, always: bool = False
 ) -> int:
-    """Take possession of a store, and begin a new epoch in every trial that is not closed; returns how many.
+    """Take possession of a store and begin a new epoch in every open trial. Return the number of these trials.
 
-    If the store is in possession already, since another process was faster, nothing is done unless `always`.
+    If another process has already taken possession, do nothing unless `always` is true.
     """
     with store.writing() as writing:
         writing.wait_turn()
@@ -54,7 +54,7 @@ def begin_epochs(
 def begin_epoch(
     writing: WriteTransaction, trial: int, at: datetime, reason: str, n_lost: int | None = None, by: str = ""
 ) -> None:
-    """Append the beginning of an epoch to a trial's log. Its policy is not needed: caches are derived later."""
+    """Append a new epoch to a trial's log. The policy is not needed, because caches are derived later."""
     secret, head = new_secret(), writing.lock_and_fetch(trial, [], [], [])()[0]
     commitment = commitment_to(secret)
     writing.save_secret(trial, commitment, secret)
@@ -65,13 +65,13 @@ def begin_epoch(
 
 
 WHY_NO_SEED = (
-    "a live trial draws a secret of its own: whoever knows or guesses its seed can predict every arm. Seeds are for "
+    "a live trial draws its own secret: anyone who knows or guesses a seed can predict every arm. Seeds are for "
     "simulations, trials in memory and rehearsals"
 )
 
 
 def check_seed_of(design: Design, seed: object, field: str = "seed") -> int | None:
-    """Return the seed of a rehearsal; refuse one for any other live trial, with the reason."""
+    """Return the seed of a rehearsal. Raise an error for a seed in any other live trial."""
     if seed is None:
         return None
     if not design.rehearsal:
@@ -89,10 +89,10 @@ def create_trial(
     secret: bytes | None = None,
     engine: Engine | None = None,
 ) -> TrialTransaction:
-    """Add a trial with the first record of its log, to which more may be appended in the same transaction.
+    """Add a trial with the first record of its log. More events may be appended in the same transaction.
 
-    Its secret is drawn here, unless a test gives one; a rehearsal may have a seed instead. A trial in memory gives
-    its compiled policy, with keys that follow from its seed.
+    Its secret is drawn here, unless a test passes one. A rehearsal may have a seed instead. A trial in memory passes
+    its compiled policy, with keys derived from its seed.
     """
     commitment = ""
     if engine is None and check_seed_of(design, seed) is None:

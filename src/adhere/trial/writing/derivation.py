@@ -1,4 +1,4 @@
-"""Derive the state and caches of a trial from its log, where an import or another version of the policy left none."""
+"""Derive the state and caches of a trial from its log if an import or another version of the policy left none."""
 
 import logging
 
@@ -8,14 +8,14 @@ from adhere.trial.writing.snapshot import decode_snapshot, encode_snapshot, usab
 from adhere.trial.writing.transaction import LiveTrial
 
 log = logging.getLogger("adhere.trial")
-_BLOCKS_AT_ONCE = 32  # in one transaction
+_BLOCKS_AT_ONCE = 32  # blocks per transaction
 
 
 def derive_caches(store: Store, live: LiveTrial) -> None:
-    """Derive a trial's state and caches from its log if it has none of this version.
+    """Derive a trial's state and caches from its log if this version has none.
 
-    It is done in a view and written a few blocks at a time, so that writers of other trials wait for none of it. The
-    log cannot grow meanwhile without a state, and whoever has made one first has made the same.
+    The derivation reads a view and writes a few blocks at a time, so that writers of other trials do not wait.
+    Without a state the log cannot grow meanwhile. If another process finishes first, it has derived the same.
     """
     with store.reading() as view:
         head = view.head(live.number)
@@ -36,7 +36,7 @@ def derive_caches(store: Store, live: LiveTrial) -> None:
                         writing.drop_states(live.number, 0)
                     _copy(scratch, writing, live.number, some)
     state, table = projection.state, projection.table
-    if state.refusals:  # events that are missing in the log, which the next transaction adds
+    if state.refusals:  # the log lacks refusal events, which the next transaction adds
         return
     with store.writing() as writing:
         if _is_underived(writing, live, head):
@@ -48,19 +48,19 @@ def _warn_of_another_version(live: LiveTrial, head: Head) -> None:
     last, now = decode_snapshot(head.snapshot), live.engine.algorithm_version
     if last is not None and last.algorithm_version != now:
         log.warning(
-            "trial %s: the code of its policy has changed (it was %s, and is %s now); it goes on with the new one, "
-            "and each recommendation says by which it was made",
+            "trial %s: the code of its policy has changed (it was %s, and is %s now); it continues with the new "
+            "one, and each recommendation records the version that made it",
             live.design.name, last.algorithm_version, now,
         )  # fmt: skip
 
 
 def _is_underived(writing: WriteTransaction, live: LiveTrial, head: Head) -> bool:
-    """Whether a trial, which is locked now, still stands where it stood, without a state."""
+    """Return whether the head of a trial, which is locked now, is unchanged and still without a state."""
     return writing.lock_and_fetch(live.number, [], [], [])()[0] == head
 
 
 def _copy(scratch: WriteTransaction, writing: WriteTransaction, trial: int, ends: range) -> None:
-    """Copy some blocks of updates, and the checkpoints behind them."""
+    """Copy consecutive blocks of updates and the checkpoints after them."""
     for block in scratch.updates(trial, ends[0] - 1, ends[-1]):
         writing.save_updates(trial, block)
     states = (scratch.state_before(trial, end + 1) for end in ends)

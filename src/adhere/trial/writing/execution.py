@@ -1,7 +1,7 @@
-"""The execution of one command within a transaction.
+"""Execute one command within a transaction.
 
-What holds for every command is here, once: the same request id gets the same response, another command under it is
-refused and the refusal recorded, a closed trial accepts nothing that changes it.
+Rules for all commands are implemented here. The same request ID gets the same response. Another command under that ID
+is refused, and the refusal recorded. A closed trial accepts no command that changes it.
 """
 
 import hashlib
@@ -47,22 +47,22 @@ from adhere.trial.verbs.impute_missing import due, next_batch
 from adhere.trial.writing.creation import WHY_NO_SEED
 from adhere.trial.writing.transaction import TrialTransaction
 
-_ABOUT_ENTRIES = (Recommend, Correct)  # as a tuple: `isinstance` would make a union type anew at each command
+_ABOUT_ENTRIES = (Recommend, Correct)  # a tuple: `isinstance` would build a union type again for each command
 new_salt = partial(random_bytes, 16)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
-@lru_cache(256)  # each is asked for twice in a row
+@lru_cache(256)  # each is requested twice in succession
 def pseudonym_of(site: str | None, subject: str) -> str:
-    """A subject's pseudonym: each site numbers its own subjects."""
+    """Return a subject's pseudonym. It includes the site, because each site numbers its own subjects."""
     known = check_text("site", site) if site else ""
-    if "/" in known:  # or two sites could name the same person
+    if "/" in known:  # otherwise two sites could name the same person
         raise InputError("site", known, "a name without a slash")
     return f"{known}/{check_text('subject', subject)}"
 
 
 def new_subject(pseudonym: str) -> Subject:
-    """A person that is not known yet, with a key that reveals nothing once the salt is deleted."""
+    """Return a new subject with a key that reveals nothing once the salt is deleted."""
     salt = new_salt()
     return Subject(pseudonym, commitment(salt, pseudonym), salt)
 
@@ -70,7 +70,7 @@ def new_subject(pseudonym: str) -> Subject:
 def needed(
     view: ReadTransaction, trial: int, commands: Sequence[Command], keys: TrialKeys
 ) -> tuple[list[str], list[int], list[str]]:
-    """The request ids, indices of recommendations and pseudonyms to look up for some commands on a trial."""
+    """Return the request IDs, recommendation indices and pseudonyms to look up for some commands on a trial."""
     request_ids = {command.request_id for command in commands} - {""}
     indices: set[int] = set()
     pseudonyms: set[str] = set()
@@ -78,18 +78,18 @@ def needed(
         if (recommendation_id := getattr(command, "recommendation_id", None)) is not None:
             try:
                 index = keys.ids.index_of(recommendation_id)
-            except SecretUnknownError:  # outcomes of patients who were treated are still taken
+            except SecretUnknownError:  # outcomes of treated patients are still accepted
                 index = search_index(view, trial, recommendation_id)
             if index is not None:
                 indices.add(index)
         if isinstance(command, NAME_SUBJECT):
-            with suppress(InputError):  # which is reported when the command is executed
+            with suppress(InputError):  # reported when the command is executed
                 pseudonyms.add(pseudonym_of(command.site, command.subject))
     return sorted(request_ids), sorted(indices), sorted(pseudonyms)
 
 
 def subject_of(transaction: TrialTransaction, command: Command) -> Subject | None:
-    """The subject a command names; a new one for the first recommendation."""
+    """Return the subject that a command names. A subject's first recommendation creates it."""
     if not isinstance(command, NAME_SUBJECT):
         return None
     pseudonym = pseudonym_of(command.site, command.subject)
@@ -98,7 +98,7 @@ def subject_of(transaction: TrialTransaction, command: Command) -> Subject | Non
 
 
 def check_subject(transaction: TrialTransaction, command: AboutRecommendation) -> None:
-    """Refuse what is said of another subject than the one it names, as after an older backup was restored."""
+    """Refuse a command that names another subject than its recommendation, as can happen after a restore."""
     if command.subject is None:
         return
     history = find_history(transaction.state, command.recommendation_id, command.site)
@@ -109,14 +109,16 @@ def check_subject(transaction: TrialTransaction, command: AboutRecommendation) -
 
 
 def digest_of(command: Command, subject: Subject | None) -> str:
-    """A digest of what a command says, with the subject's key for the pseudonym."""
+    """Return a digest of a command's content. The subject's key replaces the pseudonym."""
     kind = type(command)
     content = (kind.__name__, _said(kind)(command), subject and subject.key)
     return hashlib.sha256(_encode(content)).hexdigest()[:32]
 
 
 def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:
-    """Whether a command has the free text of an event, as far as that is known: its digest does not cover it."""
+    """Return whether a command has the same free text as an event, if it is known. Digests of commands do not cover
+    it.
+    """
     text: str | None = getattr(command, "took_other", None)
     if isinstance(event, Reported | Corrected) and (event.actual == TOOK_OTHER) != (text is not None):
         return False
@@ -126,25 +128,25 @@ def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) 
 
 @lru_cache
 def _said(kind: type[Command]) -> Callable[[Command], tuple[object, ...]]:
-    """Return a function that takes the fields for the digest out of a command."""
+    """Return a function that extracts the fields for the digest from a command."""
     apart = ("trial", "request_id", "by", *kind.private)
     names = [name for name in kind.__struct_fields__ if name not in apart]
     return attrgetter(*names) if len(names) > 1 else lambda command: tuple(getattr(command, name) for name in names)
 
 
 def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) -> Response:
-    """Execute a command at a time; raises an `InputError` if it is refused."""
+    """Execute a command at a given time. Raise `InputError` if it is refused."""
     if command.request_id:
         check_text("request id", command.request_id, 2 * MAX_NAME_LENGTH + 1)  # site / id
     subject = subject_of(transaction, command)
     digest = digest_of(command, subject)
     if transaction.is_live and transaction.state.looks is not None and transaction.engine.is_loaded:
-        transaction.look(at)  # those by day whose day is over, before anything of a later day counts
+        transaction.look(at)  # looks by day that are due come before any event of a later day
     event = known = transaction.recorded(command.request_id)
     if event is None:
         name = transaction.state.design.name
-        if not transaction.is_live:  # one that was saved from memory, and brought in to be read
-            sentence = f"trial {name!r} cannot go on live: it was run in memory with a seed, and {WHY_NO_SEED}"
+        if not transaction.is_live:  # a trial saved from memory and imported for reading
+            sentence = f"trial {name!r} cannot continue live: it was run in memory with a seed, and {WHY_NO_SEED}"
             raise ConflictError("trial", name, "a trial that was created live", sentence)
         if transaction.state.status == "closed" and not isinstance(command, ACCEPTED_WHEN_CLOSED):
             sentence = f"trial {name!r} is closed: it has ended, and nothing more can be recorded"
@@ -167,7 +169,7 @@ def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) ->
         context = Context(command, at, digest, *lookups, transaction.kits, subject, latest, alike)
         if isinstance(command, ImputeMissing):
             return _impute(transaction, command, context)
-        if isinstance(command, Look):  # which were made before
+        if isinstance(command, Look):  # the looks were made above
             return Receipt(at, transaction.state.position)
         for change in DECIDE[type(command)](transaction.state, command, context):
             event = transaction.append(change)
@@ -182,7 +184,7 @@ def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) ->
 
 
 def _impute(transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Examined:
-    """Go through the next recommendations; the response names the one to go on with, if more may be due."""
+    """Examine the next recommendations. The response names the index to continue from, if more may be due."""
     if transaction.state.design.impute is None:
         return Examined()
     batch = next_batch(transaction.state)
@@ -196,23 +198,26 @@ def _impute(transaction: TrialTransaction, command: ImputeMissing, context: Cont
 
 
 def why_unavailable(trial: TrialTransaction, command: AnyCommand) -> UnavailableError | None:
-    """Why a policy or a secret that a command needs is missing, seen before it appends anything: the others go on."""
+    """Return an error if a policy or secret that a command needs is missing.
+
+    This is checked before the command appends anything, so that other commands can go on.
+    """
     engine, state = trial.engine, trial.state
     try:
         if isinstance(command, NEED_POLICY):
             engine.ensure_loaded()
-        if state.status == "closed":  # in which case no secret is needed to refuse it
+        if state.status == "closed":  # a refusal needs no secret
             return None
         if isinstance(command, Recommend):
             engine.keys.check(state.epoch)
-            engine.keys.check(engine.keys.commitment)  # which masks the index in its ID
+            engine.keys.check(engine.keys.commitment)  # it masks the index in the ID
     except UnavailableError as error:
         return error
     return None
 
 
 def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int | None:
-    """Load the latest recommendation of a subject who looks like a new one, and return its index, or None."""
+    """Load the latest recommendation of a subject whose code resembles a new one's. Return its index, or None."""
     if subject is None or subject.latest is not None:
         return None
     if (alike := transaction.latest_alike(subject)) is not None:
@@ -221,12 +226,12 @@ def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int |
 
 
 def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:
-    """Load the recommendations of a subject that decide on another round; return the index of the latest one."""
+    """Load the recommendations that decide on another round of a subject. Return the index of the latest one."""
     if not isinstance(command, _ABOUT_ENTRIES):
         return None
     latest = None if subject is None else subject.latest
     if isinstance(command, Correct) and command.retract and not transaction.state.design.repeats:
-        with suppress(InputError):  # which `decide` will report
+        with suppress(InputError):  # `decide` will report it
             history = find_history(transaction.state, command.recommendation_id, command.site)
             latest = transaction.latest_of(history.subject)
     while missing := entries_to_load(transaction.state, latest):
@@ -235,7 +240,7 @@ def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: S
 
 
 def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent, *, is_repeated: bool) -> Response:
-    """The response to a command: the recommendation, or when and where the command is recorded."""
+    """Return the response to a command: the recommendation, or the time and position of its record."""
     index: int | None = getattr(event, "recommendation_index", None)
     recommendation_id = None
     if index is not None:
@@ -250,7 +255,7 @@ def _respond(transaction: TrialTransaction, command: Command, event: AnyEvent, *
     if design.blinded:
         kit = transaction.kits.code(history.epoch, history.recommendation_index)
     if isinstance(command, Unblind):
-        assert kit is not None  # since only a kit of a blinded trial can be unblinded
+        assert kit is not None  # only kits of a blinded trial can be unblinded
         return UnblindingResponse(recommendation_id, arm, kit, event.at, is_repeated)
     entered_at = stratum = None
     if history.stratum is not None and (entered := design.strata[history.stratum]) != command.stratum:

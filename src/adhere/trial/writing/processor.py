@@ -1,6 +1,6 @@
-"""The command processor: many commands at a time, each trial in turn, all in one transaction.
+"""Process many commands on several trials in one transaction.
 
-`execution` has what holds for every command, and the verbs what each of them does.
+`execution` implements the rules for all commands, and the verbs implement each command.
 """
 
 import threading
@@ -23,16 +23,16 @@ from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
 
 
 def utc_now() -> datetime:
-    """The time by this machine's clock."""
+    """Return the current time of this machine's clock."""
     return datetime.now(UTC)
 
 
 class CommandProcessor:
-    """Live trials in a store.
+    """The live trials in a store.
 
-    `execute` responds to commands once their events are durable. Threads may call it at the same time, and, if the
-    store allows, processes; the store serialises the writes to one trial. `on_events` is called with the name of a
-    trial and its events of a transaction, after its commit.
+    `execute` responds to commands once their events are durable. Threads may call it concurrently, and processes too
+    if the store allows it; the store serialises writes to one trial. After each commit, `on_events` is called with
+    the name of each trial and its new events.
     """
 
     def __init__(
@@ -50,19 +50,19 @@ class CommandProcessor:
     def create(
         self, design: Design, *, seed: int | None = None, by: str = "", secret: bytes | None = None
     ) -> Receipt:
-        """Create a trial. The same design again is acknowledged; another one under the same name is refused.
+        """Create a trial. A repeated design is acknowledged; another design under the same name is refused.
 
-        It gets a secret that cannot be guessed; tests may give one. A rehearsal may have a seed instead.
+        The trial gets an unpredictable secret; tests may pass one. A rehearsal may have a seed instead.
         """
         check_seed_of(design, seed)
-        engine_of(design).load()  # before the transaction: it may take seconds, or refuse the policy
+        engine_of(design).load()  # before the transaction, because it may take seconds or refuse the policy
         with self._lock, self.store.writing() as writing:
-            writing.wait_turn()  # or another process may create it after the next line has looked
+            writing.wait_turn()  # otherwise another process may create it after the check below
             if (number := writing.trials().get(design.name)) is not None:
                 created = created_event(writing, number)
                 if created.design != design or seed not in (None, created.seed):
                     other = "of another design" if created.design != design else "with another seed"
-                    sentence = f"there is a trial {design.name!r} {other} already; choose another name"
+                    sentence = f"trial {design.name!r} {other} already exists; choose another name"
                     raise ConflictError("name", design.name, "a name that no other trial has", sentence)
                 return Receipt(created.at, record=1)
             at = self._now()
@@ -72,15 +72,15 @@ class CommandProcessor:
     def execute(
         self, commands: Sequence[AnyCommand], *, waits: bool = True
     ) -> list[Response | InputError | UnavailableError]:
-        """A response to each command, or why it was refused, in their order.
+        """Return a response to each command in order, or the reason for its refusal.
 
-        Raises a `StoreError` if the transaction failed, or an `UnavailableError` if the machine was short of
-        something in the middle of it: nothing was written; an `OutcomeUnknownError` if it failed so late that this is
-        not known. If `waits` is false, it raises a `StoreBusyError` before anything is done where another thread or
-        program has locked the store.
+        Raises `StoreError` if the transaction failed, and `UnavailableError` if the machine ran out of a resource
+        meanwhile; in both cases nothing was written. Raises `OutcomeUnknownError` if the transaction failed too late
+        to know whether it was written. If `waits` is false and another thread or program has locked the store, raises
+        `StoreBusyError` at once.
         """
         responses: list[Response | InputError | UnavailableError] = []
-        if self.store.was_restored:  # while it was in use, as a PostgreSQL that was set back
+        if self.store.was_restored:  # while it was in use, for example a PostgreSQL server that was restored
             begin_epochs_after_restore(self.store, self._now())
         with self._lock, self.store.writing(waits=waits) as writing:
             trials = self._transactions(writing, commands)
@@ -106,7 +106,7 @@ class CommandProcessor:
     def _transactions(
         self, writing: WriteTransaction, commands: Sequence[Command]
     ) -> dict[str, TrialTransaction | InputError | UnavailableError]:
-        """The trials that commands name, locked and with what the commands will need."""
+        """Lock the trials that commands name, and fetch what the commands need."""
         commands_on: defaultdict[str, list[Command]] = defaultdict(list)
         for command in commands:
             commands_on[command.trial].append(command)
@@ -126,40 +126,40 @@ class CommandProcessor:
         return trials
 
     def is_quick(self, command: AnyCommand) -> bool:
-        """Whether a command takes no longer than a commit: no lock to wait for, nothing to learn again."""
+        """Return whether a command takes no longer than a commit: it waits for no lock and no relearning."""
         live = self._trials.get(command.trial)
         if live is None or not live.engine.is_loaded or self.store.shared:
             return False
         return isinstance(command, QUICK) and not (isinstance(command, REPLACE_IMPUTED) and live.n_examined)
 
     def is_ready(self, trial: str) -> bool:
-        """Whether a trial's policy is loaded and its caches are derived; until then `prepare` may take seconds."""
+        """Return whether a trial's policy is loaded and its caches derived. Until then `prepare` may take seconds."""
         live = self._trials.get(trial)
         return live is not None and live.is_ready
 
     def prepare(self, commands: Sequence[AnyCommand]) -> None:
-        """Make the trials of some commands ready, while others write: in their transaction it would take long.
+        """Prepare the trials of some commands while others write, so that the commands' transaction stays short.
 
-        Whatever cannot be done now is left to `execute`, which tells why.
+        If a step fails here, `execute` repeats it and reports the reason.
         """
         for name in {command.trial: None for command in commands}:
             with suppress(InputError, UnavailableError):
                 self.make_ready(self.trial(name))
 
     def make_ready(self, live: LiveTrial) -> None:
-        """Load a trial's policy, and derive its caches where there are none of this version."""
+        """Load a trial's policy, and derive its caches if this version has none."""
         live.engine.ensure_loaded()
         if (looker := looker_of(live.design, live.engine)) is not None and looker.plan.prescribes:
             live.engine.load_allocation()
         derive_caches(self.store, live)
 
     def known(self, name: str) -> LiveTrial | None:
-        """A trial that this process has seen, without a look into the store; None if it would take one."""
+        """Return a trial that this process has seen, or None if the store must be read."""
         live = self._trials.get(name)
         return live if live is not None and (live.kits.usable or not live.design.blinded) else None
 
     def trial(self, name: str) -> LiveTrial:
-        """A trial by its name."""
+        """Return a trial by its name."""
         if name in self._trials:
             return self._known(name)
         with self.store.reading() as view:
@@ -180,11 +180,11 @@ class CommandProcessor:
 
     def _known(self, name: str) -> LiveTrial:
         live = self._trials[name]
-        if live.design.blinded and not live.kits.usable:  # its secret may have been put back
+        if live.design.blinded and not live.kits.usable:  # its secret may have been restored
             live.kits = live.engine.keys.kits(name, blinded=True)
         return live
 
     def _find_secret(self, commitment: str) -> bytes | None:
-        """A secret of an epoch, which another process may have begun."""
+        """Return the secret of an epoch, which another process may have begun."""
         with self.store.reading() as view:
             return view.secret(commitment)

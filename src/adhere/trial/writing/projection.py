@@ -1,10 +1,10 @@
-"""A trial's state kept up to date event by event, with the two caches beside its log.
+"""Keep a trial's state up to date event by event, with the two caches beside its log.
 
-The *table of updates* has every update in the order of the log, one block of bytes for each CHECKPOINT_EVERY records;
-*checkpoints* are copies of the policy's state between two blocks. Together they make a correction cheap: the last
-checkpoint before it is loaded, and the updates behind it are learned again in one compiled loop, without decoding a
-record. Updates since the last checkpoint, the *tail*, are not in the table: they are passed from transaction to
-transaction in memory or, where that is not possible, derived from the log. Both caches can be deleted: they are
+The *table of updates* contains every update in the order of the log, in one block of bytes per CHECKPOINT_EVERY
+records. *Checkpoints* are copies of the policy's state between two blocks. Together they make a correction cheap: the
+last checkpoint before it is loaded, and the later updates are learned again in one compiled loop, without decoding a
+record. Updates since the last checkpoint, the *tail*, are not in the table. They are passed in memory from
+transaction to transaction or, if that is impossible, derived from the log. Both caches can be deleted: they are
 rebuilt from the log, and replay compares them with it.
 """
 
@@ -33,9 +33,9 @@ _END = 2**62
 class Projection:
     """The state of one trial, and its caches.
 
-    Histories are read from `log`; updates and checkpoints are kept in `cache`. In a live trial both are the same
-    transaction; replay keeps its own in a scratch store. `tail` has the packed updates since the last checkpoint by
-    place, None if they are to be derived from the log; `n_updates` counts those in the table.
+    Histories are read from `log`; updates and checkpoints are written to `cache`. In a live trial both are the same
+    transaction; replay uses a scratch store as cache. `tail` contains the packed updates since the last checkpoint by
+    place, or is None if they must be derived from the log. `n_updates` counts the updates in the table.
     """
 
     def __init__(
@@ -51,27 +51,27 @@ class Projection:
         self.state, self.tail = state, tail
         self.table = UpdateTable(cache, trial, state.engine.memo_size, n_updates)
         self._log, self._cache, self._trial = log, cache, trial
-        self._write_log = write_log  # all events so far, before updates are derived from the log
+        self._write_log = write_log  # writes all events so far, before updates are derived from the log
 
     def load(self, recommendation_indices: Iterable[int]) -> None:
-        """Load the histories of some recommendations that exist."""
+        """Load the histories of existing recommendations."""
         if missing := [number for number in recommendation_indices if number not in self.state.histories]:
             self.add(self._log.histories(self._trial, missing, self.state.position).items())
 
     def add(self, histories: Iterable[tuple[int, Iterable[bytes]]]) -> None:
-        """Add histories that were fetched already."""
+        """Add histories that were already fetched."""
         loaded = {number: history_of(map(decode, bodies)) for number, bodies in histories}
         self.state = replace(self.state, histories=self.state.histories.update(loaded))
 
     def forget(self, recommendation_indices: Iterable[int]) -> None:
-        """Drop histories that are not needed any more, to keep memory flat."""
+        """Drop histories that are no longer needed, so that memory use does not grow."""
         histories = self.state.histories
         for index in recommendation_indices:
             histories = histories.delete(index)
         self.state = replace(self.state, histories=histories)
 
     def apply(self, event: AnyEvent) -> None:
-        """Take one more event into the state and the updates."""
+        """Apply one more event to the state and the updates."""
         self.state = evolve(self.state, event)
         for place, row in self.state.changed_updates.items():
             self._change_update(place, row)
@@ -85,7 +85,7 @@ class Projection:
         self._cache.save_states(self._trial, [(self.state.position, self.state.policy_state.tobytes())])
 
     def follow(self, event: AnyEvent) -> None:
-        """Apply an event read from the log: the history it needs is loaded before, and dropped once complete."""
+        """Apply an event read from the log. The history it needs is loaded first, and dropped once it is complete."""
         number: int | None = getattr(event, "recommendation_index", None)
         if number is None or isinstance(event, Recommended):
             self.apply(event)
@@ -96,7 +96,7 @@ class Projection:
             self.forget([number])
 
     def catch_up(self) -> None:
-        """Learn again what an event has outdated, if any has, and write the changes of the table."""
+        """Relearn the outdated part of the state, if any, and write the changed blocks of the table."""
         self.table.flush()
         if self.state.relearn_from is not None:
             policy_state, refusals = self._relearn(self.state.relearn_from)
@@ -113,7 +113,9 @@ class Projection:
                 self.tail[place] = pack(row)
 
     def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
-        """The policy's state now, from the last checkpoint before a place and the updates since; what it refused."""
+        """Return the policy's current state and its refusals, from the last checkpoint before a place and the updates
+        since.
+        """
         engine, tail = self.state.engine, self._tail()
         if not self.table.is_whole():
             self._rebuild_table()
@@ -130,21 +132,21 @@ class Projection:
         return (checkpoint[0], floats_from(checkpoint[1])) if checkpoint else (0, self.state.engine.first_state)
 
     def _tail(self) -> dict[int, bytes]:
-        """The updates since the last checkpoint."""
+        """Return the updates since the last checkpoint."""
         if self.tail is None:
             self._write_log()
             self.tail = self._updates_from_log(_end_of_block(self.state.position))
         return self.tail
 
     def _rebuild_table(self) -> None:
-        """Make the table of updates again from the log, where it was deleted."""
+        """Rebuild the deleted table of updates from the log."""
         self._write_log()
         self.table.clear()
         for end in block_ends(0, self.state.position - 1):
             self.table.save(end, self._updates_from_log(end))
 
     def _updates_from_log(self, end: int) -> dict[int, bytes]:
-        """The updates of a block, by the log as it stands now."""
+        """Return the updates of a block, from the current log."""
         start = end - CHECKPOINT_EVERY
         records = self._log.records(self._trial, start, CHECKPOINT_EVERY)
         ids = {record.recommendation_index for record in records if record.recommendation_index is not None}
@@ -154,7 +156,7 @@ class Projection:
 
 
 def block_ends(start: int, until: int) -> range:
-    """The positions at which blocks end, after a checkpoint and not after a position."""
+    """Return the positions at which blocks end, after `start` and up to `until`."""
     return range(start + CHECKPOINT_EVERY, until + 1, CHECKPOINT_EVERY)
 
 
@@ -175,13 +177,13 @@ def project(log: ReadTransaction, cache: WriteTransaction, trial: int, design: D
 
 @contextmanager
 def scratch_cache() -> Iterator[WriteTransaction]:
-    """A cache of its own, for those who may only read the store. It is deleted at the end of the block."""
+    """Provide a temporary cache for code that may only read the store. It is deleted at the end of the block."""
     with closing(SqliteStore(None, spills=True)) as store, store.writing() as cache:
         yield cache
 
 
 def read_state(view: ReadTransaction, trial: int, design: Design, engine: Engine) -> TrialState:
-    """A trial's state, without histories: from the snapshot or, where there is none of this version, from the log."""
+    """Return a trial's state without histories, from the snapshot or, if this version has none, from the log."""
     head = view.head(trial)
     snapshot = usable_snapshot(engine, head)
     if snapshot is not None:

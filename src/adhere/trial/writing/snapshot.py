@@ -1,4 +1,4 @@
-"""A trial's state as stored with the head of its log: a cache, which can be derived from the log at any time."""
+"""Store a trial's state with the head of its log. It is a cache that can always be derived from the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _derived: Final[OrderedDict[bytes, TrialSummary]] = OrderedDict()  # by the hash
 
 
 class Snapshot(msgspec.Struct, frozen=True, array_like=True):
-    """A trial's state as it is stored; histories are in the log."""
+    """A trial's state as stored. Histories are in the log."""
 
     policy_state: bytes
     algorithm_version: str
@@ -41,23 +41,23 @@ class Snapshot(msgspec.Struct, frozen=True, array_like=True):
     has_sites: bool = False
 
 
-_KEPT = Snapshot.__struct_fields__[3:]  # the fields that a state has under the same names
+_KEPT = Snapshot.__struct_fields__[3:]  # fields with the same names as in the state
 _kept = attrgetter(*_KEPT)
 
 
 def snapshot_of(state: TrialState, n_updates: int = 0) -> Snapshot:
-    """Return what is stored of a state."""
+    """Return the snapshot of a state."""
     version = state.engine.algorithm_version
     return Snapshot(state.policy_state.tobytes(), version, n_updates, *_kept(state))
 
 
 def encode_snapshot(state: TrialState, n_updates: int = 0) -> bytes:
-    """For the store."""
+    """Encode a state's snapshot for the store."""
     return msgspec.msgpack.encode(snapshot_of(state, n_updates))
 
 
 def decode_snapshot(data: bytes) -> Snapshot | None:
-    """Decode a stored snapshot; None if it is missing or damaged and must be derived from the log."""
+    """Decode a stored snapshot. Return None if it is missing or damaged and must be derived from the log."""
     try:
         return msgspec.msgpack.decode(data, type=Snapshot)
     except msgspec.DecodeError:
@@ -65,7 +65,7 @@ def decode_snapshot(data: bytes) -> Snapshot | None:
 
 
 def usable_snapshot(engine: Engine, head: Head) -> Snapshot | None:
-    """The snapshot at the head of a log; None if it must be derived again, as after a change of the algorithm."""
+    """Return the snapshot at the head of a log, or None if it is missing or was made by another algorithm version."""
     snapshot = decode_snapshot(head.snapshot)
     if snapshot is None or snapshot.algorithm_version != engine.algorithm_version:
         return None
@@ -73,14 +73,14 @@ def usable_snapshot(engine: Engine, head: Head) -> Snapshot | None:
 
 
 def restored_state(design: Design, engine: Engine, snapshot: Snapshot, position: int) -> TrialState:
-    """The state that was stored at a position."""
+    """Return the state that was stored at a position."""
     looker = None if snapshot.looks is None else looker_of(design, engine)
     kept = dict(zip(_KEPT, _kept(snapshot), strict=True))
     return TrialState(design, engine, floats_from(snapshot.policy_state), position, looker=looker, **kept)
 
 
 def floats_from(data: bytes) -> Floats:
-    """A policy's state from its bytes."""
+    """Return a policy's state from its bytes."""
     return np.frombuffer(data, dtype=np.float64).copy()
 
 
@@ -93,7 +93,7 @@ class TrialSummary(NamedTuple):
 
 
 def summary_of(view: ReadTransaction, trial: int) -> TrialSummary:
-    """Return the summary stored with the head of the log; if none is, as after an import, derive it from the log."""
+    """Return the summary stored with the head of the log. If there is none, derive it from the log."""
     head = view.head(trial)
     found = decode_snapshot(head.snapshot) or _derived.get(head.hash)
     if found is None:
@@ -102,7 +102,7 @@ def summary_of(view: ReadTransaction, trial: int) -> TrialSummary:
         for record in walk(view, trial):
             state = evolve(state, decode(record.body))
         found = TrialSummary(state.status, state.n_recommendations, state.counts)
-        _derived[head.hash] = found  # a trial that was closed is never stored anew
+        _derived[head.hash] = found  # the snapshot of a closed trial is never stored again
         while len(_derived) > _MAX_CACHED:
             _derived.popitem(last=False)
     return TrialSummary(found.status, found.n_recommendations, found.counts)

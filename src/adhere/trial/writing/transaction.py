@@ -1,4 +1,4 @@
-"""One trial within one transaction of a store: its state, and the events added to its log."""
+"""Handle one trial within one transaction of a store: its state, and the events added to its log."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -46,21 +46,21 @@ class LiveTrial:
     design: Design
     engine: Engine
     kits: Kits
-    is_live: bool = True  # whether it takes commands, which a trial that was saved from memory does not
+    is_live: bool = True  # whether it accepts commands; a trial saved from memory does not
     tail: dict[int, bytes] | None = None
     tail_position: int = 0
-    n_examined: int | None = None  # recommendations that the rule for missing reports was applied to, if known
+    n_examined: int | None = None  # how many recommendations the rule for missing reports has examined, if known
     position: int = 0  # of the last record that this process has seen committed
     has_lost_records: bool = False  # since the last epoch began
 
     @property
     def is_ready(self) -> bool:
-        """Whether the policy is loaded and the caches are derived."""
+        """Return whether the policy is loaded and the caches are derived."""
         return self.engine.is_loaded and self.n_examined is not None
 
 
 class TrialTransaction:
-    """A trial in a transaction. Nothing of it outlives the transaction, so that a failed commit leaves no trace."""
+    """A trial in a transaction. It is discarded with the transaction, so a failed commit has no effect."""
 
     def __init__(self, store: WriteTransaction, live: LiveTrial, head: Head, fetched: Fetched) -> None:
         self._store, self._live, self._number, self._hash = store, live, live.number, head.hash
@@ -73,13 +73,13 @@ class TrialTransaction:
             tail = live.tail if live.tail_position == head.position else None
             self._projection = Projection(store, store, live.number, state, snapshot.n_updates, tail, self._write)
         live.tail = None
-        # The database of a running service may be replaced by an older one, as when PostgreSQL is restored.
+        # The database of a running service may be replaced by an older one, for example when PostgreSQL is restored.
         self.has_lost_records = live.has_lost_records or head.position < live.position
-        # Whether nothing is missing that a command may need: the compiled policy, and the secrets in use.
+        # Whether everything that a command may need is available: the compiled policy, and the secrets in use.
         keys = live.engine.keys
         self.is_ready = live.engine.is_loaded and keys.has(keys.commitment) and keys.has(self.state.epoch)
         self._projection.add(fetched.histories.items())
-        self._fetched = fetched.histories.keys()  # what commands of this transaction name, by index
+        self._fetched = fetched.histories.keys()  # the recommendations that this transaction's commands name
         self._by_request_id = {request_id: decode(body) for request_id, body in fetched.requests.items()}
         self._subjects = dict(fetched.subjects)
         self._records: list[Record] = []
@@ -94,7 +94,7 @@ class TrialTransaction:
         return self._projection.state
 
     def begin_epoch(self, at: datetime, reason: str) -> None:
-        """Draw arms by a fresh secret from here on."""
+        """Begin an epoch with a fresh secret that draws all later arms."""
         secret = new_secret()
         commitment = commitment_to(secret)
         self._store.save_secret(self._number, commitment, secret)
@@ -104,31 +104,31 @@ class TrialTransaction:
         self.has_lost_records = False
 
     def load(self, recommendation_indices: Iterable[int]) -> None:
-        """Load the histories of some recommendations that exist."""
+        """Load the histories of existing recommendations."""
         self._projection.load(recommendation_indices)
 
     def catch_up(self) -> None:
-        """Bring the policy's state up to date with corrections."""
+        """Update the policy's state with corrections."""
         self._projection.catch_up()
         self._append_refusals()
 
     def recorded(self, request_id: str) -> AnyEvent | None:
-        """The event recorded under a request id."""
+        """Return the event recorded under a request ID."""
         return self._by_request_id.get(request_id) if request_id else None
 
     def subject(self, pseudonym: str) -> Subject | None:
-        """The subject with a pseudonym."""
+        """Return the subject with a pseudonym."""
         return self._subjects.get(pseudonym)
 
     def latest_of(self, key: str) -> int | None:
-        """The index of the latest recommendation of the subject with a key, whether or not they were erased."""
+        """Return the index of the latest recommendation of the subject with a key, erased or not."""
         known = [subject.latest for subject in self._subjects.values() if subject.key == key]
         return known[0] if known else latest_of(self._store, self._number, key)
 
     def latest_alike(self, subject: Subject) -> int | None:
-        """Return the index of the latest recommendation of another subject of the site who looks like one, or None.
+        """Return the index of the latest recommendation of another subject of the site with a similar code, or None.
 
-        The subjects that are new in this transaction count: its commands may be those of many requests.
+        Subjects that are new in this transaction are included, because its commands may come from many requests.
         """
         site, _, code = subject.pseudonym.partition("/")
         new = [one for one in self._new_subjects.values() if one.pseudonym.partition("/")[0] == site]
@@ -138,25 +138,27 @@ class TrialTransaction:
         return next((latest for latest in others if latest is not None), None)
 
     def is_made_for(self, recommendation_index: int, pseudonym: str) -> bool:
-        """Whether a recommendation was made for the subject with a pseudonym."""
+        """Return whether a recommendation was made for the subject with a pseudonym."""
         return is_made_for(self._store, self._number, recommendation_index, pseudonym)
 
     def text_of(self, position: int) -> str | None:
-        """The free text that belongs to a record."""
+        """Return the free text of a record."""
         new = [text for at, _, text in self._notes if at == position]
         return new[0] if new else self._store.note(self._number, position)
 
     def is_erased(self, recommendation_index: int) -> bool:
-        """Whether the person of a recommendation was erased, in this transaction or before."""
+        """Return whether the subject of a recommendation was erased, in this transaction or before."""
         return is_erased(self._store, self._number, recommendation_index)
 
     def append(self, change: Change) -> AnyEvent:
-        """Add an event to the log, with what is kept outside the log; then those of the updates it made refused."""
+        """Add an event to the log, store its data outside the log, and add the refusals and looks that follow from
+        it.
+        """
         event, projection = change.event, self._projection
         if isinstance(event, Closed) and self._can_look():
             self.look(event.at, is_end=True)
         position = projection.state.position + 1
-        if event.position != position:  # one of several changes, behind an update that was refused
+        if event.position != position:  # one of several changes, after a refused update
             event = replace(event, position=position)
         body = encode(event)
         self._hash = link(self._hash, body)
@@ -181,15 +183,15 @@ class TrialTransaction:
         return event
 
     def look(self, at: datetime, *, is_end: bool = False) -> None:
-        """Record the looks that are due; at the end of a trial the last one in any case."""
+        """Record the looks that are due. At the end of a trial the last look is always recorded."""
         while not self.state.refusals and (number := look_due(self.state, at, is_end=is_end)) is not None:
             if self.state.relearn_from is not None and needs_policy(self.state):
-                self.catch_up()  # which may record refusals, and the looks behind them
+                self.catch_up()  # this may record refusals, and looks after them
                 continue
             self.append(Change(looked(self.state, number, at, self._patients())))
 
     def _can_look(self) -> bool:
-        """Whether what a look needs is there; a trial whose policy does not compile any more can still be closed."""
+        """Return whether a look is possible. A trial can be closed even if its policy no longer compiles."""
         if needs_policy(self.state):
             try:
                 self.engine.ensure_loaded()
@@ -198,12 +200,12 @@ class TrialTransaction:
         return True
 
     def _patients(self) -> Patients:
-        """All recommendations so far, and what is known of them."""
+        """Yield all recommendations so far with their histories."""
         self._write()
         yield from read_histories(self._store, self._number)
 
     def _append_refusals(self) -> None:
-        """Record the updates that the policy refused, behind the events that led to it."""
+        """Record the updates that the policy refused, after the events that caused them."""
         while self.state.refusals and self.events:
             first = refused_event(self.state, self.events[-1].at)
             self._projection.load([first.recommendation_index])
@@ -215,22 +217,22 @@ class TrialTransaction:
         self._subjects[subject.pseudonym] = subject
 
     def mark_examined(self, recommendation_indices: range) -> None:
-        """Note that the rule for missing reports was applied to some recommendations, and drop their histories.
+        """Record that the rule for missing reports was applied to some recommendations, and drop their histories.
 
-        Those that were fetched for other commands are kept: they are looked up by ID or by subject only once.
+        Histories fetched for other commands remain: they are looked up by ID or by subject only once.
         """
         self._write()
         self._projection.forget(index for index in recommendation_indices if index not in self._fetched)
         self._projection.state = replace(self.state, n_examined=recommendation_indices.stop)
 
     def finish(self) -> None:
-        """Hand everything to the store."""
+        """Write all changes to the store."""
         self.catch_up()
         self._projection.table.flush()
         self._write()
 
     def committed(self) -> None:
-        """Hand back what the next transaction can use."""
+        """Pass the parts of the state that the next transaction can use on to it."""
         self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
         self._live.n_examined, self._live.position = self.state.n_examined, self.state.position
         self._live.has_lost_records = self.has_lost_records  # until a recommendation begins an epoch
