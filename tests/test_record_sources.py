@@ -116,7 +116,7 @@ def test_neither_anything_else_nor_a_broken_log(folder: Path, tmp_path: Path) ->
         records_of([1, 2])
     cut = tmp_path / "cut.log"
     cut.write_bytes(b"".join((folder / "t.log").read_bytes().splitlines(keepends=True)[:-1]))
-    with pytest.raises(DamagedStoreError, match="the log does not end as it says"):
+    with pytest.raises(DamagedStoreError, match="the end of the log does not match its last line"):
         records_of(cut)
 
 

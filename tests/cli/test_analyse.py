@@ -148,7 +148,7 @@ def test_a_pipe_or_a_device_is_not_said_to_be_missing(table: Path, capsys: pytes
     os.mkfifo("pipe.csv")
     for name in ("pipe.csv", os.devnull):
         done = in_this_process(capsys, "analyse", name)
-        check_complaint(done, f"{name} is a pipe or a device: save what it gives as a file")
+        check_complaint(done, f"{name} is a pipe or a device: save its content as a file")
     check_complaint(
         in_this_process(capsys, "analyse", "trial.csv", "--html", "-"),
         "--html: got '-', expected a file: a page is not for a terminal",

@@ -70,7 +70,7 @@ def test_a_backup_into_a_new_file(folder: Path, capsys: pytest.CaptureFixture[st
 def test_the_file_that_was_there_is_kept_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     restore = ("trial", "restore", str(folder / "backup.db"), "--into", str(folder / "adhere.db"))
     before = _names(folder)
-    check_complaint(in_this_process(capsys, *restore), "adhere.db exists: with --replace")
+    check_complaint(in_this_process(capsys, *restore), "adhere.db exists: --replace")
     assert _names(folder) == before
     done = in_this_process(capsys, *restore, "--replace")
     assert done.status == 0
@@ -109,7 +109,9 @@ def test_a_backup_that_is_not_whole_changes_nothing(folder: Path, capsys: pytest
     for path, says in ((cut, "cut.db"), (text, "not a database"), (other, "something else"), (empty, "is empty")):
         check_complaint(in_this_process(capsys, "trial", "restore", str(path), *into), says)
     check_complaint(in_this_process(capsys, "trial", "restore", str(folder / "no.db"), *into), "no.db does not exist")
-    check_complaint(in_this_process(capsys, "trial", "restore", str(folder / "adhere.db"), *into), "that file itself")
+    check_complaint(
+        in_this_process(capsys, "trial", "restore", str(folder / "adhere.db"), *into), "is the target itself"
+    )
     check_complaint(
         in_this_process(capsys, "trial", "restore", str(changed), "--into", "postgresql://a:b@c/d"), "pg_restore"
     )

@@ -104,7 +104,7 @@ def test_an_arm_that_the_secret_does_not_draw_is_found(file: Path, capsys: pytes
     assert in_this_process(capsys, "trial", "export", str(other), log).status == 0
     found = in_this_process(capsys, "trial", "replay", log)
     assert (found.status, found.out) == (1, "")
-    assert "was logged, and arm " in found.err
+    assert "was logged, but arm " in found.err
 
 
 def test_not_while_the_trial_is_open_nor_twice(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +118,7 @@ def test_not_while_the_trial_is_open_nor_twice(file: Path, capsys: pytest.Captur
     assert [before.splitlines()[1], after.splitlines()[1]] == [KEPT, KEPT]
     close(file)
     assert in_this_process(capsys, *reveal).status == 0
-    check_complaint(in_this_process(capsys, *reveal), "was revealed before; it is in its log")
+    check_complaint(in_this_process(capsys, *reveal), "was already revealed; it is in the log")
 
 
 def test_mistakes_leave_everything_as_it_is(

@@ -192,7 +192,7 @@ def test_a_log_is_read_without_the_secrets_but_not_imported(
     ("content", "mode", "says"),
     [
         (f"{OTHER.hex()}\n", 0o600, f"a secret with the commitment {commitment_to(OTHER)}', expected those that the"),
-        (f"{{secret}}\n{OTHER.hex()}\n", 0o600, "those that the log has commitments to, and no others"),
+        (f"{{secret}}\n{OTHER.hex()}\n", 0o600, "only secrets that the log has commitments to"),
         ("abc\n", 0o600, "lines of 64 hexadecimal digits"),
         ("{secret}\nabc\n", 0o600, "lines of 64 hexadecimal digits"),
         ("", 0o600, "lines of 64 hexadecimal digits"),
@@ -308,7 +308,10 @@ def test_the_secrets_go_only_where_they_belong(
         (["export", str(file), csv, "--secrets", new], "expected the log"),
         (["export", str(seeded), seeded_log, "--secrets", new], "seeded has none here"),
         (["export", str(log), str(tmp_path / "copy.log"), "--secrets", new], "headache has none here"),
-        (["import", seeded_log, "--into", str(tmp_path / "x.db"), "--secrets", secrets], "and no others"),
+        (
+            ["import", seeded_log, "--into", str(tmp_path / "x.db"), "--secrets", secrets],
+            "only secrets that the log has commitments to",
+        ),
         (["import", csv, *table, "--secrets", secrets], "--secrets is for logs only"),
     ):
         check_complaint(in_this_process(capsys, "trial", *arguments), says)
@@ -343,7 +346,7 @@ def test_a_log_saved_from_memory_is_imported_to_be_read(tmp_path: Path, capsys: 
     )
     replayed = in_this_process(capsys, "trial", "replay", str(into)).out
     assert replayed.startswith("headache: 9 records; 4 recommendations derived again, arm and probabilities, all")
-    with running(into) as processor, pytest.raises(ConflictError, match="cannot go on live: it was run in memory"):
+    with running(into) as processor, pytest.raises(ConflictError, match="cannot continue live: it was run in memory"):
         recommended(processor, "p1")
     assert len(events_in(into)) == 9
 

@@ -173,12 +173,12 @@ def test_a_broken_log_is_named_with_status_one(
     for command in ("verify", "replay"):
         said = in_this_process(capsys, "trial", command, str(broken))
         assert (said.status, said.out) == (1, "")
-        assert said.err == "error: headache, record 6: its hash does not fit its text and the record before it\n"
+        assert said.err == "error: headache, record 6: its hash does not match its text and the record before it\n"
     log = tmp_path / "cut.log"
     in_this_process(capsys, "trial", "export", str(file), str(log))
     log.write_text("".join(log.read_text().splitlines(keepends=True)[:-2]))
     said = in_this_process(capsys, "trial", "verify", str(log))
-    assert (said.status, said.err) == (1, "error: record 15: the log does not end as it says\n")
+    assert (said.status, said.err) == (1, "error: record 15: the end of the log does not match its last line\n")
 
 
 @pytest.mark.parametrize(

@@ -124,5 +124,5 @@ def test_a_design_that_was_changed_in_its_record_is_seen() -> None:
     created, *others = Live("thompson", n_patients=10).events()
     assert isinstance(created, Created)
     changed = msgspec.structs.replace(created, design=msgspec.structs.replace(created.design, n_patients=11))
-    assert str(replay_of([changed, *others]).difference) == "record 1: the digest in it is not that of its design"
+    assert str(replay_of([changed, *others]).difference) == "record 1: its digest is not the digest of its design"
     assert replay_of([created, *others]).difference is None

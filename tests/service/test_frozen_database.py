@@ -113,7 +113,7 @@ def test_a_process_that_never_ends_its_migration_is_not_waited_for_without_end(
     monkeypatch.setattr(postgres, "_SECONDS_TO_MIGRATE", 0.3)
     with psycopg.connect(database_url) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
-        with pytest.raises(StoreUnavailableError, match="another process brings its tables up to date"):
+        with pytest.raises(StoreUnavailableError, match="another process is migrating its tables"):
             PostgresStore(database_url)
 
 

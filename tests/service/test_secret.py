@@ -136,7 +136,7 @@ def test_an_admin_reveals_it_once_the_trial_is_closed(
         reply = service.send("POST", path, body)
         assert (reply.status, reply.json["detail"]) == (
             409,
-            f"trial {trial!r} is not closed: its secret would tell the arms to come. Close it first",
+            f"trial {trial!r} is not closed: its secret would disclose future arms. Close it first",
         )
         assert admin.trial(trial).records == records
     admin.end_trial(trial, "as planned")

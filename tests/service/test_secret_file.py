@@ -196,7 +196,10 @@ def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, what: str) -> 
     ]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2
-    says = {"readable by others": "may be read by others: chmod 600 it", "no text": "cannot be read: it is not text"}
+    says = {
+        "readable by others": "can be read by other users: run chmod 600 on it",
+        "no text": "cannot be read: it is not text",
+    }
     assert ended.stderr == f"error: the file of secrets {file} {says[what]}\n"
 
 

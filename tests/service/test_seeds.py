@@ -28,7 +28,7 @@ def test_a_trial_that_is_no_rehearsal_takes_no_seed(service: Service, seed: Any,
     reply = create(service, seed, rehearsal=False, blinded=blinded)
     assert (reply.status, reply.json["field"], reply.json["expected"]) == (422, "seed", "none")
     assert reply.json["detail"] == f"seed: got {seed}, expected none: {WHY_NO_SEED}"
-    with pytest.raises(InputError, match="whoever knows or guesses its seed can predict every arm"):
+    with pytest.raises(InputError, match="anyone who knows or guesses a seed can predict every arm"):
         service.client().create_trial("seeded", "uniform", ARMS, blinded=blinded, seed=int(seed))
     assert service.client().trials() == before
 

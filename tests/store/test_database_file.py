@@ -142,7 +142,7 @@ def test_a_head_that_is_not_of_the_last_record_is_refused(
         database.execute("DELETE FROM trials WHERE id = 1")
         tear(database)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"'aspirin'.*does not end as its head says"):
+    with pytest.raises(StoreError, match=r"'aspirin'.*does not end at its head"):
         SqliteStore(path)
     assert path.read_bytes() == before
 

@@ -90,7 +90,7 @@ def test_only_its_owner_may_read_it(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for mode in (0o640, 0o604, 0o666):
         path.chmod(mode)
-        with pytest.raises(StoreError, match="may be read by others: chmod 600 it"):
+        with pytest.raises(StoreError, match="can be read by other users: run chmod 600 on it"):
             SecretFile(path)
 
 

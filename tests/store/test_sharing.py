@@ -164,7 +164,7 @@ def test_tables_that_are_not_those_of_their_version_are_refused(
     lasting.open().close()
     for statement in damage:
         lasting.run(statement)
-    with pytest.raises(StoreError, match=f"says it has tables of version {FORMAT}, but {lacking}"):
+    with pytest.raises(StoreError, match=f"claims to have tables of version {FORMAT}, but {lacking}"):
         lasting.open(read_only=read_only)
 
 
@@ -200,7 +200,7 @@ def test_a_torn_log_is_refused(lasting: Place) -> None:
     fill(store, make_trial(store, "headache"), record(1), record(2))
     store.close()
     lasting.run("DELETE FROM records WHERE position = 2")
-    with pytest.raises(StoreError, match="the log of trial 'headache' does not end as its head says") as refused:
+    with pytest.raises(StoreError, match="the log of trial 'headache' does not end at its head") as refused:
         lasting.open()
     advice = "pg_restore" if isinstance(lasting.where, str) else "adhere trial restore"
     assert str(refused.value).endswith(f"Restore a backup: {advice}.")

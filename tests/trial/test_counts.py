@@ -70,7 +70,7 @@ def test_replay_sees_counts_that_are_wrong(live: Live) -> None:
     with live.store.reading() as view:
         found = replay(view, 1).difference
     assert found is not None
-    assert "what is kept of reports beside the log differs from it" in str(found)
+    assert "the counts of reports stored beside the log differ from it" in str(found)
 
 
 def test_where_no_snapshot_is_kept_it_is_counted_and_then_made_anew(live: Live) -> None:

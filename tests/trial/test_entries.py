@@ -61,7 +61,7 @@ def test_a_subject_is_entered_once(end: str) -> None:
     error = refused(live, again=True)
     made = first.recommendation_id
     assert str(error) == (
-        f"subject 's' was entered on 2026-03-01 (recommendation {made}); a subject is entered once in this trial. If "
+        f"subject 's' was entered on 2026-03-01 (recommendation {made}); a subject can be entered only once. If "
         "that was an entry error, mark it as entered in error"
     )
     assert (error.field, error.value, error.recommendation_id) == ("subject", "s", made)
@@ -85,7 +85,7 @@ def test_a_second_entry_is_made_once_it_is_confirmed() -> None:
     first = live.recommend("s", again=True)  # which changes nothing where nobody was entered
     live.report(0, **DONE)
     error = refused(live)
-    assert str(error).endswith("; to enter the subject again knowingly, send again=true")
+    assert str(error).endswith("; to enter the subject again on purpose, send again=true")
     assert error.recommendation_id == first.recommendation_id
     assert live.index_of(live.recommend("s", again=True)) == 1
     assert live.index_of(live.recommend("s")) == 1  # it is open
@@ -161,7 +161,7 @@ def test_a_round_is_not_opened_again_while_another_is_open(part: str) -> None:
     with pytest.raises(ConflictError) as caught:
         live.correct(0, retract=(part,))
     assert str(caught.value) == (
-        f"recommendation {second} of the same subject is open, and only one may be. First report on it in full, or "
+        f"recommendation {second} of the same subject is open, and only one may be open. First report on it in full, or "
         "mark it as lost to follow-up or as entered in error"
     )
     assert caught.value.recommendation_id == second

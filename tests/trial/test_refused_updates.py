@@ -191,7 +191,7 @@ def test_replay_finds_a_refusal_that_does_not_come_out() -> None:
 
     found = rewritten(live, change)
     assert found.difference is not None
-    assert (found.difference.position, "does not come out" in found.difference.what) == (8, True)
+    assert (found.difference.position, "does not refuse the update" in found.difference.what) == (8, True)
 
 
 def test_explain_and_results_say_so() -> None:

@@ -75,7 +75,7 @@ def test_the_file_is_a_log_that_the_commands_read(tmp_path: Path, capsys: pytest
         ("results", file): "12 recommendations (5 complete, 7 waiting, 0 lost to follow-up)",
     }.items():
         finished = in_this_process(capsys, "trial", *command)
-        note = "note: it is there to be read and cannot go on live; " if command[0] == "import" else ""
+        note = "note: it is there to be read and cannot continue live; " if command[0] == "import" else ""
         assert (finished.status, finished.err.startswith(note), bool(finished.err)) == (0, True, bool(note))
         assert says in finished.out
 
@@ -99,7 +99,7 @@ def test_a_trial_with_a_seed_takes_no_commands_in_a_store(tmp_path: Path) -> Non
             ChangeStatus(request_id="d", status="closed", reason="over", **said),
             Reveal(request_id="e", reason="over", **said),
         ):
-            with pytest.raises(ConflictError, match="cannot go on live: it was run in memory with a seed"):
+            with pytest.raises(ConflictError, match="cannot continue live: it was run in memory with a seed"):
                 send(CommandProcessor(store), command)
         with store.reading() as view:
             assert view.head(1).position == before.position
@@ -115,7 +115,7 @@ def test_no_look_of_a_trial_with_a_seed_is_made_in_a_store(tmp_path: Path) -> No
         processor = CommandProcessor(store)
         processor.trial("t").engine.ensure_loaded()
         for command in (Look(trial="t", request_id=""), Recommend(trial="t", request_id="", subject="new")):
-            with pytest.raises(ConflictError, match="cannot go on live"):
+            with pytest.raises(ConflictError, match="cannot continue live"):
                 send(processor, command)  # long after the day of the look
         with store.reading() as view:
             assert view.head(1).position == 3

@@ -37,7 +37,7 @@ def test_without_descriptors_nothing_is_recorded_and_afterwards_all_is_learned(t
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["starved"] == ["UnavailableError", "Receipt", "Receipt", "UnavailableError"]
-    assert said["why"] == "the policy thompson cannot run for now (OSError)"
+    assert said["why"] == "the policy thompson cannot run at the moment (OSError)"
     assert said["fed"] == ["RecommendationResponse"] * 3 + ["Receipt"] * 3
     assert said["kinds"] == ["Created", *["Paused", "Resumed"] * 2, *["Recommended"] * 3, *["Reported"] * 3]
     assert said["fallbacks"] == [""] * 3

@@ -226,7 +226,7 @@ def test_without_the_right_secret_a_trial_neither_recommends_nor_knows_its_kits(
         assert list(explain(view, 1, made[0].recommendation_id))[-1].endswith("reward 1, by 1")
     if change == "swapped":
         assert found.fault is not None
-        assert f"the secret kept for the commitment {commitment_to(SECRET)} is another one" in found.fault.what
+        assert f"the stored secret does not match the commitment {commitment_to(SECRET)}" in found.fault.what
     else:
         assert (found.fault, found.secret) == (None, "unknown")
         assert again is not None
@@ -284,12 +284,12 @@ def reveal(live: Live, request_id: str = "v") -> None:
 
 def test_a_closed_trial_reveals_its_secret_once(tmp_path: Path) -> None:
     live = Live()
-    with pytest.raises(ConflictError, match="is not closed: its secret would tell the arms to come"):
+    with pytest.raises(ConflictError, match="is not closed: its secret would disclose future arms"):
         reveal(live)
     live = closed()
     reveal(live)
     reveal(live)  # the same request again
-    with pytest.raises(ConflictError, match="was revealed before; it is in its log"):
+    with pytest.raises(ConflictError, match="was already revealed; it is in the log"):
         reveal(live, "w")
     (revealed,) = of(live.events(), Revealed)
     assert (revealed.secrets, revealed.reason) == ((SECRET.hex(),), "publication")
@@ -320,11 +320,11 @@ def test_a_log_without_a_revealed_secret_is_checked_by_its_probabilities(tmp_pat
 @pytest.mark.parametrize(
     ("secrets", "what"),
     [
-        ((OTHER.hex(),), "the secrets revealed in it are not those that the log has commitments to"),
-        ((), "the secrets revealed in it are not those"),
-        ((SECRET.hex(), SECRET.hex()), "the secrets revealed in it are not those"),
-        (("",), "the secrets revealed in it are not those"),
-        (("nonsense",), "the secrets revealed in it are not those"),
+        ((OTHER.hex(),), "the secrets it reveals do not match the log's commitments"),
+        ((), "the secrets it reveals do not match"),
+        ((SECRET.hex(), SECRET.hex()), "the secrets it reveals do not match"),
+        (("",), "the secrets it reveals do not match"),
+        (("nonsense",), "the secrets it reveals do not match"),
     ],
 )
 def test_a_secret_cannot_be_chosen_afterwards(secrets: tuple[str, ...], what: str) -> None:

@@ -1,4 +1,4 @@
-"""Where live trials are kept: one contract, in memory, in a SQLite file or in PostgreSQL."""
+"""Store live trials. One contract has three implementations: in memory, in a SQLite file, and in PostgreSQL."""
 
 from adhere.errors import OutcomeUnknownError as OutcomeUnknownError
 from adhere.errors import RecordsLostError as RecordsLostError

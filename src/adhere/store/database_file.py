@@ -1,4 +1,4 @@
-"""A database's file on the disk: made for its owner only, with one writer."""
+"""Manage a database's file on disk: only its owner may read it, and only one process writes it."""
 
 import logging
 import stat
@@ -11,7 +11,8 @@ from adhere.files import make_private, may_pass
 
 
 def file_error(sentence: str, error: OSError) -> StoreError:
-    """Return the error of a store whose file the system refused; it says whether that may pass.
+    """Return the error for a database file that the system refused to access. Its type says whether the fault may
+    pass.
 
     >>> file_error("adhere.db cannot be written", OSError(28, "No space left on device"))
     StoreUnavailableError('adhere.db cannot be written: No space left on device')
@@ -26,12 +27,12 @@ WAL, SHM, LOCK, PROGRESS = "-wal", "-shm", "-writer", "-progress"
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """A file beside a database: SQLite's own, the writer's lock or the marker of its progress."""
+    """Return a file beside a database: one of SQLite's own, the writer's lock, or the progress marker."""
     return path.with_name(path.name + suffix)
 
 
 def followed(path: Path) -> Path:
-    """The file that a path leads to: a link gets the lock and the write-ahead log of the file it points to."""
+    """Return the file that a path leads to. A link uses the lock and the write-ahead log of its target."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):  # links in a circle
@@ -39,7 +40,7 @@ def followed(path: Path) -> Path:
 
 
 def has_wal(path: Path) -> bool:
-    """Whether a write-ahead log holds something; a reader may leave an empty one."""
+    """Return whether a write-ahead log has content. A reader may leave an empty log."""
     try:
         return beside(path, WAL).stat().st_size > 0
     except OSError:
@@ -47,7 +48,7 @@ def has_wal(path: Path) -> bool:
 
 
 def check_path(path: Path, *, must_exist: bool) -> None:
-    """Refuse a path that cannot be a database's."""
+    """Refuse a path that cannot be a database."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder: give the name of a file in it")
@@ -60,7 +61,7 @@ def check_path(path: Path, *, must_exist: bool) -> None:
 
 
 def lock_writer(path: Path) -> filelock.BaseFileLock:
-    """The writer's lock: a file beside the database, which the system unlocks when the process ends."""
+    """Take the writer's lock: a file beside the database, which the system unlocks when the process ends."""
     lock = filelock.FileLock(beside(path, LOCK), timeout=0, mode=0o600, thread_local=False)  # any thread may close
     try:
         lock.acquire()
@@ -72,17 +73,18 @@ def lock_writer(path: Path) -> filelock.BaseFileLock:
 
 
 def left_over(path: Path, suffix: str) -> StoreError:
-    """Return the error of a database that is gone, while what was beside it is still there."""
+    """Return the error for a missing database with files still beside it."""
     return StoreError(
         f"{path} does not exist, but {path.name}{suffix} does: the file was deleted or moved. Put it back, or "
-        "restore a backup (adhere trial restore); for a new one, delete what is left of the old one first."
+        "restore a backup (adhere trial restore); to start a new one, first delete the files left of the old one."
     )
 
 
 def make_file(path: Path) -> bool:
-    """Make the file before SQLite does, which would let others read it; its -wal and -shm get the same mode.
+    """Create the file before SQLite does, so that other users cannot read it. Return whether it was created.
 
-    A file that is there keeps its mode: its owner may have let others in. Returns whether it was made.
+    SQLite gives its -wal and -shm files the same mode. An existing file keeps its mode, because its owner may have
+    given others access.
     """
     try:
         if not path.exists() and has_wal(path):
@@ -93,8 +95,8 @@ def make_file(path: Path) -> bool:
         found = path.stat()
         if found.st_nlink > 1:
             raise StoreError(
-                f"{path} is a file with {found.st_nlink} names (hard links), of which each would get a write-ahead "
-                "log of its own: delete the others"
+                f"{path} is a file with {found.st_nlink} names (hard links), and each would get its own write-ahead "
+                "log: delete the other names"
             ) from None
         if found.st_mode & stat.S_IROTH:
             mode = f"{stat.S_IMODE(found.st_mode):04o}"
@@ -105,9 +107,9 @@ def make_file(path: Path) -> bool:
 
 
 def delete_file(path: Path) -> None:
-    """Delete a database and what is beside it; the caller has closed it and has the writer's lock.
+    """Delete a database and the files beside it. The caller has closed it and has the writer's lock.
 
-    The marker goes first: without its database it would keep a new one from being made.
+    The marker is deleted first: without its database it would prevent the creation of a new one.
     """
     for suffix in (PROGRESS, "", WAL, SHM, LOCK):
         beside(path, suffix).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A store from what a user calls it: a file's path, a PostgreSQL address, or nothing."""
+"""Open a store by the name a user gives: a file's path, a PostgreSQL address, or None."""
 
 from pathlib import Path
 from types import ModuleType
@@ -19,10 +19,10 @@ def open_store(
     deadline: float = DEADLINE,
     secret_file: str | Path | None = None,
 ) -> Store:
-    """The store in a SQLite file, behind a PostgreSQL address, or in memory.
+    """Open the store in a SQLite file, at a PostgreSQL address, or in memory (None).
 
-    A PostgreSQL server that is silent for `deadline` seconds while an answer is due is given up. With `secret_file`
-    the secrets of trials are kept there, and not in the store.
+    A PostgreSQL server that does not answer for `deadline` seconds is given up. If `secret_file` is given, the
+    secrets of trials are stored there and not in the store.
 
     >>> with open_store().reading() as view:
     ...     view.trials()
@@ -35,7 +35,7 @@ def open_store(
 
 
 def check_place(where: str | Path, secret_file: str | Path | None = None) -> None:
-    """Raise a `StoreError` if the path or the address cannot be that of a store, or the file one of secrets."""
+    """Raise `StoreError` if the path or address cannot be a store, or if the secret file is unusable."""
     if secret_file is not None:
         SecretFile(secret_file)
     if isinstance(where, str) and where.startswith(_POSTGRES):

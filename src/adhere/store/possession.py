@@ -1,16 +1,16 @@
-"""Possession of a SQLite file: notice at its opening that records are gone, or that it is not the file left here.
+"""Possession of a SQLite file: detect on opening that records are missing, or that another file took its place.
 
-The database contains a random name for itself (`store_id`), one for the writer that took possession of it last
-(`opening`), and whether that writer still has it (`is_open`). The marker beside it contains the same and the number
-of records that were acknowledged. Their order of writing makes each crash harmless:
+The database contains a random name for itself (`store_id`), a name for the writer that last took possession
+(`opening`), and whether that writer is still active (`is_open`). A marker file beside the database contains the same
+values and the number of acknowledged records. The order of writing makes each crash harmless:
 
-1. Taking possession: the marker gets the new opening and its count beside the old ones, on the disk; then the
-   transaction with the new opening is committed; then the marker drops the old ones. The database names one of the
-   two openings at any time, and the marker has the count for each.
-2. Each commit is on the disk before the marker has its count: the marker never says more than the database has.
-3. Closing: the database gets `is_open = 0` before the marker says so, and before the write-ahead log is deleted.
+1. Taking possession: the marker on disk gets the new opening and its count beside the old ones. Then the transaction
+   with the new opening is committed. Then the marker drops the old ones. The database always names one of the two
+   openings, and the marker has the count for each.
+2. Each commit is on disk before the marker has its count: the marker never counts more records than the database has.
+3. Closing: the database gets `is_open = 0` before the marker does, and before the write-ahead log is deleted.
 
-The count in the marker is written after each commit and before the answer, so it is in the system's memory when the
+The marker's count is written after each commit and before the response, so it is in the system's memory when the
 process is killed. It reaches the disk about once a second: after a power cut it may be older than the database, never
 newer.
 """
@@ -34,16 +34,16 @@ from adhere.store.transactions import ReadTransaction
 _SECONDS_BETWEEN_SYNCS = 1.0
 _MAGIC, _NOTHING, _UNKNOWN = "adhere-progress-1", "-", "?"
 _OPEN = {"open": True, "closed": False}
-_SIZE = 192  # less than a sector of any disk, so that the disk writes all of it or nothing
+_SIZE = 192  # smaller than a disk sector, so that the disk writes all of it or nothing
 _sync = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
 
 class Mark(NamedTuple):
     """The contents of the marker.
 
-    `opening` names the writer that took possession last (empty: none has), and `n_records` is the number of records
-    that were acknowledged (None: unknown). The `next` pair replaces them once the database itself names
-    `next_opening`: it is written before the transaction in which a writer takes possession.
+    `opening` names the writer that last took possession (empty: none has), and `n_records` is the number of
+    acknowledged records (None: unknown). The `next` pair is written before the transaction in which a writer takes
+    possession. It replaces the other pair once the database itself names `next_opening`.
     """
 
     store_id: str
@@ -54,14 +54,14 @@ class Mark(NamedTuple):
     next_n_records: int = 0
 
     def under(self, opening: str) -> Mark:
-        """Return the mark that counts for a database with this opening."""
+        """Return the mark that is valid for a database with this opening."""
         if opening and opening == self.next_opening:
             return Mark(self.store_id, self.is_open, opening, self.next_n_records)
         return self._replace(next_opening="", next_n_records=0)
 
 
 class ProgressFile:
-    """The marker's file. The first write replaces the file, later ones overwrite its contents."""
+    """The marker's file. The first write replaces the file; later writes overwrite its contents."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._name = path, str(path)
@@ -70,9 +70,9 @@ class ProgressFile:
         self._synced_at = 0.0
 
     def read(self) -> Mark | None:
-        """Return what was written last, or None if there is no marker or it is damaged.
+        """Return the last contents written, or None if there is no marker or it is damaged.
 
-        Raises an `OSError` if it could not be read for a reason that may pass.
+        Raises `OSError` if it could not be read for a reason that may pass.
         """
         try:
             with self._path.open("rb") as file:
@@ -83,9 +83,9 @@ class ProgressFile:
             return None
 
     def write(self, mark: Mark, *, sync: bool = False) -> None:
-        """Write the marker, to the disk if `sync` is set or the last time was a while ago.
+        """Write the marker. It is flushed to disk if `sync` is true or the last flush was a while ago.
 
-        A marker that was deleted or replaced meanwhile is made again.
+        A marker that was deleted or replaced meanwhile is created again.
         """
         data = _encode(mark)
         if self._file is None or not self._is_in_place():
@@ -111,7 +111,7 @@ class ProgressFile:
         return (found.st_dev, found.st_ino) == self._identity
 
     def _make(self, data: bytes) -> None:
-        """Put a new file in place of any other, with its contents and its name on the disk."""
+        """Replace any existing file by a new one, with its contents and its name on disk."""
         self.close()
         with replacing(self._path, private=True) as part:
             file = os.open(part, os.O_RDWR)
@@ -128,7 +128,7 @@ class ProgressFile:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk: files that were made, renamed or deleted."""
+    """Flush the names in a folder to disk: files that were created, renamed or deleted."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -163,18 +163,18 @@ def _decode(data: bytes) -> Mark | None:
     )
 
 
-DISOWN = "UPDATE installation SET opening = '', is_open = 0 WHERE id = 1"  # in a copy, which no writer has
+DISOWN = "UPDATE installation SET opening = '', is_open = 0 WHERE id = 1"  # for a copy, which no writer possesses
 
 
 class Finding(NamedTuple):
-    """The result of comparing a database with its marker. `n_lost` is 0 if nothing is lost, None if unknown."""
+    """The result of comparing a database with its marker. `n_lost` is 0 if nothing is lost and None if unknown."""
 
     was_restored: bool = False
     n_lost: int | None = 0
 
 
 def compare(installed: Installation | None, n_records: int, mark: Mark | None) -> Finding:
-    """Compare a database with its marker, where there is one that can be read.
+    """Compare a database with its marker, if a readable one exists.
 
     >>> mark = Mark("a", True, "first", 5)
     >>> compare(Installation("a", "first", True), 3, mark)
@@ -197,17 +197,17 @@ def compare(installed: Installation | None, n_records: int, mark: Mark | None) -
 
 
 class Possession:
-    """The claim of one writer to a file. Used by one thread at a time, with the writer's lock."""
+    """The claim of one writer to a file. One thread uses it at a time, with the writer's lock."""
 
     def __init__(self, path: Path, where: str) -> None:
         self._where = where
         self._name = beside(path, PROGRESS)
         self._file = ProgressFile(self._name)
         try:
-            self._left = self._file.read()  # by the last writer
+            self._left = self._file.read()  # written by the last writer
         except OSError as error:
             raise file_error(f"{self._name} cannot be read", error) from None
-        self._opening = secrets.token_hex(16)  # the same for each try: one whose commit failed may be found later
+        self._opening = secrets.token_hex(16)  # the same for every attempt: a failed commit may be found later
         self._mark: Mark | None = None  # of this writer, once it has possession
         self._n_records: int | None = None  # None: unknown, since a commit failed
         self._n_due = 0
@@ -216,21 +216,21 @@ class Possession:
 
     @property
     def is_taken(self) -> bool:
-        """Whether this writer has possession."""
+        """Return whether this writer has possession."""
         return self._mark is not None
 
     @property
     def claim(self) -> str:
-        """The opening by which this writer takes possession, or an empty text once it has."""
+        """The opening with which this writer takes possession, or an empty text afterwards."""
         return "" if self.is_taken else self._opening
 
     def check_absence(self, path: Path) -> None:
-        """Refuse to make a new file where the marker of another one is."""
+        """Refuse to create a new file beside the marker of another one."""
         if self._left is not None and self._left.n_records != 0:
             raise left_over(path, PROGRESS)
 
     def examine(self, view: ReadTransaction) -> None:
-        """Compare the database with the marker, into `finding`."""
+        """Compare the database with the marker, and store the result in `finding`."""
         tables = view.schema()
         installed = view.installation() if "installation" in tables else None
         self._n_records = view.count_records() if "trials" in tables else 0
@@ -239,7 +239,7 @@ class Possession:
             self._left = self._left.under(installed.opening)
 
     def refuse_loss(self) -> None:
-        """Raise a `RecordsLostError` if acknowledged records are gone."""
+        """Raise `RecordsLostError` if acknowledged records are missing."""
         if self.finding.n_lost != 0:
             raise RecordsLostError(self._where, self.finding.n_lost)
 
@@ -253,7 +253,7 @@ class Possession:
     def _announce(self, store_id: str, opening: str) -> None:
         """Write the new opening beside the old one.
 
-        Should the commit fail, the next start must find what this one found: the same loss, or a restored file.
+        If the commit fails, the next start must find what this one found: the same loss, or a restored file.
         """
         left = self._left
         if left is not None and left.store_id == store_id:
@@ -269,7 +269,7 @@ class Possession:
             raise file_error(f"{self._name} cannot be written", error) from None
 
     def after_commit(self, transaction: SqliteTransaction) -> None:
-        """Write the count into the marker, before anything is acknowledged."""
+        """Write the count into the marker before anything is acknowledged."""
         self._n_records = self._n_due
         if transaction.opening and self._left is not None:
             self._mark = Mark(self._left.store_id, True, transaction.opening, self._n_due)
@@ -279,7 +279,7 @@ class Possession:
             self._write(sync=bool(transaction.opening))
 
     def has_closed(self) -> None:
-        """Note in the marker that the database was closed; later commits do not change it."""
+        """Record in the marker that the database was closed. Later commits do not change it."""
         if self._mark is not None:
             self._mark = self._mark._replace(is_open=False)
             self._write(sync=True)

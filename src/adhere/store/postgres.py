@@ -1,19 +1,19 @@
-"""Trials in PostgreSQL (12 or later). Any number of processes write at once; backups are `pg_dump`'s.
+"""Trials in PostgreSQL (12 or later). Any number of processes write at once; backups are made with `pg_dump`.
 
-Every trial has a row that a writer locks: writers of one trial take turns, those of different trials need not.
+Each trial has a row that a writer locks. Writers of one trial take turns; writers of different trials need not.
 
-**Few round trips.** A transaction runs in a pipeline: statements are sent as they come and waited for only when a
-result is needed. A batch of the service (lock, fetch, append) waits three times: for the lock, for the rows fetched,
-for the end.
+**Few round trips.** A transaction runs in a pipeline: statements are sent at once, and the transaction waits only
+when it needs a result. A batch of the service (lock, fetch, append) waits three times: for the lock, for the fetched
+rows, and for the end.
 
-**The row lock is released before the disk write.** A commit is visible to others, and the trial unlocked, before its
-bytes are on disk (`synchronous_commit = off` for that transaction). It is followed by a second, tiny transaction that
-does wait for the disk, and `writing` returns after that one. PostgreSQL writes its log in order, so everything before
-the second transaction is durable with it: the first one, and all that the first one read. Nothing is acknowledged
-that a crash could lose, and one disk write serves all waiting processes: where it takes 2 ms, four processes commit
-about twice as many batches on one trial as with plain commits, and about as many on four trials. Two rules follow. A
-transaction that wrote nothing waits as well, since it may have read rows that are not durable yet. And a view is made
-durable before it is shown.
+**The row lock is released before the disk write.** A commit becomes visible, and the trial unlocked, before its bytes
+are on disk (`synchronous_commit = off` for that transaction). A second, tiny transaction follows. It waits for the
+disk, and only then does `writing` return. PostgreSQL writes its log in order, so the second transaction makes
+everything before it durable: the first transaction, and all that it read. Nothing is acknowledged that a crash could
+lose, and one disk write serves all waiting processes. If a disk write takes 2 ms, four processes commit about twice
+as many batches on one trial as with plain commits, and about as many on four trials. Two rules follow. A transaction
+that wrote nothing also waits, since it may have read rows that are not durable yet. And a view is made durable before
+it is shown.
 
 Connect to the server itself, or through a pool by session: settings and prepared statements belong to a session.
 """
@@ -41,28 +41,29 @@ from adhere.store.postgres_transaction import PostgresTransaction, are_same
 from adhere.store.schema import FORMAT, check_format, known_format, migrate
 from adhere.store.store import DEADLINE, Store
 
-# Writers wait for each other by locks; at another level, which a database may have as its default, one would fail.
+# Writers wait for each other by locks. At another isolation level, which may be the database's default, one would
+# fail.
 _WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED", "SET LOCAL synchronous_commit = off")
 _VIEW = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
-_FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')::text"  # where that is in the server's log
-# Taken with the view, in this order: true if all that the view shows is on the disk. A standby shows nothing else.
+_FLUSH = "SELECT pg_logical_emit_message(true, 'adhere', '')::text"  # the message's position in the server's log
+# Read with the view, in this order. True if everything in the view is on disk; a standby shows nothing else.
 _FLUSHED = """
     SELECT CASE WHEN pg_is_in_recovery() THEN true ELSE pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() END
 """
 _INSERTED = "SELECT pg_current_wal_insert_lsn()::text"
 _FLUSHED_UP_TO = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_flush_lsn()::text END"
-MIGRATING = 0x616468657265  # the number of the lock that one process at a time migrates under
+MIGRATING = 0x616468657265  # number of the lock under which one process at a time migrates
 _IDLE = 4  # connections kept for views
 _SECONDS_TO_CHECK = 1.0
 _SECONDS_BETWEEN_TRIES = 0.1
-_SECONDS_TO_MIGRATE = 30.0  # for which one process waits for another that does it
+_SECONDS_TO_MIGRATE = 30.0  # for which a process waits while another one migrates
 
 
 class PostgresStore(Store):
-    """Trials behind an address such as `postgresql://user:password@host/database`.
+    """A store at an address such as `postgresql://user:password@host/database`.
 
-    A server that is silent for `deadline` seconds while an answer is due is given up: the connection is closed and a
-    `StoreError` raised. While it is known to be silent, further operations fail at once.
+    A server that does not answer for `deadline` seconds is given up: the connection is closed and `StoreError`
+    raised. While the server is known to be silent, further operations fail at once.
     """
 
     shared = True
@@ -81,9 +82,9 @@ class PostgresStore(Store):
         self._idle_turn = threading.Lock()
         self._closed = False
         self._is_writing = False
-        self._lsn: int = 0  # how far the server's log is known to have come: it only grows
+        self._lsn: int = 0  # last known position of the server's log, which only grows
         self._is_set_back = False
-        self._identity = ""  # of the tables that were opened to write
+        self._identity = ""  # of the tables that were opened for writing
         try:
             if read_only:
                 with self.reading() as view:
@@ -95,12 +96,14 @@ class PostgresStore(Store):
             raise
 
     def _migrate(self) -> None:
-        """Bring the tables to this version, one process at a time. That may take longer than any deadline."""
+        """Migrate the tables to this version, one process at a time. A migration may take longer than any
+        deadline.
+        """
         until = time.monotonic() + _SECONDS_TO_MIGRATE
         with self.writing() as writing:
             while not writing.run("SELECT pg_try_advisory_xact_lock(?)", (MIGRATING,)).fetchone()[0]:
                 if time.monotonic() > until:
-                    raise StoreUnavailableError(f"{self._where}: another process brings its tables up to date")
+                    raise StoreUnavailableError(f"{self._where}: another process is migrating its tables")
                 time.sleep(_SECONDS_BETWEEN_TRIES)
             assert self._writer is not None
             if known_format(writing, self._where) != FORMAT:
@@ -124,13 +127,13 @@ class PostgresStore(Store):
                     connection.close()
 
     def check(self) -> None:
-        """Raise a `StoreError` if the server does not answer within a second, on a connection of its own."""
+        """Raise `StoreError` if the server does not answer within a second. The check has its own connection."""
         with self._check_turn:
             try:
                 self._checker = self._good(self._checker, seconds=_SECONDS_TO_CHECK)
                 self._checker.execute("SELECT 1 FROM trials LIMIT 1")
                 (flushed,) = self._checker.execute(_FLUSHED_UP_TO).fetchone()  # type: ignore[misc]
-                if flushed is not None:  # what others have written counts too
+                if flushed is not None:  # writes of other processes count, too
                     self._lsn = max(self._lsn, _lsn_of(flushed))
             except psycopg.Error as error:
                 self._silence.checked(error)
@@ -139,13 +142,14 @@ class PostgresStore(Store):
 
     @contextmanager
     def writing(self, *, waits: bool = True) -> Iterator[PostgresTransaction]:
-        """A transaction. When the block ends without an error, all of it is on disk.
+        """Open a transaction. When the block ends without an error, everything is on disk.
 
-        Otherwise nothing is, unless the error is an `OutcomeUnknownError`. It waits for locks whatever `waits` is.
+        Otherwise nothing is, unless the error is `OutcomeUnknownError`. It always waits for locks, even if `waits` is
+        false.
         """
         with self._turn:
             if self._read_only:
-                raise StoreError(f"{self._where} was opened only to be read")
+                raise StoreError(f"{self._where} was opened read-only")
             if self._is_writing:
                 raise StoreError(f"{self._where}: one transaction cannot be begun within another")
             before, self._writer = self._writer, self._ready(self._writer, writes=True)
@@ -163,26 +167,26 @@ class PostgresStore(Store):
                 self.was_restored = not writing.has_possession
 
     def _disown(self, writer: Connection) -> None:
-        """Let a database that was set back while it was in use belong to nobody, as one that was restored does."""
+        """Mark a database that was set back while in use as owned by nobody, as a restored database is."""
         with self._transaction(writer, _WRITE, [_FLUSH]) as writing:
             writing.disown()
         self._is_set_back, self.was_restored = False, True
 
     def _check_identity(self, writer: Connection, writing: PostgresTransaction) -> None:
-        """Refuse tables that took the place of those that were opened while the connection was lost."""
+        """Refuse tables that replaced the opened ones while the connection was lost."""
         if self._lsn and _lsn_of(writing.run(_INSERTED).fetchone()[0]) < self._lsn:
             self._is_set_back = True
             raise StoreError(f"{self._where} is older than what was written to it; try again")
         if self._identity and not are_same(self._identity, writing.identity()):
-            writer.close()  # so that the next transaction asks again
+            writer.close()  # so that the next transaction checks again
             raise StoreError(
-                f"{self._where} was replaced or restored while it was in use, and nothing more is written: stop the "
+                f"{self._where} was replaced or restored while it was in use, so nothing more is written: stop the "
                 "service and start it again"
             )
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTransaction]:
-        """A consistent view, beside which others may write."""
+        """Open a consistent view while others may write."""
         with self._borrowed() as connection, self._transaction(connection, _VIEW, []) as view:
             if not view.run(_FLUSHED).fetchone()[0]:
                 with self._borrowed() as another:
@@ -209,14 +213,14 @@ class PostgresStore(Store):
                 end = connection.cursor()
                 end.execute("COMMIT")
                 flushed = [connection.execute(sql) for sql in after]
-            # To end a transaction in which something failed is no error for PostgreSQL; it says ROLLBACK.
+            # PostgreSQL reports no error when a failed transaction ends; the status is ROLLBACK.
             if end.statusmessage != "COMMIT":
-                raise StoreError(f"{self._where}: nothing was kept, since a statement had failed")
+                raise StoreError(f"{self._where}: nothing was saved, because a statement failed")
             for cursor in flushed:
                 self._lsn = _lsn_of(cursor.fetchone()[0])  # type: ignore[index]
         except BaseException as error:
-            # The commit was sent. Unless the server is there to say that it failed, it may have succeeded, and what
-            # succeeded may not be on the disk if something failed after it.
+            # The commit was sent. Unless the server reports that it failed, it may have succeeded. Even then it may
+            # not be on disk if a later step failed.
             unknown = after and end is not None and (connection.broken or connection.closed or _committed(end))
             roll_back(connection)
             if isinstance(error, psycopg.Error):
@@ -239,7 +243,7 @@ class PostgresStore(Store):
                     self._idle.append(connection)
 
     def _ready(self, connection: Connection | None, *, writes: bool = False) -> Connection:
-        """A connection to use now, unless the server was silent a moment ago."""
+        """Return a usable connection, unless the server was silent a moment ago."""
         if self._silence.lasts():
             raise StoreUnavailableError(f"{self._where} does not answer")
         try:
@@ -249,7 +253,9 @@ class PostgresStore(Store):
             raise self._failed(error) from None
 
     def _good(self, connection: Connection | None, *, seconds: float, writes: bool = False) -> Connection:
-        """The connection, or a new one if it broke while idle, or could not be rolled back for lack of memory."""
+        """Return the connection, or a new one if it broke while idle or could not be rolled back for lack of
+        memory.
+        """
         if connection is not None:
             is_good = not connection.closed and not has_news(connection)
             if is_good and connection.pgconn.pipeline_status == PipelineStatus.OFF:
@@ -260,9 +266,9 @@ class PostgresStore(Store):
         return connect(self._settings, seconds, writes=writes)
 
     def _failed(self, error: psycopg.Error, kind: type[StoreError] = StoreUnavailableError) -> StoreError:
-        """The error in one sentence, without details of rows, which may name people, and without the password.
+        """Return the error in one sentence, without the password and without details of rows, which may name people.
 
-        Whatever the server says may pass: a role, a database or a right that is missing may be made later.
+        Every error of the server may pass: a missing role, database or right may be created later.
         """
         text = error.diag.message_primary or " ".join(str(error).split())
         return kind(f"{self._where}: {without_passwords(text)}")
@@ -273,7 +279,7 @@ def _committed(end: psycopg.Cursor[tuple[Any, ...]]) -> bool:
 
 
 def _lsn_of(text: str) -> int:
-    """A place in the server's log as a number.
+    """Return a position in the server's log as a number.
 
     >>> _lsn_of("1/16B3748") - _lsn_of("0/16B3748") == 2**32
     True

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL on which no wait is endless: a server that freezes is given up after a deadline."""
+"""Connect to PostgreSQL without endless waits: a server that freezes is given up after a deadline."""
 
 import math
 import re
@@ -14,10 +14,10 @@ from psycopg.waiting import Ready, Wait
 
 from adhere.errors import StoreError
 
-# Every statement has its index. A plan made while tables are empty would read them from end to end, and be kept.
+# Every statement has its index. A plan made while tables are empty would scan whole tables, and would be kept.
 _SESSION: Final = """
     SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') <> 'remote_apply'; -- which is even more
+        WHERE current_setting('synchronous_commit') <> 'remote_apply'; -- which is stricter still
     SET plan_cache_mode = force_generic_plan;
     SET enable_seqscan = off;
     SET jit = off;
@@ -29,29 +29,29 @@ _EVENTS: Final = {
 }
 _IN_ADDRESS: Final = re.compile(r"(\w+://[^\s:/@\"']*):[^\s\"']*@")
 _IN_SETTING: Final = re.compile(r"(\w*password)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s&\"']*)", re.IGNORECASE)
-_HOLD = 2.0  # seconds for which a server that did not answer is asked no more, unless a check finds it well
+_HOLD = 2.0  # seconds for which a silent server is not asked again, unless a check succeeds
 
 Result = TypeVar("Result")
 
 
 class DeadlineError(psycopg.OperationalError):
-    """The server did not answer in time."""
+    """The error for a server that did not answer in time."""
 
 
 _SILENT: Final = (DeadlineError, psycopg.errors.ConnectionTimeout)  # a server that refuses is not silent
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that is closed when the server is silent for `seconds` (None: never) while an answer is due.
+    """A connection that is closed if the server is silent for `seconds` while an answer is due (None: never).
 
-    What counts is silence: a long result that keeps coming is no fault. A connection that was closed in this way is
-    of no use any more: nobody knows how far the server had come.
+    Only silence counts: a long result that keeps arriving is no fault. A connection closed in this way cannot be used
+    again, because nobody knows how far the server had come.
     """
 
     seconds: float | None = None
 
     def wait(self, gen: PQGen[Result], interval: float = 0.0, timeout: float | None = None) -> Result:
-        """Go on with what psycopg is doing whenever the server lets it."""
+        """Continue psycopg's operation whenever the server is ready."""
         poll, descriptor = select.poll(), self.pgconn.socket
         patience = None if self.seconds is None else self.seconds * 1000.0
         try:
@@ -75,8 +75,11 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 
 
 def connect(settings: dict[str, Any], seconds: float, *, writes: bool = False) -> Connection:
-    """A connection for `PostgresStore`. The server ends by itself what would take a writer beyond the deadline."""
-    # An address may stand for two (IPv6 and IPv4), which are tried one after the other; libpq takes 2 s or more.
+    """Return a connection for `PostgresStore`. The server itself ends statements that would exceed a writer's
+    deadline.
+    """
+    # An address may have two forms (IPv6 and IPv4), which are tried one after the other. libpq waits at least 2 s for
+    # each.
     settings = {"connect_timeout": math.ceil(max(2.0, seconds / 2)), **settings}
     connection = Connection.connect(**settings, autocommit=True, prepare_threshold=0)
     connection.seconds = seconds
@@ -84,25 +87,25 @@ def connect(settings: dict[str, Any], seconds: float, *, writes: bool = False) -
     if writes:
         limits += f"SET statement_timeout = {int(900 * seconds)};"
     try:
-        connection.execute((_SESSION + limits).encode(), prepare=False)  # only so may it be several statements
+        connection.execute((_SESSION + limits).encode(), prepare=False)  # needed for several statements
     except BaseException:
         connection.close()
         raise
-    # psycopg takes the smallest type a number fits in, and prepares a statement anew for each.
+    # psycopg would use the smallest type for each number, and prepare a statement again for each type.
     for dumper in (Int8Dumper, Int8BinaryDumper):
         connection.adapters.register_dumper(int, dumper)
     return connection
 
 
 def has_news(connection: Connection) -> bool:
-    """True if an idle connection has unread bytes: mostly that its server went away."""
+    """Return whether an idle connection has unread bytes, which usually means that its server went away."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
 
 
 def roll_back(connection: Connection) -> None:
-    """End a transaction, or the connection if that is not possible."""
+    """Roll back a transaction, or close the connection if that is impossible."""
     try:
         connection.execute("ROLLBACK")
     except (psycopg.Error, MemoryError):
@@ -110,9 +113,10 @@ def roll_back(connection: Connection) -> None:
 
 
 def _wrong_option(settings: dict[str, Any]) -> str | None:
-    """Return the option with an impossible value, such as sslmode; empty if there is none, None for a port.
+    """Return the name of an option with an impossible value, such as sslmode: empty if there is none, None for a
+    port.
 
-    libpq finds out before it connects, here to no server: the host is a folder that does not exist.
+    libpq checks options before it connects. Here it connects to no server: the host is a folder that does not exist.
     """
     nowhere = ",".join("/nonexistent" for _ in str(settings.get("host", "")).split(","))
     options = {**settings, "host": nowhere, "hostaddr": "", "passfile": ""}
@@ -123,9 +127,9 @@ def _wrong_option(settings: dict[str, Any]) -> str | None:
 
 
 class Silence:
-    """Whether the server was silent a moment ago: then nobody else is made to wait for it.
+    """Whether the server was silent a moment ago. If so, no other request waits for it.
 
-    Otherwise requests that queue for a frozen server would wait for their deadlines one after the other.
+    Otherwise requests queued for a frozen server would wait for their deadlines one after another.
     """
 
     def __init__(self, patience: float) -> None:
@@ -134,16 +138,18 @@ class Silence:
         self._since: float | None = None  # when checks began to fail
 
     def lasts(self) -> bool:
-        """Whether to give up at once."""
+        """Return whether to give up at once."""
         return time.monotonic() < self._until
 
     def noticed(self, error: psycopg.Error) -> None:
-        """Note what an operation failed with: if it waited for its whole deadline, others need not."""
+        """Record the error of an operation. If it waited for its whole deadline, later operations need not."""
         if isinstance(error, _SILENT):
             self._until = time.monotonic() + _HOLD
 
     def checked(self, error: psycopg.Error | None) -> None:
-        """Note what a check failed with, if it did. Short silence, as of a busy machine, keeps nobody from trying."""
+        """Record the result of a check (None: it succeeded). A short silence, as of a busy machine, prevents no
+        attempt.
+        """
         now = time.monotonic()
         if not isinstance(error, _SILENT):
             self._since, self._until = None, -math.inf
@@ -154,7 +160,7 @@ class Silence:
 
 
 def without_passwords(text: str) -> str:
-    """Hide passwords where an address or a setting has its password; other words stay, whatever the password is.
+    """Hide the password of an address or a setting. Other words remain, even if they equal the password.
 
     >>> without_passwords("postgresql://a:a@b/a or password=a or sslpassword='a b': a role is missing")
     'postgresql://a:***@b/a or password=*** or sslpassword=***: a role is missing'
@@ -163,13 +169,13 @@ def without_passwords(text: str) -> str:
 
 
 def parse_url(url: str) -> dict[str, Any]:
-    """Parse an address. Text that cannot be read is not shown: it may be a piece of the password."""
+    """Parse an address. Errors do not repeat unreadable text, which may be part of the password."""
     try:
         settings = conninfo_to_dict(url, client_encoding="utf8")
     except psycopg.Error:
         settings = {"host": "@"}
     if option := _wrong_option(settings):
-        raise StoreError(f"the address of the PostgreSQL database: {option} has a value that is not known")
+        raise StoreError(f"the address of the PostgreSQL database: the value of {option} is unknown")
     if option is None or any("@" in str(settings.get(part, "")) for part in ("host", "port", "dbname")):
         raise StoreError(
             "not the address of a PostgreSQL database: expected postgresql://user:password@host/database, "

@@ -1,9 +1,9 @@
-"""The values that a store keeps.
+"""The values that a store contains.
 
-A store keeps an append-only log of records for each trial, and the head of that log. Beside the log stand two caches,
-which can be deleted and are rebuilt from it: checkpoints of the policy's state, and the table of updates. What must
-be erasable, revocable or secret cannot be part of a hash chain and is kept apart: pseudonyms, free text, tokens, the
-secrets that draw arms.
+A store contains an append-only log of records for each trial, and the head of that log. Two caches beside the log can
+be deleted and rebuilt from it: checkpoints of the policy's state, and the table of updates. Some data must be
+erasable, revocable or secret, so they cannot be part of a hash chain: pseudonyms, free text, tokens, and the secrets
+that draw arms. They are stored separately.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from adhere.lookalikes import fold
 
 
 class Record(NamedTuple):
-    """One record of a trial's log. The fields after `hash` repeat parts of the body, as keys to look it up by."""
+    """One record of a trial's log. The fields after `hash` repeat parts of the body as keys for look-ups."""
 
     position: int
     body: bytes
@@ -32,7 +32,7 @@ class Head(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A person: the pseudonym a site uses, and the key that replaces it in the log."""
+    """A person: the pseudonym that a site uses, and the key that replaces it in the log."""
 
     pseudonym: str
     key: str
@@ -41,16 +41,16 @@ class Subject(NamedTuple):
 
     @property
     def folded(self) -> str:
-        """The folded code, by which those that look like it are found.
+        """The folded code, by which similar codes are found.
 
-        The site in front of it is left out. Its codes are its own: L-001 of another site is another person, and no
-        site is shown the codes of another, even if their names are alike, which an admin was asked about.
+        The site before the code is left out: code L-001 of another site is another person, and no site is shown the
+        codes of another. Similar names of sites make no difference, because an admin was asked to confirm them.
         """
         return fold(self.pseudonym.partition("/")[2])
 
 
 class UpdateBlock(NamedTuple):
-    """Updates, packed: the position of the last record they may come from, how many, and their bytes."""
+    """Packed updates: the last record they may come from, their number, and their bytes."""
 
     position: int
     n: int
@@ -58,7 +58,7 @@ class UpdateBlock(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """Rows of a store about some request ids, recommendations and pseudonyms."""
+    """Rows of a store about some request IDs, recommendations and pseudonyms."""
 
     requests: Mapping[str, bytes]
     histories: Mapping[int, Sequence[bytes]]
@@ -66,15 +66,15 @@ class Fetched(NamedTuple):
 
 
 class Installation(NamedTuple):
-    """The identity of a store, which every copy of it shares, and the writer or place that it belongs to."""
+    """The identity of a store, which every copy shares, and the writer or place that it belongs to."""
 
     store_id: str
-    opening: str  # of the writer that took possession last, or of PostgreSQL's tables; empty in a backup
-    is_open: bool  # whether that writer has not closed it
+    opening: str  # of the writer that last took possession, or of PostgreSQL's tables; empty in a backup
+    is_open: bool  # whether that writer is still active
 
 
 class Token(NamedTuple):
-    """A bearer token, of which only the digest is stored."""
+    """A bearer token. Only its digest is stored."""
 
     id: int
     digest: bytes

@@ -1,4 +1,4 @@
-"""Put a backup in the place of a SQLite database: checked beside it first, then moved there in one step."""
+"""Replace a SQLite database by a backup: the copy is checked beside the target, then moved there in one step."""
 
 import os
 import sqlite3
@@ -17,11 +17,11 @@ from adhere.store.sqlite import SqliteStore
 
 @contextmanager
 def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[SqliteStore, Path | None]]:
-    """A checked copy of a backup, and the name that the replaced file will be kept under (None: there is none).
+    """Yield a checked copy of a backup, and the name that the replaced file will get (None: there is no such file).
 
-    When the block ends, the copy is moved into place; when it raises, nothing has changed. Within the block the
-    caller may check more of the copy, write to it and take possession of it: its `was_restored` is true. With
-    `replace` there may be a file in the place. No service may write to it meanwhile.
+    When the block ends, the copy is moved into place; if it raises, nothing has changed. Within the block, the caller
+    may check the copy further, write to it and take possession of it: its `was_restored` is true. The target may
+    exist only if `replace` is true. No service may write to it meanwhile.
     """
     target = followed(into)
     check_path(backup, must_exist=True)
@@ -29,7 +29,7 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     lock = lock_writer(target)
     part = target.with_name(f".{target.name}.{os.getpid()}")
     for left in target.parent.glob(f".{target.name}.*"):
-        left.unlink()  # by a restore that was killed: it had the lock, as we do now
+        left.unlink()  # left by a restore that was killed; it had the lock, as this one does now
     try:
         kept = _kept_name(backup, target, replace)
         _copy(backup, part)
@@ -41,7 +41,7 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     finally:
         for suffix in ("", WAL, SHM, LOCK, PROGRESS):
             beside(part, suffix).unlink(missing_ok=True)
-        if not target.exists():  # it was refused, and the lock is of no use to anybody
+        if not target.exists():  # the restore was refused, so nobody needs the lock
             beside(target, LOCK).unlink(missing_ok=True)
         lock.release()
 
@@ -49,22 +49,22 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
 def _kept_name(backup: Path, target: Path, replace: bool) -> Path | None:
     if not target.exists():
         if has_wal(target):
-            raise StoreError(f"{target.name}{WAL} is there without {target.name}: move it away first")
+            raise StoreError(f"{target.name}{WAL} exists without {target.name}: move it away first")
         return None
     if target.samefile(backup):
-        raise StoreError(f"{backup} is that file itself: give a backup")
+        raise StoreError(f"{backup} is the target itself: give a backup")
     if not replace:
-        raise StoreError(f"{target} exists: with --replace it is kept under another name")
+        raise StoreError(f"{target} exists: --replace replaces it and keeps it under another name")
     dated = target.with_name(f"{target.name}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     others = (dated.with_name(f"{dated.name}-{number}") for number in count(2))  # for restores within one second
     return dated if not dated.exists() else next(path for path in others if not path.exists())
 
 
 def _copy(backup: Path, part: Path) -> None:
-    """Copy a backup, with what its own -wal may hold, and check that the copy is whole."""
+    """Copy a backup, including the content of its own -wal, and check that the copy is intact."""
     part.unlink(missing_ok=True)
     make_private(part)
-    # Without a -wal it need not be locked, and so may be on a disk that cannot be written.
+    # Without a -wal it need not be locked, so it may be on a read-only disk.
     how = "mode=ro" if beside(backup, WAL).exists() else "immutable=1"
     try:
         source = sqlite3.connect(f"{backup.absolute().as_uri()}?{how}", uri=True)
@@ -78,7 +78,7 @@ def _copy(backup: Path, part: Path) -> None:
     except sqlite3.Error as error:
         raise StoreError(f"{backup} cannot be restored: {error}") from None
     if found != "ok":
-        raise StoreError(f"{backup} cannot be restored, since it is damaged: {' '.join(found.split())}")
+        raise StoreError(f"{backup} cannot be restored, because it is damaged: {' '.join(found.split())}")
     if not tables:
         raise StoreError(f"{backup} is empty: it is not a backup of a file of trials")
 
@@ -87,9 +87,9 @@ def _move(part: Path, target: Path, kept: Path | None) -> None:
     """Move the copy into place.
 
     The old file gets its second name, and its -wal and its marker go with it, before the copy takes its place. The
-    copy must at no time be beside a -wal or a marker that is not its own, nor the old file lose what its -wal
-    contains. Until the copy is in place the old file has two names, with which no service starts. The copy's own
-    marker follows the copy: a crash between the two leaves a file that is taken for a restored one.
+    copy must never be beside a -wal or marker of another file, and the old file must not lose the content of its
+    -wal. Until the copy is in place, the old file has two names, with which no service starts. The copy's own marker
+    follows the copy: after a crash between the two steps, the file is treated as restored.
     """
     if kept is not None:
         os.link(target, kept)

@@ -1,9 +1,9 @@
-"""The tables, format by format. A step that was released is never edited; a change is a step of its own.
+"""The tables, format by format. A released step is never edited; each change is a new step.
 
-`{bytes}`, `{number}`, `{text}` and `{counter}` are the database's names for the types, `{clustered}` for a table kept
-in the order of its primary key. The indexes have all the columns that their statements select or sort by.
+`{bytes}`, `{number}`, `{text}` and `{counter}` stand for the database's types, `{clustered}` for a table stored in
+the order of its primary key. The indexes contain all columns that their statements select or sort by.
 
-Nothing was released before this format: databases of earlier ones are refused, not migrated.
+No earlier format was released: databases with older formats are refused, not migrated.
 """
 
 import secrets
@@ -19,7 +19,7 @@ _TYPES = {"bytes": "", "number": "", "text": "", "counter": "INTEGER PRIMARY KEY
 
 
 def schema_of(steps: Sequence[Sequence[str]]) -> Schema:
-    """Return the tables that the statements of some steps make, found by running them."""
+    """Return the tables that the statements of some steps create, found by running them."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         for step in steps:
             for statement in step:
@@ -29,7 +29,7 @@ def schema_of(steps: Sequence[Sequence[str]]) -> Schema:
 
 
 def missing_in(present: Schema, expected: Schema) -> str | None:
-    """The first thing that a database lacks, in words. It may have more tables, columns and indexes.
+    """Return the first thing that a database lacks, in words. It may have more tables, columns and indexes.
 
     >>> missing_in({"trials": frozenset({"id"})}, {"trials": frozenset({"id", "name"})})
     'trials has no column name'
@@ -57,11 +57,11 @@ _INCOMPLETE = """
 
 
 def check_heads(view: ReadTransaction, where: str, *, counting: bool = False) -> None:
-    """Refuse a store in which a trial's last record is not its head, or, if counted, in which a record is missing."""
+    """Refuse a store with a trial whose last record is not its head. If `counting`, also refuse missing records."""
     torn = view.run(_TORN).fetchone() or (counting and view.run(_INCOMPLETE).fetchone())
     if torn:
         raise StoreError(
-            f"{where}: the log of trial {torn[0]!r} does not end as its head says, or lacks records: {view.torn_by}"
+            f"{where}: the log of trial {torn[0]!r} does not end at its head, or lacks records: {view.torn_by}"
         )
 
 
@@ -118,7 +118,7 @@ FORMAT = FIRST_FORMAT + len(STEPS) - 1
 
 
 def migrate(transaction: WriteTransaction, where: str) -> None:
-    """Create the tables, or bring them to this version's format, within the caller's transaction."""
+    """Create the tables, or migrate them to this version's format, within the caller's transaction."""
     present = known_format(transaction, where)
     if present:
         check_heads(transaction, where)
@@ -135,17 +135,19 @@ def migrate(transaction: WriteTransaction, where: str) -> None:
 
 
 def check_format(transaction: ReadTransaction, where: str) -> None:
-    """Refuse tables of another format: a reader cannot migrate them."""
+    """Refuse tables of another format, because a reader cannot migrate them."""
     present = known_format(transaction, where)
     if present < FORMAT:
         raise StoreError(
             f"{where} was written by an older adhere (tables of version {present}; this one reads {FORMAT}). "
-            "Open it to write once, which brings it up to date."
+            "Open it for writing once to migrate it."
         )
 
 
 def known_format(transaction: ReadTransaction, where: str) -> int:
-    """The format of the tables, 0 if there are none yet; refuses all that this version cannot have written."""
+    """Return the format of the tables, or 0 if there are none. Refuse tables that this version cannot have
+    written.
+    """
     schema = transaction.schema()
     present: object = 0
     if "adhere_schema" in schema:
@@ -165,8 +167,8 @@ def known_format(transaction: ReadTransaction, where: str) -> int:
     expected = schema_of(STEPS[: max(present - FIRST_FORMAT + 1, 0)])
     if lacking := missing_in(schema, expected):
         raise StoreError(
-            f"{where} says it has tables of version {present}, but {lacking}: adhere did not leave it "
-            "so. Restore a backup."
+            f"{where} claims to have tables of version {present}, but {lacking}: adhere did not write "
+            "it so. Restore a backup."
         )
     if not present and (taken := sorted(schema.keys() & schema_of(STEPS).keys())):
         raise StoreError(f"{where} is a database of something else (it has a table {taken[0]})")
@@ -174,6 +176,6 @@ def known_format(transaction: ReadTransaction, where: str) -> int:
 
 
 def _version(transaction: ReadTransaction) -> object:
-    """The latest version that was written, of whatever type; 0 if there is none."""
+    """Return the latest version in the table, of any type, or 0 if there is none."""
     found: object = transaction.run("SELECT max(version) FROM adhere_schema").fetchone()[0]
     return 0 if found is None else found

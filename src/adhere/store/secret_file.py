@@ -1,4 +1,4 @@
-"""The secrets of trials in a file of their own, so that a database and its dumps do not contain them."""
+"""Store the secrets of trials in a separate file, so that a database and its dumps do not contain them."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _OTHERS = 0o077
 
 
 class SecretFile:
-    """A file with a line for each secret: the commitment to it, and the secret, both in hexadecimal digits.
+    """A file with one line per secret: the commitment and the secret, both in hexadecimal digits.
 
     Only its owner may read it (mode 0600). Lines are added and never changed. Several processes may share it.
     """
@@ -34,21 +34,21 @@ class SecretFile:
         self._read()
 
     def find(self, commitment: str) -> bytes | None:
-        """Return the secret with a commitment, which another process may have added, or None if there is none."""
+        """Return the secret of a commitment, or None. Another process may have added it."""
         with self._turn:
             if commitment not in self._known:
                 self._read()
             return self._known.get(commitment)
 
     def add(self, commitment: str, secret: bytes) -> None:
-        """Add a secret, which is on the disk when this returns."""
+        """Add a secret. It is on disk when this returns."""
         line = f"{commitment} {secret.hex()}\n".encode()
         try:
             with self._turn, filelock.FileLock(f"{self.path}.lock", mode=0o600):
                 self._check_mode()
                 file = os.open(self.path, _APPEND, 0o600)
                 try:
-                    if not _ends_in_newline(file):  # a line was cut off, of which this one must not become a part
+                    if not _ends_in_newline(file):  # a line was cut off; do not append to it
                         line = b"\n" + line
                     if os.write(file, line) != len(line):
                         raise StoreUnavailableError(
@@ -71,12 +71,12 @@ class SecretFile:
             raise file_error(f"the file of secrets {self.path} cannot be read", error) from None
         except UnicodeDecodeError:
             raise StoreError(f"the file of secrets {self.path} cannot be read: it is not text") from None
-        # A line that a full disk cut off belongs to a transaction that failed.
+        # A line that a full disk cut off belongs to a failed transaction.
         self._known |= {commitment: bytes.fromhex(secret) for commitment, secret in _LINE.findall(text)}
 
     def _check_mode(self) -> None:
         if os.name == "posix" and self.path.exists() and self.path.stat().st_mode & _OTHERS:
-            raise StoreError(f"the file of secrets {self.path} may be read by others: chmod 600 it")
+            raise StoreError(f"the file of secrets {self.path} can be read by other users: run chmod 600 on it")
 
 
 def _ends_in_newline(file: int) -> bool:

@@ -1,7 +1,7 @@
 """Trials in one SQLite file, or in memory. One process writes; others may read at any time.
 
-Durability: write-ahead log with `synchronous=FULL`, so that a commit returns only once its bytes are on the disk.
-In memory there is one connection for all, so that a writer waits for the views of other threads to end.
+Commits are durable: a write-ahead log with `synchronous=FULL` returns from a commit only once its bytes are on disk.
+In memory all threads share one connection, so a writer waits for the views of other threads to end.
 """
 
 import sqlite3
@@ -29,20 +29,20 @@ from adhere.store.sqlite_transaction import (
 )
 from adhere.store.store import Store
 
-_PATIENCE = 30.0  # seconds for which another program's lock is waited for
+_PATIENCE = 30.0  # seconds to wait for another program's lock
 _BETWEEN_TRIES = 0.02  # seconds
 _LONG = 0.5  # seconds of waiting after which the store counts as locked
 
 
 class SqliteStore(Store):
-    """A file of trials (`None`: in memory, gone when closed).
+    """A file of trials, or a store in memory that disappears when closed (`None`).
 
-    Opened to write, it takes a lock beside the file that the system releases when the process ends, however it ends.
-    A store in memory that `spills` moves to a nameless file once it outgrows the cache.
+    If opened for writing, it takes a lock beside the file. The system releases it whenever and however the process
+    ends. A store in memory that `spills` moves to a nameless file when it outgrows the cache.
 
-    A file that lacks acknowledged records is refused with a `RecordsLostError`, unless `accepts_loss` is set. A file
-    that its last writer left here is taken possession of in the first transaction, unless `accepts_loss` or `is_copy`
-    is set; `is_copy` says that the file is a copy, whatever it looks like.
+    A file that lacks acknowledged records is refused with `RecordsLostError`, unless `accepts_loss` is true. If the
+    last writer left the file in this place, the first transaction takes possession of it, unless `accepts_loss` or
+    `is_copy` is true. `is_copy` marks the file as a copy in any case.
     """
 
     shared = False
@@ -59,12 +59,12 @@ class SqliteStore(Store):
         self._path, self._where = path and followed(path), str(path or "the store in memory")
         self.location = self._path and self._path.absolute()
         self._in_memory = "" if spills else ":memory:"
-        # The writer, and in memory every reader too, share one connection.
+        # The writer, and in memory every reader too, use one connection.
         self._turn = threading.RLock()
         self._lock, self._watch, self._made = None, None, False
         self._possession: Possession | None = None
-        self._owes_move = False  # whether the possession is not yet in the database itself
-        self._is_writing = False  # whether this process has a transaction under way
+        self._owes_move = False  # whether the possession is not yet in the database file itself
+        self._is_writing = False  # whether this process has an open transaction
         self._sqlite_waits = True  # whether SQLite itself waits for locks
         self._waits_since: float | None = None  # while another program has locked the file
         with ExitStack() as undo:
@@ -109,10 +109,11 @@ class SqliteStore(Store):
         return connection
 
     def _check_left_over(self, possession: Possession, *, is_copy: bool) -> None:
-        """Compare the file with its marker, and refuse a write-ahead log that does not fit the file.
+        """Compare the file with its marker, and refuse a write-ahead log that does not match the file.
 
-        A killed process left the log, or a careless restore; SQLite takes any log for the file's own, so all records
-        are counted. The connection cannot write, since closing the other kind would move the log into the file.
+        A killed process or a careless restore may have left such a log. SQLite accepts any log as the file's own, so
+        all records are counted. The connection is read-only, because closing a writable one would move the log into
+        the file.
         """
         assert self._path is not None
         with closing(self._connect(read_only=True)) as connection:
@@ -125,7 +126,7 @@ class SqliteStore(Store):
         self.was_restored, self.n_lost = possession.finding
 
     def _prepare(self, read_only: bool) -> None:
-        """Bring the tables to this version, but refuse a file that is not known before anything is changed."""
+        """Migrate the tables to this version. An unknown file is refused before anything is changed."""
         run = self._connection.execute
         names = [row[0] for row in run("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if names and "adhere_schema" not in names:
@@ -143,30 +144,30 @@ class SqliteStore(Store):
                 transaction.take_possession()
             self._before_commit(transaction)
         self._after_commit(transaction)
-        run("ANALYZE sqlite_schema")  # has them used from now on
+        run("ANALYZE sqlite_schema")  # makes SQLite use them from now on
         if self._watch is not None:
             self._move_log()
             self._watch.watch_writer()
         self._sqlite_waits = not let_busy_fail(self._connection)
 
     def _move_log(self) -> None:
-        """Move the log into the database, so that without its log it is an older state but no new store.
+        """Move the log into the database file. Without its log, the file is then an older state, not a new store.
 
-        If that fails, nothing is lost: the log has it all.
+        If that fails, nothing is lost: the log contains everything.
         """
         with suppress(sqlite3.Error):
             _, n_frames, n_moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            self._owes_move = n_moved < n_frames  # a reader that began earlier may keep it from some
+            self._owes_move = n_moved < n_frames  # an earlier reader may prevent SQLite from moving some frames
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         return in_words(error, self._where, " cannot be opened as a file of trials")
 
     @contextmanager
     def writing(self, *, waits: bool = True) -> Iterator[SqliteTransaction]:
-        """A transaction. When the block ends without an error, all of it is on disk.
+        """Open a transaction. When the block ends without an error, everything is on disk.
 
-        Otherwise nothing is, unless the error is an `OutcomeUnknownError`. If `waits` is false and another thread or
-        program is writing, a `StoreBusyError` is raised before the block begins.
+        Otherwise nothing is, unless the error is `OutcomeUnknownError`. If `waits` is false and another thread or
+        program is writing, `StoreBusyError` is raised before the block begins.
         """
         watch = self._watch
         with self._only_transaction(waits=waits):
@@ -185,7 +186,7 @@ class SqliteStore(Store):
                     self._before_commit(transaction)
             finally:
                 watch.after_transaction()
-            if watch.fault:  # what was committed to a file that is gone must not be acknowledged
+            if watch.fault:  # data committed to a lost file must not be acknowledged
                 raise OutcomeUnknownError(watch.fault)
             if transaction.checkpoint_after or self._owes_move:
                 self._move_log()
@@ -193,7 +194,7 @@ class SqliteStore(Store):
             self._after_commit(transaction)
 
     def unending(self) -> SqliteTransaction:
-        """A transaction of a store in memory that never ends: what it writes counts at once."""
+        """Return a transaction of a store in memory that never ends: its writes take effect at once."""
         assert self._path is None
         return self._begun()
 
@@ -203,10 +204,10 @@ class SqliteStore(Store):
         if not self._turn.acquire(blocking=waits):
             raise StoreBusyError(f"{self._where} is in use by another thread")
         try:
-            if self._is_writing:  # SQLite refuses it, and must not lose the outer one
+            if self._is_writing:  # SQLite refuses a nested transaction; the outer one must survive
                 yield
                 return
-            with suppress(sqlite3.ProgrammingError):  # it was closed, as the next statement says
+            with suppress(sqlite3.ProgrammingError):  # it was closed, as the next statement reports
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
             self._is_writing = True
@@ -232,9 +233,9 @@ class SqliteStore(Store):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
-        """A consistent view, beside which others may write."""
+        """Open a consistent view while others may write."""
         with self._view() as connection:
-            if connection is self._connection:  # in memory: the lock excludes others
+            if connection is self._connection:  # in memory, the lock excludes others
                 yield SqliteTransaction(connection, self.secret_file)
             else:
                 with self._transaction(connection, "BEGIN"):
@@ -246,7 +247,7 @@ class SqliteStore(Store):
             with self._turn:
                 yield self._connection
         else:
-            self._check_file()  # or the error would only say that it cannot be opened
+            self._check_file()  # otherwise the error would only report that it cannot be opened
             with closing(self._connect(read_only=True)) as connection:
                 self._check_file()
                 yield connection
@@ -258,7 +259,7 @@ class SqliteStore(Store):
     @contextmanager
     def _transaction(self, connection: sqlite3.Connection, begin: str, *, waits: bool = True) -> Iterator[None]:
         try:
-            # Not within the inner block: a transaction begun within another fails here, and must not undo that one.
+            # Outside the inner block: a nested transaction fails here, and must not undo the outer one.
             try:
                 connection.execute(begin)
             except sqlite3.OperationalError as error:
@@ -280,11 +281,11 @@ class SqliteStore(Store):
                 raise
         except sqlite3.Error as error:
             if self._path is None and is_damage(error):
-                raise  # by a file that is read meanwhile, whose own view names it
+                raise  # damage in another file that is being read, whose own view names it
             raise in_words(error, self._where, "") from error
 
     def _begin_later(self, connection: sqlite3.Connection, begin: str) -> None:
-        """Begin a transaction once the other program's lock is released; fail if that takes too long."""
+        """Begin a transaction once the other program's lock is released. Fail if that takes too long."""
         self._waits_since = time.monotonic()
         try:
             while True:
@@ -299,16 +300,16 @@ class SqliteStore(Store):
             self._waits_since = None
 
     def check(self) -> None:
-        """Raise a `StoreError` if the file cannot be read, or if another program keeps it from being written."""
+        """Raise `StoreError` if the file cannot be read, or if another program prevents writing."""
         super().check()
         since = self._waits_since
         if since is not None and time.monotonic() - since > _LONG:
             raise StoreUnavailableError(f"{self._where} is locked by another program")
 
     def backup(self, to: Path) -> None:
-        """Copy everything, as of one moment, into a new file; others may go on writing."""
+        """Copy the store, as of one moment, into a new file. Others may continue to write."""
         if to.exists():
-            raise StoreError(f"{to} is there already: give a new name")
+            raise StoreError(f"{to} already exists: give a new name")
         try:
             with (
                 replacing(to, private=True) as part,
@@ -318,7 +319,7 @@ class SqliteStore(Store):
                 connection.backup(copy)
                 with copy:
                     copy.execute(DISOWN)
-                copy.execute("PRAGMA journal_mode = DELETE")  # or to read it would make files beside it
+                copy.execute("PRAGMA journal_mode = DELETE")  # otherwise reading it would create files beside it
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{to} cannot be written: {error}") from None
 
@@ -330,7 +331,7 @@ class SqliteStore(Store):
             self._unlock()
 
     def discard(self) -> None:
-        """Close it; a file that was made when this was opened, and that has neither trials nor tokens, is deleted."""
+        """Close the store. Delete its file if this store created it and it has neither trials nor tokens."""
         with self._turn:
             made = self._path if self._made and self._is_empty() else None
             self._give_up()
@@ -347,7 +348,9 @@ class SqliteStore(Store):
             return False
 
     def _give_up(self) -> None:
-        """Say in the database, then in its marker, that it was closed; if that fails, both say that it was not."""
+        """Record in the database, then in its marker, that it was closed. If that fails, both still say that it is
+        open.
+        """
         possession = self._possession
         if possession is None:
             return
@@ -359,9 +362,10 @@ class SqliteStore(Store):
         possession.close()
 
     def _close(self) -> None:
-        """Close the file, but keep SQLite from moving what was written over the log into it, as it does at this end.
+        """Close the file without letting SQLite move overwritten parts of the log into it, as it normally does on
+        closing.
 
-        A file that was deleted or replaced, and its log, are open still, and are put together again.
+        A file that was deleted or replaced, and its log, are still open, and are merged.
         """
         with ExitStack() as others:
             if self._watch is not None:

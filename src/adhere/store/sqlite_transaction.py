@@ -1,4 +1,4 @@
-"""SQLite's own part: what its errors mean, how a file is written and searched, statements in its words."""
+"""SQLite's own part: the meaning of its errors, its settings for writing and searching, and its SQL."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -28,25 +28,25 @@ _PASSING: Final = frozenset(
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the database itself is damaged."""
+    """Return whether the database itself is damaged."""
     return _kind(error) == sqlite3.SQLITE_CORRUPT
 
 
 def leaves_doubt(error: BaseException) -> bool:
-    """Whether a commit that failed may be found after a crash: it was in the log, but could not be synced.
+    """Return whether a failed commit may reappear after a crash: it was in the log but could not be synced.
 
-    On a full disk the end of the commit is missing, without which the log is as if it had not begun.
+    On a full disk the end of the commit is missing, and SQLite then ignores the commit.
     """
     return _kind(error) == sqlite3.SQLITE_IOERR
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another connection has locked the database."""
+    """Return whether another connection has locked the database."""
     return _kind(error) == sqlite3.SQLITE_BUSY
 
 
 def in_words(error: sqlite3.Error, where: str, otherwise: str) -> StoreError:
-    """The error of a store: damage, something that may pass, or else what `otherwise` says of it."""
+    """Return the store's error: damage, a fault that may pass, or otherwise an error with the text `otherwise`."""
     if is_damage(error):
         return DamagedStoreError(f"{where} is damaged: {error}. Restore a backup: adhere trial restore.")
     kind = StoreUnavailableError if _kind(error) in _PASSING else StoreError
@@ -54,25 +54,25 @@ def in_words(error: sqlite3.Error, where: str, otherwise: str) -> StoreError:
 
 
 def _kind(error: BaseException) -> int:
-    """The kind of an error: the lowest byte of its code."""
+    """Return the kind of an error: the lowest byte of its code."""
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)) & 0xFF
 
 
-# How many rows there are and how many share the first columns of each index, as of a large trial. Left to itself,
-# SQLite takes every trial for a small one and reads all of it for each batch of requests.
+# The number of rows, and the number that share the first columns of each index, as in a large trial. Otherwise SQLite
+# assumes that every trial is small and scans it for each batch of requests.
 _STATISTICS = (
     ("records", "records", "1000000 100000 1"),
     ("records", "records_by_request", "1000000 100000 1"),
     ("records", "records_by_recommendation", "1000000 100000 2 1"),
 )
-_CACHE_KIB = 32 * 1024  # request ids are found by chance: the index's pages should mostly be at hand
-_PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are seldom, and restarts read little
+_CACHE_KIB = 32 * 1024  # request IDs are random: most pages of the index should be in memory
+_PAGES_BEFORE_CHECKPOINT = 4000  # 16 MB of write-ahead log: checkpoints are rare, and restarts read little
 
 
 def set_up_writer(connection: sqlite3.Connection, file: Path | None) -> None:
-    """Set how a connection writes: with a write-ahead log that is on the disk after each commit.
+    """Set how a connection writes: with a write-ahead log that is on disk after each commit.
 
-    Raise a `StoreError` if the file system does not support such a log: a network drive may not.
+    Raise `StoreError` if the file system does not support such a log, as some network drives do not.
     """
     run = connection.execute
     mode: str = run("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -82,14 +82,14 @@ def set_up_writer(connection: sqlite3.Connection, file: Path | None) -> None:
             "use PostgreSQL"
         )
     run("PRAGMA synchronous = FULL")
-    run("PRAGMA fullfsync = ON")  # on macOS only this goes past the disk's own memory
-    run("PRAGMA secure_delete = ON")  # what is erased is overwritten
+    run("PRAGMA fullfsync = ON")  # on macOS, only this flushes the disk's own memory
+    run("PRAGMA secure_delete = ON")  # erased data are overwritten
     run(f"PRAGMA cache_size = {-_CACHE_KIB}")
     run(f"PRAGMA wal_autocheckpoint = {_PAGES_BEFORE_CHECKPOINT}")
 
 
 def let_busy_fail(connection: sqlite3.Connection) -> bool:
-    """Let a statement fail at once if another program has locked the database; return whether that was set.
+    """Make statements fail at once if another program has locked the database. Return whether that was set.
 
     A database without a file has no write-ahead log. Its commits may have to wait for readers, so SQLite keeps
     waiting by itself.
@@ -101,9 +101,9 @@ def let_busy_fail(connection: sqlite3.Connection) -> bool:
 
 
 def add_statistics(connection: sqlite3.Connection) -> None:
-    """Write what SQLite should believe of the tables, once."""
+    """Write the statistics that SQLite should assume for the tables, once."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").fetchone():
-        connection.execute("ANALYZE")  # makes the table
+        connection.execute("ANALYZE")  # creates the table
         connection.execute("DELETE FROM sqlite_stat1")
         connection.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", _STATISTICS)
 
@@ -119,7 +119,7 @@ CATALOGUE = f"""
 
 
 class SqliteTransaction(WriteTransaction):
-    """A transaction on a connection."""
+    """A transaction on a SQLite connection."""
 
     catalogue = CATALOGUE
     torn_by = (
@@ -127,7 +127,7 @@ class SqliteTransaction(WriteTransaction):
         "trial restore."
     )
     in_clause = "IN (SELECT value FROM json_each(?))"
-    locked = ""  # there is one writer
+    locked = ""  # there is only one writer
     types: ClassVar = {
         "bytes": "BLOB",
         "number": "INTEGER",
@@ -140,12 +140,14 @@ class SqliteTransaction(WriteTransaction):
         self, connection: sqlite3.Connection, secret_file: SecretFile | None = None, *, claim: str = ""
     ) -> None:
         self._connection, self.secret_file = connection, secret_file
-        self._claim = claim  # the opening to take possession by; empty: it is taken
-        self.checkpoint_after = False  # whether it made what a store must never lose from sight: a trial, or a token
-        self.opening = ""  # of the writer that takes possession in it
+        self._claim = claim  # the opening to take possession with; empty if possession is taken
+        self.checkpoint_after = False  # whether it created a trial or a token, which a store must never lose
+        self.opening = ""  # of the writer that takes possession in this transaction
 
     def take_possession(self) -> bool:
-        """Make the file this writer's own, once the transaction is committed; return False if it already is."""
+        """Take possession of the file when the transaction is committed. Return False if this writer already has
+        it.
+        """
         if not self._claim or self.opening:
             return False
         self.opening, self.checkpoint_after = self._claim, True
@@ -153,12 +155,12 @@ class SqliteTransaction(WriteTransaction):
         return True
 
     def add_trial(self, name: str, head: Head) -> int:
-        """Add a trial under a new name; returns its number."""
+        """Add a trial under a new name and return its number."""
         self.checkpoint_after = True
         return super().add_trial(name, head)
 
     def add_token(self, token: Token) -> Token:
-        """Add a token; returns it with its id."""
+        """Add a token and return it with its ID."""
         self.checkpoint_after = True
         return super().add_token(token)
 
@@ -167,11 +169,11 @@ class SqliteTransaction(WriteTransaction):
         return self._connection.execute(sql, values)
 
     def in_values(self, values: Sequence[Any]) -> str:
-        """The values as a list in JSON."""
+        """Return the values as a list in JSON."""
         return msgspec.json.encode(list(values)).decode()
 
     def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-        """Insert many rows with one statement: Python's other threads are let in once, not at every row."""
+        """Insert many rows with one statement, so that Python switches threads once and not at every row."""
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[first : first + _ROWS_AT_ONCE]
             marks = ", ".join([f"({', '.join('?' * len(columns))})"] * len(some))

@@ -1,8 +1,8 @@
-"""Subjects: whom a recommendation was made for, who looks like whom, and the erasure of people.
+"""Subjects: the people that recommendations are made for, similar codes, and the erasure of people.
 
-Erased people's pseudonyms and the free text about them are deleted; who was erased is kept, by key. A key is found in
-the records about a recommendation, since neither subjects nor records have an index by key: it would cost every
-recommendation.
+The pseudonyms of erased people and the free text about them are deleted; only their keys remain. A key is found
+through the records about a recommendation. Neither subjects nor records have an index by key, because it would slow
+down every recommendation.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _OF_SITE = "pseudonym >= ? AND pseudonym < ?"
 
 
 def is_made_for(view: ReadTransaction, trial: int, recommendation_index: int, pseudonym: str) -> bool:
-    """Whether a recommendation was made for the subject with a pseudonym."""
+    """Return whether a recommendation was made for the subject with a pseudonym."""
     sql = """SELECT 1 FROM records AS made
         JOIN subjects AS known ON known.trial = made.trial AND known.key = made.subject
         WHERE made.trial = ? AND made.recommendation_index = ? AND known.pseudonym = ?"""
@@ -23,27 +23,28 @@ def is_made_for(view: ReadTransaction, trial: int, recommendation_index: int, ps
 
 
 def subject_of(view: ReadTransaction, trial: int, pseudonym: str) -> Subject | None:
-    """The subject with a pseudonym, unless they were erased."""
+    """Return the subject with a pseudonym, or None if there is none or they were erased."""
     sql = "SELECT pseudonym, key, salt, latest FROM subjects WHERE trial = ? AND pseudonym = ?"
     row = view.run(sql, (trial, pseudonym)).fetchone()
     return Subject(*row) if row else None
 
 
 def sites_of(view: ReadTransaction, trial: int) -> list[str]:
-    """Return the sites that entered subjects, except those who were erased; an empty name stands for no site."""
+    """Return the sites of the subjects who were not erased. An empty name means no site."""
     sql = "SELECT pseudonym FROM subjects WHERE trial = ? AND pseudonym >= ? ORDER BY pseudonym LIMIT 1"
     found: list[str] = []
     after = ""
     while (row := view.run(sql, (trial, after)).fetchone()) is not None:
         found.append(row[0].partition("/")[0])
-        after = _of_site(found[-1])[1]  # on to the next site, past all subjects of this one
+        after = _of_site(found[-1])[1]  # continue with the next site, after all subjects of this one
     return found
 
 
 def latest_of(view: ReadTransaction, trial: int, key: str) -> int | None:
-    """Return the index of the latest recommendation of the subject with a key, erased or not; None if there is none.
+    """Return the index of the latest recommendation of the subject with a key, erased or not. Return None if there is
+    none.
 
-    All subjects of the trial are gone through: it is seldom asked for, and an index would cost every recommendation.
+    This scans all subjects of the trial. It is rarely needed, and an index would slow down every recommendation.
     """
     sql = """SELECT latest FROM subjects WHERE trial = ? AND key = ?
         UNION ALL SELECT latest FROM erased WHERE trial = ? AND key = ?"""
@@ -52,7 +53,7 @@ def latest_of(view: ReadTransaction, trial: int, key: str) -> int | None:
 
 
 def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: str | None) -> dict[str, str]:
-    """The pseudonyms that stand for some keys, without the site; those of one site are looked for among its own."""
+    """Return the pseudonyms of some keys, without the site. If a site is given, only its subjects are searched."""
     if not keys:
         return {}
     sql = f"SELECT key, pseudonym FROM subjects WHERE trial = ? AND key {view.in_clause}"
@@ -64,10 +65,11 @@ def pseudonyms_of(view: ReadTransaction, trial: int, keys: Sequence[str], site: 
 
 
 def looking_alike(view: ReadTransaction, trial: int, site: str, code: str) -> list[Subject]:
-    """Return the subjects of a site whose codes look like one (`adhere.lookalikes`), the one of this very code too.
+    """Return the subjects of a site with a code similar or equal to `code` (`adhere.lookalikes`).
 
-    All subjects of the site are gone through, which takes some milliseconds for 100,000 of them, for a person who
-    waits for a page. An index of the folded codes would cost every recommendation: it took a tenth of every pair.
+    This scans all subjects of the site, some milliseconds for 100,000 of them, while a person waits for a page. An
+    index of the folded codes would slow down every recommendation: it took a tenth of the time of recommending and
+    reporting.
     """
     sql = f"SELECT pseudonym, key, salt, latest FROM subjects WHERE trial = ? AND {_OF_SITE} AND folded = ?"
     found = view.run(f"{sql} ORDER BY pseudonym", (trial, *_of_site(site), fold(code))).fetchall()
@@ -75,12 +77,12 @@ def looking_alike(view: ReadTransaction, trial: int, site: str, code: str) -> li
 
 
 def _of_site(site: str) -> tuple[str, str]:
-    """Bounds of the pseudonyms of a site: in order of bytes, 0 comes right after the slash."""
+    """Return the bounds of a site's pseudonyms. In byte order, 0 comes right after the slash."""
     return f"{site}/", f"{site}0"
 
 
 def is_erased(view: ReadTransaction, trial: int, recommendation_index: int) -> bool:
-    """Whether the person whom a recommendation was made for was erased."""
+    """Return whether the subject of a recommendation was erased."""
     sql = """SELECT 1 FROM records AS made JOIN erased ON erased.trial = made.trial AND erased.key = made.subject
         WHERE made.trial = ? AND made.recommendation_index = ?"""
     return view.run(sql, (trial, recommendation_index)).fetchone() is not None
@@ -94,7 +96,7 @@ def erase(writing: WriteTransaction, trial: int, subject: Subject) -> None:
 
 
 def erase_missing(writing: WriteTransaction, trial: int) -> None:
-    """Erase in an imported log whom it has no pseudonym of, with any free text about them."""
+    """Erase the subjects of an imported log that have no pseudonym in it, with any free text about them."""
     found = """SELECT trial, subject, max(recommendation_index) FROM records WHERE trial = ? AND subject IS NOT NULL
         AND subject NOT IN (SELECT key FROM subjects WHERE trial = ?) GROUP BY trial, subject"""
     writing.run(f"INSERT INTO erased (trial, key, latest) {found}", (trial, trial))
@@ -102,7 +104,7 @@ def erase_missing(writing: WriteTransaction, trial: int) -> None:
 
 
 def _delete_notes(writing: WriteTransaction, trial: int) -> None:
-    """Delete the free text about everybody who was erased."""
+    """Delete the free text about all erased subjects."""
     # From the notes, which are few, to the records about the same recommendations.
     sql = """DELETE FROM notes WHERE trial = ? AND position IN (
         SELECT note.position FROM notes AS note

@@ -1,6 +1,7 @@
-"""Transactions: what is read and written within them, in SQL that all databases share.
+"""Transactions: reading and writing a store, in SQL that all databases share.
 
-Each database has a subclass with what differs: the names of types, how to lock, how to send statements and rows.
+Each database has a subclass for its differences: the names of types, how to lock, and how to send statements and
+rows.
 """
 
 from abc import ABC, abstractmethod
@@ -11,43 +12,43 @@ from adhere.errors import InputError, StoreError
 from adhere.store.records import Fetched, Head, Installation, Record, Subject, Token, UpdateBlock
 from adhere.store.secret_file import SecretFile
 
-# The columns of tables that are written to in bulk, with the kinds that `WriteTransaction.types` names.
+# The columns of tables that are written in bulk, with their types in `WriteTransaction.types`.
 _RECORDS = {"trial": "number", "position": "number", "body": "bytes", "hash": "bytes"}
 _RECORDS |= {"request_id": "text", "recommendation_index": "number", "subject": "text"}
 _SUBJECTS = {"trial": "number", "pseudonym": "text", "key": "text", "salt": "bytes", "latest": "number"}
-_FOLDED = {"folded": "text"}  # for look-ups only: it is never read back, nor written anywhere else
+_FOLDED = {"folded": "text"}  # for look-ups only: never read back, nor written anywhere else
 _STATES = {"trial": "number", "position": "number", "state": "bytes"}
 _SUBJECT = ", ".join(_SUBJECTS).removeprefix("trial, ")
 _RECORD = ", ".join(_RECORDS).removeprefix("trial, ")
 _TOKEN = "id, digest, role, site, trial, label, made_at, revoked_at, expires_at, last_used_at"
 _HISTORIES = "SELECT recommendation_index, body FROM records WHERE trial = ? AND recommendation_index"
 Schema = Mapping[str, frozenset[str]]  # the columns of each table and of its primary key; an index has none
-PRIMARY_KEY = " primary key"  # after the name of its table
+PRIMARY_KEY = " primary key"  # follows the name of its table
 
 
 class ReadTransaction(ABC):
     """A consistent view of the store at one moment."""
 
     catalogue: ClassVar[str]  # the statement for the rows of `as_schema`
-    secret_file: SecretFile | None = None  # where secrets are kept, if not in the store
-    torn_by: ClassVar[str]  # how a log may have come to lack its end, and what to do
-    # "is one of these", with one mark for all of them: the statement is the same for any number
+    secret_file: SecretFile | None = None  # contains the secrets, if they are not in the store
+    torn_by: ClassVar[str]  # how a log may have lost its end, and what to do
+    # SQL for "is one of these", with one mark for all values, so that the statement is the same for any number.
     in_clause: ClassVar[str]
 
     @abstractmethod
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Run a statement with its values; returns a cursor to fetch from later."""
+        """Run a statement with its values. Return a cursor to fetch from later."""
 
     @abstractmethod
     def in_values(self, values: Sequence[Any]) -> Any:
-        """The value to put for the mark in `among`."""
+        """Return the value for the mark in `in_clause`."""
 
     def schema(self) -> Schema:
-        """All tables and primary keys with their columns, and all indexes."""
+        """Return all tables and primary keys with their columns, and all indexes."""
         return as_schema(self.run(self.catalogue).fetchall())
 
     def installation(self) -> Installation | None:
-        """Return which store this is and who has it, or None if the row is missing."""
+        """Return the identity of this store and who possesses it, or None if the row is missing."""
         row = self.run("SELECT store_id, opening, is_open FROM installation WHERE id = 1").fetchone()
         return Installation(row[0], row[1], bool(row[2])) if row else None
 
@@ -56,70 +57,70 @@ class ReadTransaction(ABC):
         return int(self.run("SELECT coalesce(sum(position), 0) FROM trials").fetchone()[0])
 
     def trials(self) -> Mapping[str, int]:
-        """The number of each trial by name, in order of creation."""
+        """Return the number of each trial by name, in order of creation."""
         return dict(self.run("SELECT name, id FROM trials ORDER BY id").fetchall())
 
     def head(self, trial: int) -> Head:
-        """The end of a trial's log."""
+        """Return the end of a trial's log."""
         return self._send_head(trial, "")()
 
     def records(self, trial: int, after: int = 0, limit: int = 1000) -> Sequence[Record]:
-        """The records after a position, in order."""
+        """Return the records after a position, in order."""
         sql = f"SELECT {_RECORD} FROM records WHERE trial = ? AND position > ? ORDER BY position LIMIT ?"
         return [Record(*row) for row in self.run(sql, (trial, after, limit)).fetchall()]
 
     def histories(
         self, trial: int, recommendation_indices: Sequence[int], until: int | None = None
     ) -> dict[int, list[bytes]]:
-        """The bodies of all records about each recommendation, in order, up to a position."""
+        """Return the bodies of all records about each recommendation, in order, up to a position."""
         limit, values = ("", ()) if until is None else (" AND position <= ?", (until,))
         sql = f"{_HISTORIES} {self.in_clause}{limit} ORDER BY recommendation_index, position"
         return _grouped(self.run(sql, (trial, self.in_values(recommendation_indices), *values)).fetchall())
 
     def subjects(self, trial: int) -> Iterator[Subject]:
-        """Every subject that was not erased."""
+        """Yield every subject that was not erased."""
         sql = f"SELECT {_SUBJECT} FROM subjects WHERE trial = ? ORDER BY pseudonym"
         return (Subject(*row) for row in self.run(sql, (trial,)))
 
     def notes(self, trial: int) -> Mapping[int, tuple[bytes, str]]:
-        """Salt and free text by the position of the record they belong to."""
+        """Return salt and free text by the position of their record."""
         rows = self.run("SELECT position, salt, text FROM notes WHERE trial = ?", (trial,))
         return {position: (salt, text) for position, salt, text in rows}
 
     def note(self, trial: int, position: int) -> str | None:
-        """The free text that belongs to a record, if there is any."""
+        """Return the free text of a record, or None."""
         row = self.run("SELECT text FROM notes WHERE trial = ? AND position = ?", (trial, position)).fetchone()
         return row[0] if row else None
 
     def secret(self, commitment: str) -> bytes | None:
-        """The secret that a trial's log has a commitment to, or None if it is not kept here."""
+        """Return the secret of a commitment in a trial's log, or None if it is not stored here."""
         if self.secret_file is not None and (found := self.secret_file.find(commitment)) is not None:
             return found
         row = self.run("SELECT secret FROM secrets WHERE commitment = ?", (commitment,)).fetchone()
         return row[0] if row else None
 
     def has_secrets(self) -> bool:
-        """Return whether any secret is kept in the store itself."""
+        """Return whether the store itself contains any secret."""
         return self.run("SELECT 1 FROM secrets LIMIT 1").fetchone() is not None
 
     def state_before(self, trial: int, position: int) -> tuple[int, bytes] | None:
-        """The last checkpoint before a position: its position and the policy's state."""
+        """Return the last checkpoint before a position: its position and the policy's state."""
         sql = "SELECT position, state FROM states WHERE trial = ? AND position < ? ORDER BY position DESC LIMIT 1"
         row = self.run(sql, (trial, position)).fetchone()
         return (row[0], row[1]) if row else None
 
     def updates(self, trial: int, after: int, until: int) -> Sequence[UpdateBlock]:
-        """The blocks of updates after one position and up to another, in order."""
+        """Return the blocks of updates after one position and up to another, in order."""
         sql = "SELECT position, n, data FROM updates WHERE trial = ? AND position > ? AND position <= ?"
         sql += " ORDER BY position"
         return [UpdateBlock(*row) for row in self.run(sql, (trial, after, until)).fetchall()]
 
     def count_updates(self, trial: int) -> int:
-        """The number of updates in the table."""
+        """Return the number of updates in the table."""
         return int(self.run("SELECT sum(n) FROM updates WHERE trial = ?", (trial,)).fetchone()[0] or 0)
 
     def tokens(self) -> Sequence[Token]:
-        """Every token, in order of creation."""
+        """Return every token, in order of creation."""
         return [Token(*row) for row in self.run(f"SELECT {_TOKEN} FROM tokens ORDER BY id").fetchall()]
 
     def _send_head(self, trial: int, locked: str) -> Callable[[], Head]:
@@ -141,7 +142,7 @@ class ReadTransaction(ABC):
         pseudonyms: Sequence[str],
         locked: str = "",
     ) -> Callable[[], tuple[Head, Fetched]]:
-        """Look up what commands need. The queries are sent at once, and waited for by calling the result."""
+        """Look up the rows that commands need. The queries are sent at once; calling the result waits for them."""
         head = self._send_head(trial, locked)
         by_id = "SELECT request_id, body FROM records WHERE trial = ? AND request_id"
         requests = self._send_lookup(by_id, trial, request_ids)
@@ -163,7 +164,7 @@ class ReadTransaction(ABC):
         return fetch
 
     def _send_lookup(self, sql: str, trial: int, values: Sequence[Any], end: str = "") -> Callable[[], list[Any]]:
-        """Send a query about some values, if there are any; the rows are fetched when the result is called."""
+        """Send a query about some values, if there are any. Calling the result fetches the rows."""
         if not values:
             return list
         cursor = self.run(f"{sql} {self.in_clause}{end}", (trial, self.in_values(values)))
@@ -171,32 +172,32 @@ class ReadTransaction(ABC):
 
 
 class WriteTransaction(ReadTransaction):
-    """A transaction: all of it is committed or nothing. No other writer touches its trials until it ends."""
+    """A transaction: it is committed completely or not at all. No other writer changes its trials until it ends."""
 
     types: ClassVar[Mapping[str, str]]
-    locked: ClassVar[str]  # what a statement that locks the rows it reads ends in
-    n_appended = 0  # records so far
+    locked: ClassVar[str]  # the end of a statement that locks the rows it reads
+    n_appended = 0  # number of records so far
 
     @abstractmethod
     def take_possession(self) -> bool:
-        """Make the store this place's own, once the transaction is committed; return False if it already is.
+        """Take possession of the store when the transaction is committed. Return False if this place already has it.
 
-        A store that was restored (`Store.was_restored`) belongs to nobody until then. Append what a restore requires
-        in the same transaction, and only if this returns True: another process may have been faster.
+        A restored store (`Store.was_restored`) belongs to nobody until then. Append the records that a restore
+        requires in the same transaction, and only if this returns True, because another process may have been faster.
         """
 
     def wait_turn(self) -> None:
-        """Wait for all other transactions that called this, in any process, to end; then others wait for this one.
+        """Wait for all other transactions that called this, in any process. Later callers wait for this transaction.
 
-        For what is seldom done and must see everything others did before: creating trials, revoking tokens.
+        It is for rare operations that must see everything others did before: creating trials, revoking tokens.
         """
 
     @abstractmethod
     def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-        """Insert rows into a table of these columns."""
+        """Insert rows into a table with these columns."""
 
     def add_trial(self, name: str, head: Head) -> int:
-        """Add a trial under a new name; returns its number."""
+        """Add a trial under a new name and return its number."""
         sql = "INSERT INTO trials (name, position, hash, snapshot) VALUES (?, ?, ?, ?)"
         row = self.run(f"{sql} ON CONFLICT (name) DO NOTHING RETURNING id", (name, *head)).fetchone()
         if row is None:
@@ -206,7 +207,7 @@ class WriteTransaction(ReadTransaction):
     def lock_and_fetch(
         self, trial: int, request_ids: Sequence[str], recommendation_indices: Sequence[int], pseudonyms: Sequence[str]
     ) -> Callable[[], tuple[Head, Fetched]]:
-        """Fetch, with the trial locked until the end of the transaction.
+        """Fetch rows, with the trial locked until the end of the transaction.
 
         Lock several trials in the order of their numbers.
         """
@@ -230,13 +231,13 @@ class WriteTransaction(ReadTransaction):
         self.run(sql, (subject.latest, trial, subject.pseudonym))
 
     def save_note(self, trial: int, position: int, salt: bytes, text: str) -> None:
-        """Save the free text that belongs to a record."""
+        """Save the free text of a record."""
         self.run("INSERT INTO notes (trial, position, salt, text) VALUES (?, ?, ?, ?)", (trial, position, salt, text))
 
     def save_secret(self, trial: int, commitment: str, secret: bytes) -> None:
-        """Save the secret of an epoch of a trial, in the store or in the file that is kept apart from it.
+        """Save the secret of an epoch of a trial, in the store or in the separate file.
 
-        In a file it is on the disk before the transaction commits. If that fails, the secret is never used.
+        In a file it is on disk before the transaction commits. If the commit fails, the secret is never used.
         """
         if self.secret_file is not None:
             self.secret_file.add(commitment, secret)
@@ -245,7 +246,7 @@ class WriteTransaction(ReadTransaction):
             self.run(sql, (commitment, trial, secret))
 
     def move_secrets(self) -> int:
-        """Move all secrets from the store into the file that is kept apart from it; return how many were moved."""
+        """Move all secrets from the store into the separate file. Return the number of secrets moved."""
         assert self.secret_file is not None
         rows = self.run("SELECT commitment, secret FROM secrets").fetchall()
         for commitment, secret in rows:
@@ -264,7 +265,7 @@ class WriteTransaction(ReadTransaction):
         self.run("DELETE FROM states WHERE trial = ? AND position >= ?", (trial, from_position))
 
     def save_updates(self, trial: int, block: UpdateBlock) -> None:
-        """Save a block of updates, in place of the one at the same position."""
+        """Save a block of updates, replacing the block at the same position."""
         sql = "INSERT INTO updates (trial, position, n, data) VALUES (?, ?, ?, ?) ON CONFLICT (trial, position)"
         self.run(f"{sql} DO UPDATE SET n = excluded.n, data = excluded.data", (trial, *block))
 
@@ -273,22 +274,22 @@ class WriteTransaction(ReadTransaction):
         self.run("DELETE FROM updates WHERE trial = ? AND position > ? AND position <= ?", (trial, after, until))
 
     def add_token(self, token: Token) -> Token:
-        """Add a token; returns it with its id."""
+        """Add a token and return it with its ID."""
         marks = ", ".join("?" * len(token[1:]))
         sql = f"INSERT INTO tokens ({_TOKEN.removeprefix('id, ')}) VALUES ({marks}) RETURNING id"
         return token._replace(id=int(self.run(sql, token[1:]).fetchone()[0]))
 
     def revoke_token(self, id: int, at: str) -> bool:  # noqa: A002  (the field's own name)
-        """Revoke a token; False if no valid token has this id."""
+        """Revoke a token. Return False if no valid token has this ID."""
         sql = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id"
         return self.run(sql, (at, id)).fetchone() is not None
 
     def expire_token(self, id: int, at: str) -> None:  # noqa: A002
-        """Let a token expire at a time, unless it does so before."""
+        """Make a token expire at a time, unless it expires earlier."""
         self.run("UPDATE tokens SET expires_at = ? WHERE id = ? AND coalesce(expires_at, ?) >= ?", (at, id, at, at))
 
     def save_last_use(self, id: int, at: str) -> None:  # noqa: A002
-        """Save when a token was last used; several processes may each know of a use."""
+        """Save when a token was last used. Several processes may each know of a different use."""
         self.run("UPDATE tokens SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, '') < ?", (at, id, at))
 
 
@@ -300,7 +301,7 @@ def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
 
 
 def as_schema(rows: Sequence[tuple[str, str | None]]) -> Schema:
-    """The rows of a catalogue, by table."""
+    """Group the rows of a catalogue by table."""
     found: dict[str, set[str]] = {}
     for name, column in rows:
         found.setdefault(name, set()).update([column] if column else [])

@@ -197,7 +197,7 @@ def test_look_alikes_at_the_same_moment_are_one_patient_and_a_question(everywher
     (made,) = (answer for answer in answers if not isinstance(answer, ConflictError))
     refused = [answer for answer in answers if isinstance(answer, ConflictError)]
     assert {(error.field, error.recommendation_id) for error in refused} == {("refuse_alike", made.id)}
-    assert "looks like another subject of the site" in str(refused[0])
+    assert "resembles that of another subject of the site" in str(refused[0])
     known = next(code for code, answer in zip(typed, answers, strict=True) if answer is made)
     assert clients[0].recommend(trial, known, refuse_alike=True).id == made.id  # who is not new
     assert clients[0].recommend(trial, "q-l").id != made.id
@@ -221,7 +221,7 @@ def test_a_subject_is_entered_once(service: Service) -> None:
     assert re.search(
         r"L-001 was entered on [-0-9]+ [:0-9]+ UTC as under 60 ; this is that recommendation\.", text_of(shown.body)
     )
-    with pytest.raises(ConflictError, match="a subject is entered once in this trial") as caught:
+    with pytest.raises(ConflictError, match="a subject can be entered only once") as caught:
         site.recommend(trial, "L-001", stratum="under 60", again=True)
     assert caught.value.recommendation_id == first
     assert service.ids(trial) == [first]

@@ -35,7 +35,7 @@ def kept_in(store: Store) -> list[str]:
 
 @pytest.mark.parametrize("log_format", [1, 2, 3, 4, 5, LOG_FORMAT + 1])
 def test_a_log_of_another_format_is_refused(log_format: int, tmp_path: Path) -> None:
-    events, says = events_with(log_format=log_format), f"the log has format {log_format}, and this version reads"
+    events, says = events_with(log_format=log_format), f"the log has format {log_format}, but this version reads"
     for found in (verdict_of(events).fault, replay_of(events).difference):
         assert found is not None
         assert (found.position, found.what.startswith(says)) == (1, True)
@@ -61,7 +61,7 @@ def test_a_first_record_has_the_digest_of_the_design_and_a_commitment_or_a_seed(
     for wrong, says in (
         ({"seed": 7}, "a trial has either a commitment to a secret or a seed"),
         ({"commitment": ""}, "a trial has either a commitment to a secret or a seed"),
-        ({"design_digest": ""}, "the digest in it is not that of its design"),
+        ({"design_digest": ""}, "its digest is not the digest of its design"),
     ):
         fault = verdict_of(events_with(**wrong)).fault
         assert fault is not None
@@ -75,21 +75,21 @@ def test_a_recommendation_is_of_the_epoch_in_which_it_stands(epoch: str) -> None
     ]
     fault = verdict_of(events).fault
     assert fault is not None
-    assert (fault.position, fault.what) == (2, "the epoch it names is not the one that it was made in")
+    assert (fault.position, fault.what) == (2, "it names another epoch than the one it was made in")
     begun = EpochBegun(position=2, at=events[0].at, commitment=commitment_to(OTHER), reason="restored")
     later = [events[0], begun, replace(events[1], position=3)]
     fault = verdict_of(later).fault
     assert fault is not None
     # Something is missing in any case: nothing of people is kept beside these logs.
-    assert ("the epoch it names" in fault.what) == (epoch != commitment_to(OTHER))
+    assert ("it names another epoch" in fault.what) == (epoch != commitment_to(OTHER))
 
 
 @pytest.mark.parametrize(
     ("secrets", "says"),
     [
         ((), r"secrets: got 'none', expected those of this trial: --secrets FILE"),
-        ((OTHER,), "a secret with the commitment .* expected those that the log has commitments to, and no others"),
-        ((SECRET, OTHER), "expected those that the log has commitments to, and no others"),
+        ((OTHER,), "a secret with the commitment .* expected only secrets that the log has commitments to"),
+        ((SECRET, OTHER), "expected only secrets that the log has commitments to"),
     ],
 )
 def test_a_trial_that_goes_on_is_imported_with_its_secrets_and_no_others(

@@ -102,7 +102,7 @@ def test_without_the_secret_an_arm_that_could_not_be_drawn_is_found() -> None:
     wrong = [msgspec.structs.replace(one, chosen=1 - last.chosen) if one is last else one for one in events]
     difference = replay_of(wrong, secret=None).difference
     assert difference is not None
-    assert (difference.position, "which had no probability" in difference.what) == (last.position, True)
+    assert (difference.position, "but its probability was 0" in difference.what) == (last.position, True)
 
 
 def test_a_report_that_was_changed_shows_in_the_next_recommendation() -> None:

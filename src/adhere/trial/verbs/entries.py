@@ -56,7 +56,7 @@ def check_may_enter(state: TrialState, command: Recommend, latest: int | None) -
     number = entered.recommendation_id
     said = f"subject {command.subject!r} was entered on {entered.at:%Y-%m-%d} (recommendation {number})"
     if entries == "once":
-        rest = "a subject can be entered only once in this trial. If that was an entry error, mark it as entered in error"
+        rest = "a subject can be entered only once. If that was an entry error, mark it as entered in error"
     else:
         rest = "to enter the subject again on purpose, send again=true"
     expected = "a subject who was not entered before"
@@ -72,8 +72,8 @@ def check_not_alike(state: TrialState, command: Recommend, alike: int | None) ->
         return
     number = state.histories[alike].recommendation_id
     sentence = (
-        f"subject {command.subject!r} is new, but its code resembles that of another subject of the site (recommendation {number}). "
-        "If it is someone else, send it without refuse_alike"
+        f"subject {command.subject!r} is new, but its code resembles that of another subject of the site "
+        f"(recommendation {number}). If it is someone else, send it without refuse_alike"
     )
     raise ConflictError(
         "refuse_alike", command.subject, "a code that does not resemble another one of the site", sentence, number

@@ -36,10 +36,10 @@ from adhere.trial.writing.snapshot import encode_snapshot, restored_state, usabl
 
 @dataclass
 class LiveTrial:
-    """A trial between transactions: its design and compiled policy, and the updates since the last checkpoint.
+    """A trial between transactions: its design, its compiled policy, and the updates since the last checkpoint.
 
-    The updates are those after the record at `tail_position`. A transaction takes them and hands them back once it is
-    committed, so that a failed one leaves no trace.
+    The updates are those after the record at `tail_position`. A transaction takes them and returns them only after
+    its commit, so that a failed transaction has no effect.
     """
 
     number: int
