@@ -65,7 +65,7 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     monkeypatch.setattr(module, "write_arena", lambda *_: None)  # not another time: it takes seconds
     again = in_this_process(capsys, ARENA, *arguments, "--family", "confounded")
     assert (
-        "Played by an earlier run, not again: 1 of 2 plays." in again.out
+        "Finished by an earlier run and not repeated: 1 of 2 plays." in again.out
     )  # but not those of a file that may change
 
 
@@ -89,5 +89,5 @@ def test_ctrl_c_says_that_nothing_finished_is_lost(folder: Path, monkeypatch: py
         return play(*arguments, **options)
 
     monkeypatch.setattr(module, "play", stop_at_the_second)
-    with pytest.raises(Stopped, match="What was played is kept in arena/played; the same command goes on"):
+    with pytest.raises(Stopped, match="Finished plays are kept in arena/played; the same command goes on"):
         command(quick=True, only_own=True)

@@ -54,7 +54,7 @@ def test_the_example_is_a_design_that_is_described(
     assert (described.status, described.err) == (0, "")
     assert "aspirin" in described.out
     assert described.out.endswith(f"\ndigest {load_design(Path('mine.toml')).digest}\n")
-    assert "\nBeside it: 8 scenarios to simulate it in.\n" in described.out
+    assert "\nThe file also has 8 scenarios to simulate it in.\n" in described.out
     Path("mine.toml").write_text(printed.out.replace("effect =", "efect ="))
     check_complaint(in_this_process(capsys, "design", "describe", "mine.toml"), "unknown field 'efect'", "effect")
     assert "adhere design calibrate" in in_this_process(capsys, "design").out
@@ -137,7 +137,7 @@ def test_designs_are_compared(trial: Path, capsys: pytest.CaptureFixture[str]) -
     Path("same.toml").write_text(TRIAL)
     check_complaint(
         in_this_process(capsys, "design", "compare", "trial.toml", "same.toml"),
-        "trial.toml and same.toml both have the name 'headache'; give each a name of its own",
+        "trial.toml and same.toml both have the name 'headache'; give each its own name",
     )
 
 

@@ -39,7 +39,7 @@ def test_no_folder_for_compiled_code(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("ADHERE_CACHE_DIR", str(tmp_path / "file" / "folder"))
-    assert "✗ no folder can be written" in in_this_process(capsys, "doctor").out
+    assert "✗ no folder is writable" in in_this_process(capsys, "doctor").out
 
 
 @pytest.mark.parametrize("command", [[], ["simulate"], ["trial"], ["trial", "results"], ["token", "make"]])

@@ -59,7 +59,7 @@ def test_a_verbose_run_prints_every_claim(folder: Path, capsys: pytest.CaptureFi
 def test_a_rerun_says_what_it_did_not_run_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     in_this_process(capsys, REPRODUCE, "--study", "counted", "--out", "here")
     again = in_this_process(capsys, REPRODUCE, "--out", "here")
-    assert "Finished by an earlier run, not run again: counted. To run them anew, add --fresh." in " ".join(
+    assert "Finished by an earlier run and not run again: counted. To run them again, add --fresh." in " ".join(
         again.out.split()
     )
     assert "A study called simulated" in again.out
@@ -120,7 +120,7 @@ BAD = [
     (("--threads", "1.5"), "--threads: got '1.5'", "a whole number"),
     (("--out", "file"), "--out: got 'file'", "a folder"),
     (("--out", "absent/report"), "--out: absent/report", "does not exist"),
-    (("--out", "page"), "--out: got 'page'", "no report of adhere's"),
+    (("--out", "page"), "--out: got 'page'", "was not written by adhere"),
     (("--out", "data-file"), "--out: got 'data-file'", "is a file"),
     (("small-trials",), "small-trials", "unexpected"),
 ]

@@ -105,7 +105,7 @@ def test_a_backup_that_is_not_whole_changes_nothing(folder: Path, capsys: pytest
     before = _names(folder)
     done = in_this_process(capsys, "trial", "restore", str(changed), *into)
     assert (done.status, done.out) == (1, "")
-    assert "headache, record 1: its hash does not fit" in done.err
+    assert "headache, record 1: its hash does not match" in done.err
     for path, says in ((cut, "cut.db"), (text, "not a database"), (other, "something else"), (empty, "is empty")):
         check_complaint(in_this_process(capsys, "trial", "restore", str(path), *into), says)
     check_complaint(in_this_process(capsys, "trial", "restore", str(folder / "no.db"), *into), "no.db does not exist")

@@ -246,7 +246,7 @@ def test_a_closed_trial_is_imported_without_secrets_and_stays_as_it_is(
     assert in_this_process(capsys, "trial", "verify", str(into)).out.endswith(f"{done.out.split()[-1]}\n")
     assert (secrets_in(into), events_in(into)) == ([], events_in(source))
     reveal = ("trial", "reveal", str(into), "--reason", "the report is written")
-    check_complaint(in_this_process(capsys, *reveal), "is not kept here", "nothing was revealed")
+    check_complaint(in_this_process(capsys, *reveal), "is not stored here", "nothing was revealed")
     with running(into) as processor, pytest.raises(ConflictError, match="trial 'headache' is closed"):
         recommended(processor, "late")
     with_secrets = exported(capsys, source, tmp_path / "again.log")
@@ -339,7 +339,7 @@ def test_a_log_saved_from_memory_is_imported_to_be_read(tmp_path: Path, capsys: 
     trial.save(saved)
     done = in_this_process(capsys, "trial", "import", str(saved), "--into", str(into))
     assert (done.status, done.out) == (0, f"headache: imported into {into}\n")
-    assert done.err.startswith("note: it is there to be read and cannot go on live; a live trial draws a secret of ")
+    assert done.err.startswith("note: the trial can be read but cannot continue live; a live trial draws its own s")
     assert (
         "its arms were drawn by a seed that is in the log\n"
         in in_this_process(capsys, "trial", "verify", str(into)).out

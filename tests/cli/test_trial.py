@@ -265,7 +265,7 @@ def test_a_refused_import_leaves_no_database(file: Path, tmp_path: Path, capsys:
     table.write_text(table.read_text().replace("aspirin", "walk", 1).replace(",0.", ",7.", 2))
     options = ["--name", "again", "--policy", "thompson/actual", "--rewards", "0,0.5"]
     for command, says in (
-        (["import", str(log)], "its hash does not fit"),
+        (["import", str(log)], "its hash does not match"),
         (["import", str(table), *options], "row 1"),
     ):
         check_complaint(in_this_process(capsys, "trial", *command, "--into", str(into)), says)

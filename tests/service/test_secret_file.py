@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_trusted_is_refused(tmp_path: Path, what: str) -> 
                 reply = running.service.send("POST", f"/trials/{trial}/recommendations", {"subject": "S-new"})
                 assert reply.status == 503
             assert not running.service.client().verify(PLAIN).whole
-            assert "is another one" in running.errors.read_text()
+            assert "does not match the commitment" in running.errors.read_text()
         return
     if what == "readable by others":
         file.chmod(0o640)

@@ -84,7 +84,7 @@ def test_a_log_that_does_not_continue_its_head_is_a_fault(
     wait_until(lambda: metric(verified, "adhere_verify_faults_total") > 0)
     said = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     expected = {
-        "changed": f"trial {trial}, record 2: its hash does not fit",
+        "changed": f"trial {trial}, record 2: its hash does not match",
         "cut off": "its end was cut off, or it is another log",
         "gone": "trial another has a head in",
         "unreadable": "heads.jsonl, line ",
@@ -100,7 +100,7 @@ def test_a_first_record_that_cannot_be_read_is_a_fault_too(tmp_path: Path) -> No
         writing.run("UPDATE records SET body = ?", (b"{",))
     fault = FUNCTIONS["verify"](CommandProcessor(store), "headache").fault
     store.close()
-    assert "record 1: its hash does not fit" in str(fault)
+    assert "record 1: its hash does not match" in str(fault)
 
 
 def test_the_file_must_be_in_an_existing_folder(tmp_path: Path) -> None:

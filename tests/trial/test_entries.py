@@ -161,8 +161,8 @@ def test_a_round_is_not_opened_again_while_another_is_open(part: str) -> None:
     with pytest.raises(ConflictError) as caught:
         live.correct(0, retract=(part,))
     assert str(caught.value) == (
-        f"recommendation {second} of the same subject is open, and only one may be open. First report on it in full, or "
-        "mark it as lost to follow-up or as entered in error"
+        f"recommendation {second} of the same subject is open, and only one may be open. First report on it in full, "
+        "or mark it as lost to follow-up or as entered in error"
     )
     assert caught.value.recommendation_id == second
     live.report(1, **DONE)

@@ -66,5 +66,5 @@ def test_without_a_secret_there_are_none() -> None:
 
 
 def test_an_epoch_whose_secret_is_missing_is_named() -> None:
-    with pytest.raises(ConflictError, match="that of the epoch c… is missing"):
+    with pytest.raises(ConflictError, match="the secret of the epoch c… is missing"):
         KITS.code("c", 0)

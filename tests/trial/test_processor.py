@@ -236,7 +236,7 @@ def test_only_a_rehearsal_may_have_a_seed() -> None:
     live = Live()
     design = make_design("u", "thompson", ARMS)
     for seed in (0, 5, 2**64 - 1):
-        with pytest.raises(InputError, match=f"seed: got {seed}, expected none: a live trial draws a secret of"):
+        with pytest.raises(InputError, match=f"seed: got {seed}, expected none: a live trial draws its own secret"):
             live.processor.create(design, seed=seed)
     with live.store.reading() as view:
         assert list(view.trials()) == ["t"]

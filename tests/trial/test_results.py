@@ -119,7 +119,7 @@ def test_corrections_count_and_imputed_parts_are_told() -> None:
     found = results(processor)
     assert found.imputed_parts == 1
     assert (found.as_treated[0].n, found.as_treated[0].mean) == (2, 0.0)
-    assert "biases" in found.note
+    assert "biased" in found.note
     assert "rule for missing reports" in found.note  # and only where it was applied
     assert "rule for missing reports" not in results(trial_of([{"actual": "walk", "reward": 1.0}])[0]).note
 

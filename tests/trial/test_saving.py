@@ -75,7 +75,7 @@ def test_the_file_is_a_log_that_the_commands_read(tmp_path: Path, capsys: pytest
         ("results", file): "12 recommendations (5 complete, 7 waiting, 0 lost to follow-up)",
     }.items():
         finished = in_this_process(capsys, "trial", *command)
-        note = "note: it is there to be read and cannot continue live; " if command[0] == "import" else ""
+        note = "note: the trial can be read but cannot continue live; " if command[0] == "import" else ""
         assert (finished.status, finished.err.startswith(note), bool(finished.err)) == (0, True, bool(note))
         assert says in finished.out
 
@@ -146,7 +146,7 @@ def test_files_that_cannot_be_are_refused_by_what_is_wrong_with_them(tmp_path: P
     a_trial().save(saved)
     changed = tmp_path / "changed.log"
     changed.write_text(saved.read_text().replace(r"\"reward\":1.0", r"\"reward\":0.0", 1))
-    with pytest.raises(InputError, match=r"record \d+: its hash does not fit"):
+    with pytest.raises(InputError, match=r"record \d+: its hash does not match"):
         Trial.load(changed)
     with pytest.raises(InputError, match=r"missing\.log.* no such file"):
         Trial.load(tmp_path / "missing.log")

@@ -238,7 +238,9 @@ def test_without_the_right_secret_a_trial_neither_recommends_nor_knows_its_kits(
         Recommend(request_id="a", subject="other", **site),
         Recommend(request_id="b", subject="s2", **site),  # who has one that is open
     ):
-        with pytest.raises(SecretUnknownError, match="is another one" if change == "swapped" else "not known here"):
+        with pytest.raises(
+            SecretUnknownError, match="does not match the commitment" if change == "swapped" else "not known here"
+        ):
             send(processor, refused)
     why = "another, so it cannot" if change == "swapped" else "missing, so it cannot"
     for naming in (
@@ -348,7 +350,7 @@ def test_a_secret_that_was_revealed_before_the_end_is_a_fault() -> None:
 def test_where_a_secret_is_missing_nothing_is_revealed() -> None:
     live = closed()
     processor = without_secret(live, "lost")
-    with pytest.raises(ConflictError, match="a secret of trial 't' is not kept here"):
+    with pytest.raises(ConflictError, match="a secret of trial 't' is not stored here"):
         send(processor, Reveal(trial="t", request_id="v", reason="publication"))
     assert live.kinds()[-1] == "Closed"
 

@@ -1,4 +1,4 @@
-"""`adhere analyse`: what the records of a trial say, by every view."""
+"""`adhere analyse`: analyse the records of a trial by every view."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from adhere.cli.options import (
 )
 from adhere.cli.trial.sources import TrialName, damage_as_broken_log
 
-_N_REDRAWS = 10_000  # as randomisation_test has it, which would load the compiler
+_N_REDRAWS = 10_000  # the default of randomisation_test, whose import would load the compiler
 
 
 @dataclass(frozen=True)
@@ -39,33 +39,34 @@ class AnalysisOptions:
     propensity: Annotated[
         str | None,
         column_option(
-            "The column with the probability of the arm assigned, or how the names of those with the probability of "
-            "each arm begin."
+            "The column with the probability of the arm assigned, or the common beginning of the names of columns "
+            "with the probability of each arm."
         ),
     ] = None
-    stratum: Annotated[str | None, column_option("The column with the stratum; of a log: site.")] = None
+    stratum: Annotated[str | None, column_option("The column with the stratum. For a log: site.")] = None
     time: Annotated[
         str | None,
         column_option(
             "The column with the order in which arms were assigned: a number, a date or a time. Rows with the same "
-            "value are taken as in no order."
+            "value have no order."
         ),
     ] = None
     count: CountColumn = None
-    subject: Annotated[str | None, column_option("The column with who it was, to find who comes twice.")] = None
+    subject: Annotated[str | None, column_option("The column with the subject, to find repeated subjects.")] = None
     arms: ArmsInOrder = None
     control: Annotated[
         str | None,
         typer.Option(
             metavar="ARM",
-            help="The arm to compare the others with.  [default: the design's, placebo or the like, else the first]",
+            help="The arm to compare the others with.  "
+            "[default: the design's, otherwise placebo or the like, otherwise the first]",
         ),
     ] = None
     level: Annotated[float, number_option("The level of all intervals.")] = 0.95
     margin: Annotated[
         float,
         number_option(
-            "Up to which difference outcomes given the arm taken count as not depending on the arm assigned.",
+            "The largest difference by arm assigned, given the arm taken, that counts as no difference.",
             metavar="D",
         ),
     ] = 0.05
@@ -73,8 +74,8 @@ class AnalysisOptions:
         bool,
         typer.Option(
             "--lower-is-better",
-            help="A lower outcome is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as the "
-            "design of a live trial or an exported table says]",
+            help="A lower outcome is better, for example if 1 is a death: read an outcome y as 1 - y.  "
+            "[default: as in the design of a live trial or in an exported table]",
         ),
     ] = False
     fixed_allocation: Annotated[
@@ -82,10 +83,10 @@ class AnalysisOptions:
         typer.Option(
             "--fixed-allocation",
             help="Declare that arms were assigned with probabilities fixed in advance and that this is the only "
-            "look, where the records do not say it.",
+            "look, if the records do not show it.",
         ),
     ] = False
-    redraws: Annotated[int, integer_option("Redraws of the randomisation test, which needs a log; 0: no test.")] = (
+    redraws: Annotated[int, integer_option("Redraws of the randomisation test, which needs a log. 0: no test.")] = (
         _N_REDRAWS
     )
 
@@ -98,38 +99,40 @@ def analyse(
         typer.Argument(
             metavar="FILE|URL",
             help="A table (.csv, .csv.gz, .tsv, .parquet), a log that 'adhere trial export' wrote, a file of trials, "
-            "or postgresql://…; or stroke-aspirin or stroke-heparin, trials whose counts come with adhere.",
+            "or postgresql://…. Or stroke-aspirin or stroke-heparin, whose counts come with adhere.",
         ),
     ],
     name: TrialName = None,
     html: Annotated[Path | None, output_option("Write a page with figures, one file for any browser.")] = None,
     json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Write everything as JSON; - for standard output.")
+        str | None, typer.Option("--json", metavar="FILE|-", help="Write everything as JSON (-: to standard output).")
     ] = None,
     options: AnalysisOptions,
     imports: Imports = None,
 ) -> None:
     """Estimate what the treatment did, when not everybody took it and the allocation may have adapted.
 
-    Reads who was assigned what (chosen), took what (actual) and with which outcome (reward, from 0 to 1, where 1 is
-    the better end; --lower-is-better turns it round), and shows every view side by side with intervals:
-    intention-to-treat, compliers, as-treated, per-protocol, bounds that assume nothing of who complies; then says
-    which of them can be trusted here. With the probability of each arm (a live trial logs it) there are intervals
-    that hold for adaptive allocation, whenever one stops.
+    Read for each patient the arm assigned (chosen), the arm taken (actual) and the outcome (reward, from 0 to 1; 1 is
+    the best unless --lower-is-better is given). Show every view side by side with intervals: intention-to-treat,
+    compliers, as-treated, per-protocol, and bounds without assumptions about who complies. Explain which of them can
+    be trusted here. If the records have the probability of each arm, as the log of a live trial has, some intervals
+    are valid for adaptive allocation, whenever the trial stops.
 
     \b
       adhere analyse stroke-aspirin
       adhere analyse trial.csv
       adhere analyse trial.csv --html trial.html --json trial.json
+
     \b
       adhere analyse adsl.parquet --chosen TRT01P --actual TRT01A --reward CURED \\
         --stratum SITEID --control placebo
+
     \b
       adhere analyse adhere.db --trial headache --html headache.html
       adhere analyse headache.log --redraws 100000
 
-    The page and the JSON have a digest of the data and adhere's version, but no date: the same data give the same
-    bytes. The formulas and what they assume: docs/explanation/analysis-views.md.
+    The page and the JSON contain a digest of the data and adhere's version, but no date: the same data give the same
+    bytes. docs/explanation/analysis-views.md explains the views and their assumptions.
     """
     check_outputs({"--json": json_file, "--html": html}, [Path(source)], read_as="the data")
     import_all(imports)

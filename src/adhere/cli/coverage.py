@@ -1,4 +1,4 @@
-"""`adhere coverage`: do the intervals of `adhere analyse` hold?"""
+"""`adhere coverage`: check whether the intervals of `adhere analyse` hold."""
 
 import time
 from pathlib import Path
@@ -14,30 +14,30 @@ def coverage(
     quick: Annotated[bool, typer.Option("--quick", help="Few trials, for a first look: about a minute.")] = False,
     synthetic: Annotated[
         bool,
-        typer.Option("--synthetic", help="Ten synthetic trials as tables: judge every set and sentence shown."),
+        typer.Option("--synthetic", help="Analyse ten synthetic trials: judge every set and sentence."),
     ] = False,
-    replications: Annotated[int, integer_option("Tables of each synthetic trial; with --synthetic.")] = 200,
+    replications: Annotated[int, integer_option("Tables of each synthetic trial, with --synthetic.")] = 200,
     seed: Seed = 0,
     processes: Annotated[int | None, integer_option("Processes to use.  [default: one for each core]")] = None,
-    out: Annotated[Path, output_option("Where tables and page go.", metavar="FOLDER")] = Path("coverage"),
+    out: Annotated[Path, output_option("The folder for tables and page.", metavar="FOLDER")] = Path("coverage"),
 ) -> None:
-    """Analyse thousands of trials whose truth is known, and count how often each interval of `adhere analyse` holds
-    it.
+    """Count how often the intervals of `adhere analyse` contain the truth, in thousands of trials with known truth.
 
-    Fixed designs with 200 or 1,000 patients an arm, 10,000 trials each, on populations with every kind of
-    non-compliance, rare outcomes, no effect and hardly any compliers; and 2,000 adaptive trials under each of eight
-    policies, with outcomes that come late or never. About ten minutes on two free cores:
+    The fixed designs have 200 or 1,000 patients per arm, with 10,000 trials each. Their populations have every kind
+    of non-compliance, rare outcomes, no effect, or hardly any compliers. There are also 2,000 adaptive trials under
+    each of eight policies, with outcomes that come late or never. A run takes about ten minutes on two free cores:
 
     \b
       adhere coverage --quick --out quick     a first look, in about a minute
       adhere coverage                         everything, into the folder coverage
 
-    Leaves a page, index.html, its tables in the folder data, as CSV and Parquet, and the judgements as a table of
-    Markdown, summary.md. An interval that does not keep its promise is marked ✗, there and in what is printed.
+    The command writes a page, index.html, its tables into the folder data, as CSV and Parquet, and the judgements as
+    a Markdown table, summary.md. Intervals that do not keep their promise are marked ✗ there and in the printed
+    summary.
 
-    With --synthetic, ten synthetic trials with a known truth (strata, missing outcomes, hardly any compliers,
-    defiers, drift) are analysed as a user's tables: does every set that is printed hold, and is any sentence wrong?
-    Every set and sentence goes into synthetic.txt and the folder data. About ten minutes on one core:
+    With --synthetic, the command analyses ten synthetic trials with a known truth (strata, missing outcomes, hardly
+    any compliers, defiers, drift) like a user's tables. It checks every set and every sentence that the analysis
+    prints, and writes them to synthetic.txt and the folder data. This takes about ten minutes on one core:
 
     \b
       adhere coverage --synthetic --out synthetic

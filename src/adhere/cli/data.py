@@ -1,4 +1,4 @@
-"""`adhere data`: the data that come with adhere, and how to check them against their source."""
+"""`adhere data`: show the data that come with adhere, and check them against their source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adhere.report.text_table import UNBROKEN, paragraph, text_table
 if TYPE_CHECKING:
     from adhere.populations.stroke import StrokeCount
 
-_DIFFERENT = 1  # the exit status, as that of diff
+_DIFFERENT = 1  # the exit status, as for diff
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -58,7 +58,7 @@ def stroke(
             help="Derive the counts from the published file (.csv or .csv.gz) and compare.",
         ),
     ] = None,
-    where: Annotated[bool, typer.Option("--where", help="Tell where the published file can be had.")] = False,
+    where: Annotated[bool, typer.Option("--where", help="Show where to download the published file.")] = False,
 ) -> None:
     """Show the counts of the International Stroke Trial that come with adhere, or derive them again.
 
@@ -67,8 +67,8 @@ def stroke(
       adhere data stroke --where                   where to get the published file
       adhere data stroke --from IST_corrected.csv  derive and compare the counts
 
-    With --from the exit status is 0 if the counts are the same as the shipped ones, 1 if they differ and 2 if the
-    file cannot be used.
+    With --from, the exit status is 0 if the counts equal the shipped ones, 1 if they differ, and 2 if the file cannot
+    be used.
     """
     from adhere.populations.stroke import SOURCE, counts_from_published, shipped_counts
 
@@ -97,7 +97,7 @@ def stroke(
 
 
 def _table(counts: Sequence[StrokeCount]) -> str:
-    """The counts and how many they are in each trial, in columns."""
+    """Return the counts and the totals of each trial as a text table."""
     rows = [["trial", "allocated", "taken", "survived", "died", "patients"]]
     for trial in dict.fromkeys(row.trial for row in counts):
         group = [[*row, row.patients] for row in counts if row.trial == trial]
@@ -120,7 +120,7 @@ def _compliance(counts: Sequence[StrokeCount]) -> str:
 
 
 def _differences(counts: Sequence[StrokeCount], shipped: Sequence[StrokeCount]) -> str:
-    """The rows of which the file makes other counts than the shipped ones, with both."""
+    """Return the rows with other counts in the file than in the shipped table, with both counts."""
     rows = [["trial", "allocated", "taken", "survived", "shipped", "died", "shipped"]]
     for theirs, ours in zip(counts, shipped, strict=True):
         if theirs != ours:

@@ -1,4 +1,4 @@
-"""`adhere demo`: two trials with invented patients, in a browser, in one command."""
+"""`adhere demo`: watch two trials with invented patients in a browser, with one command."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ What to look at first:
   3. As Ines, open Explore in the menu: see which patients mislead the policy, and why.
   4. As Ruth, on a phone if you like, enter a patient and report what came of it.
   5. As Ada, open New trial: write a design and simulate it before the first patient."""
-_NEEDED = ("uvicorn", "adhere_client", "scipy")  # of the extras service and analysis
+_NEEDED = ("uvicorn", "adhere_client", "scipy")  # modules of the extras service and analysis
 
 
 def demo(
-    speed: Annotated[float, number_option("Patients a second, in each trial.", metavar="N")] = 2.0,
-    patients: Annotated[int | None, integer_option("End after so many patients of each trial.")] = None,
-    port: Annotated[int, integer_option("The port; 0 takes a free one.")] = 0,
-    # The README tells what happens with this seed.
+    speed: Annotated[float, number_option("Patients per second in each trial.", metavar="N")] = 2.0,
+    patients: Annotated[int | None, integer_option("End after this number of patients in each trial.")] = None,
+    port: Annotated[int, integer_option("The port. 0 chooses a free one.")] = 0,
+    # The README describes the results with this seed.
     seed: Annotated[int, integer_option("The same seed gives the same patients.", "K")] = 8,
-    browser: Annotated[bool, typer.Option(help="Open a browser, where there is a display.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open a browser if there is a display.")] = True,
 ) -> None:
-    """Watch two trials with invented patients: nothing to set up, and nothing is left behind.
+    """Watch two trials with invented patients. There is nothing to set up, and nothing is left behind.
 
-    Starts the service on a temporary file, prints a link that signs in for each of four people, creates two trials,
-    and plays their patients through the HTTP API: reports come late, twice, never, or wrong and corrected, and some
-    patients are entered in error. The first 500 of each trial come at once, then as many a second as --speed says.
+    The command starts the service on a temporary file, prints a sign-in link for each of four people, and creates two
+    trials. It plays their patients through the HTTP API: reports come late, twice, never, or wrong and corrected, and
+    some patients are entered in error. The first 500 patients of each trial come at once, the others at the rate of
+    --speed.
 
     \b
       stroke          aspirin or not: little effect, and most patients comply
-      rich-and-poor   a harmful treatment, which the policy comes to believe in, since it believes what was taken
+      rich-and-poor   a harmful treatment: the policy is misled by the arms that patients took
 
     Enter prints fresh links. Ctrl-C stops the service and deletes the file.
     """
@@ -98,7 +99,7 @@ def _check_installed() -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """End at SIGTERM, and when the terminal is closed, as at Ctrl-C; once it ends, a second one changes nothing."""
+    """End at SIGTERM and SIGHUP as at Ctrl-C. Further signals during the end are ignored."""
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(*_: object) -> NoReturn:
@@ -134,27 +135,27 @@ def _print_links(running: Demo) -> None:
 
 
 def _asked_for_links() -> threading.Event:
-    """An event that is set whenever somebody presses Enter."""
+    """Return an event that is set whenever somebody presses Enter."""
     asked = threading.Event()
 
     def listen() -> None:
         while True:
             try:
-                typed = os.read(0, 1024)  # not by sys.stdin, whose lock Python would wait for at its end
-            except OSError:  # in the background of a terminal, until it is in front again
+                typed = os.read(0, 1024)  # not sys.stdin, whose lock Python would wait for at exit
+            except OSError:  # in the background of a terminal, until it is in the foreground again
                 time.sleep(1.0)
                 continue
-            if not typed:  # there is no more input
+            if not typed:  # end of the input
                 return
             asked.set()
 
-    signal.signal(signal.SIGTTIN, signal.SIG_IGN)  # which would stop a demo in the background
+    signal.signal(signal.SIGTTIN, signal.SIG_IGN)  # otherwise it would stop a demo in the background
     threading.Thread(target=listen, daemon=True).start()
     return asked
 
 
 def _has_display() -> bool:
-    """Whether somebody sits before a screen: webbrowser would otherwise start one that runs in the terminal."""
+    """Return whether there is a graphical display. Otherwise webbrowser would start a browser in the terminal."""
     if not sys.stdout.isatty():
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

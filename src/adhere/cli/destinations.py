@@ -1,4 +1,4 @@
-"""Output files and folders: checked before the work, written whole or not at all after it."""
+"""Handle output files and folders: check them before the work, and write them completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adhere.files import is_device, replacing
 if TYPE_CHECKING:
     import polars
 
-# By option: how the name of the file must end, and the libraries of the report extra that it needs.
+# By option: the suffixes that the file's name may have, and the libraries of the report extra that it needs.
 _SUFFIXES: Mapping[str, Sequence[str]] = {
     "--out": (".toml", ".json"),
     "--plot": (".png", ".svg", ".pdf"),
@@ -30,29 +30,29 @@ _NEEDED: Mapping[str, Sequence[str]] = {"--html": ("matplotlib", "jinja2"), "--p
 
 
 def check_file(option: str, path: Path) -> None:
-    """Refuse a file that could not be written."""
+    """Refuse a file that cannot be written."""
     if path.is_dir():
         raise InputError(option, str(path), "a file, not a folder")
     if path.exists() and not os.access(path, os.W_OK):
         sentence = f"{option}: no permission to write {path}"
-        raise InputError(option, str(path), "a file that may be written", sentence)
+        raise InputError(option, str(path), "a writable file", sentence)
     if not is_device(path):
         _check_parent(option, path)
 
 
 def check_folder(option: str, path: Path) -> None:
-    """Refuse a folder that could not be made or written into."""
+    """Refuse a folder that cannot be created or written to."""
     if path.exists() and not path.is_dir():
         raise InputError(option, str(path), "a folder, not a file")
     if path.is_dir() and not os.access(path, os.W_OK):
         sentence = f"{option}: no permission to write in folder {path}"
-        raise InputError(option, str(path), "a folder that may be written to", sentence)
+        raise InputError(option, str(path), "a writable folder", sentence)
     if not path.exists():
         _check_parent(option, path)
 
 
 def table_file(table: polars.DataFrame, path: Path) -> bytes:
-    """Return the content of a table's file, CSV or Parquet by its suffix."""
+    """Return the content of a table's file, as CSV or Parquet by its suffix."""
     file = BytesIO()
     if path.suffix.lower() == ".csv":
         table.write_csv(file)
@@ -64,9 +64,9 @@ def table_file(table: polars.DataFrame, path: Path) -> bytes:
 def check_outputs(
     outputs: Mapping[str, Path | str | None], inputs: Iterable[Path] = (), read_as: str | None = None
 ) -> None:
-    """Find out before the work, not after it, that its results cannot be stored.
+    """Check before the work that its results can be stored.
 
-    Refuse an output that is another output, or a file that is read (called `read_as` if given).
+    Refuse an output that is also another output or an input file (called `read_as` in the error, if given).
     """
     taken: dict[Path, str] = {}
     inputs = [one for one in inputs if one.is_file()]
@@ -83,7 +83,7 @@ def check_outputs(
 
 
 def _check_output(option: str, path: Path) -> None:
-    """Refuse a file that could not be made or written."""
+    """Refuse a file that cannot be created or written."""
     suffixes = _SUFFIXES.get(option)
     if suffixes is not None and path.suffix.lower() not in suffixes:
         raise InputError(option, str(path), f"a file ending in {joined(suffixes, 'or')}")
@@ -99,9 +99,9 @@ def _check_output(option: str, path: Path) -> None:
 
 
 def print_results(summary: str, as_json: str, json_file: str | None) -> dict[Path, bytes]:
-    """Print results, as JSON if that goes to standard output. Return the JSON file's content, if one was asked for.
+    """Print results, as JSON if JSON goes to standard output. Return the content of the JSON file, if there is one.
 
-    First what people see, then files: a disk that fills up must not cost them the results.
+    Results are printed before files are written, so that a full disk does not cost them.
     """
     typer.echo(as_json if json_file == STANDARD_OUTPUT else summary, nl=False)
     return {} if json_file in (None, STANDARD_OUTPUT) else {Path(json_file): as_json.encode()}
@@ -115,11 +115,11 @@ def _check_parent(option: str, path: Path) -> None:
         raise InputError(option, str(path), "a file in an existing folder", sentence)
     if not os.access(parent, os.W_OK | os.X_OK):
         sentence = f"{option}: {path} cannot be written; no permission to write in folder {parent}"
-        raise InputError(option, str(path), "a file in a folder that may be written to", sentence)
+        raise InputError(option, str(path), "a file in a writable folder", sentence)
 
 
 def write_files(contents: Mapping[Path, bytes], before: Callable[[], object] = lambda: None) -> None:
-    """Write every file beside its place, call `before`, and only then move them all into place."""
+    """Write every file beside its final place, call `before`, and only then move all files into place."""
     with ExitStack() as stack:
         for path, content in contents.items():
             if not is_device(path):

@@ -1,4 +1,4 @@
-"""`adhere doctor`: what is installed here, what is missing and how to get it."""
+"""`adhere doctor`: show what is installed here, what is missing, and how to install it."""
 
 import json
 import os
@@ -29,8 +29,9 @@ _REQUIREMENT = re.compile(r"""^(?P<name>[\w.-]+)(\[(?P<extras>[^]]*)])?.*?(extra
 
 
 def doctor() -> None:
-    """Say what is installed here, what is missing and how to get it: versions, extras, the folder of compiled code,
-    the GPU. Put it into a bug report.
+    """Show what is installed here, what is missing, and how to install it.
+
+    The list has versions, extras, the folder of compiled code, and the GPU. Include it in a bug report.
     """
     typer.echo(f"adhere {version('adhere')}, Python {platform.python_version()}, {platform.platform()}")
     typer.echo(f"{_processors()}; Python at {sys.executable}\n")
@@ -48,7 +49,7 @@ def _processors() -> str:
 
 
 def _needed() -> dict[str, list[str]]:
-    """The libraries that each extra needs; those that all of adhere needs under an empty name."""
+    """Return the libraries that each extra needs. The libraries that adhere always needs are under an empty name."""
     found: dict[str, list[str]] = {}
     nested: dict[str, list[str]] = {}
     for text in requires("adhere") or ():
@@ -90,12 +91,12 @@ def _extras() -> Iterator[str]:
 
 
 def _command(extra: str, missing: list[str]) -> str:
-    """The command that installs an extra: from the checkout, if adhere was installed from one."""
+    """Return the command that installs an extra: from the checkout, if adhere was installed from one."""
     text = distribution("adhere").read_text("direct_url.json")
     origin = json.loads(text) if text else {}
     folder = unquote(urlsplit(origin.get("url", "")).path) if "dir_info" in origin else ""
     editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
-    client = f"{folder or '.'}/packages/adhere-client " if "adhere-client" in missing else ""  # which is on no index
+    client = f"{folder or '.'}/packages/adhere-client " if "adhere-client" in missing else ""  # on no index
     return f"pip install {client}{editable}'{folder or 'adhere'}[{extra}]'"
 
 
@@ -104,13 +105,13 @@ def _compiled_code() -> Iterator[str]:
 
     root = cache_root()
     if root is None:
-        yield "✗ no folder can be written: each process compiles anew. Set ADHERE_CACHE_DIR to one that can"
+        yield "✗ no folder is writable, so each process compiles again. Set ADHERE_CACHE_DIR to a writable folder"
         return
     files = [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
     size = sum(_size(path) for path in files)
     yield f"✓ {root}: {counted(len(files), 'file')}, {size / 1e6:.1f} MB (deleting them is safe)"
     for name in sorted(name for name in os.environ if name.startswith("NUMBA_")):
-        yield f"- {name}={os.environ[name]} is set, which may make compiled code slower"
+        yield f"- {name}={os.environ[name]} is set; this may make compiled code slower"
 
 
 def _size(path: Path) -> int:
@@ -130,6 +131,6 @@ def _gpu() -> str:
         missing = f"the extra gpu is not installed: {_command('gpu', [])}" if "extra" in why_not else why_not
         return f"- not available: {missing}"
     if SIMULATED:
-        return "- simulated in Python, since NUMBA_ENABLE_CUDASIM is set: slow, for tests"
+        return "- simulated in Python, because NUMBA_ENABLE_CUDASIM is set: slow, for tests"
     name = cuda.get_current_device().name
     return f"✓ {name.decode() if isinstance(name, bytes) else name}"

@@ -15,34 +15,34 @@ from typer.core import TyperGroup
 from adhere.cli.options import BrokenLogError, EndedError, Stopped, show_help
 from adhere.errors import InputError, StoreError, UnavailableError
 
-# Typer shows only this one of its usage errors; the parent of them all is its base.
+# Typer exports only this one of its usage errors; their common base class is its parent.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _INVALID = re.compile(r"^Invalid value for '(.*?)': ")
-_PASSWORD = re.compile(r"(\w:/+[^\s:/@]*):\S*@")  # in an address, which may have become the path of a file
+_PASSWORD = re.compile(r"(\w:/+[^\s:/@]*):\S*@")  # in an address that may have been taken for the path of a file
 _HIDDEN = r"\1:…@"
 _TOKEN = re.compile(r"\badh_[\w-]{16,}")  # in a file that was given by mistake
 BROKEN, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS: Final = {
     "reproduce": "Rebuild the paper's figures and numbers.",
-    "design": "How a trial would behave, before its first patient.",
+    "design": "Simulate how a trial would behave.",
     "simulate": "Compare policies on populations.",
     "arena": "Compare every policy on a fixed grid of populations.",
-    "analyse": "What the records of a trial say.",
-    "coverage": "Count how often the intervals of analyses hold what is true.",
+    "analyse": "Analyse the records of a trial.",
+    "coverage": "Count how often the intervals of analyses contain the truth.",
     "policies": "List the policies, or explain one.",
     "populations": "List the populations, or describe one.",
-    "doctor": "What is installed here, and what is missing.",
+    "doctor": "Show what is installed here, and what is missing.",
     "demo": "Watch two trials with invented patients in a browser.",
     "serve": "Serve live trials over HTTP.",
     "data": "Show the data that come with adhere, and check them.",
-    "token": "Who may use the service.",
+    "token": "Manage who may use the service.",
     "trial": "Look at live trials, check them, export or move them.",
 }
 
 
 def app_of(name: str) -> typer.Typer:
-    """Load the module of a command: its `app` of several commands, or else its one function of that name."""
+    """Load the module of a command: its `app` of several commands, or otherwise its one function with that name."""
     module = import_module(f"adhere.cli.{name}")
     found: typer.Typer | None = getattr(module, "app", None)
     if found is None:
@@ -52,7 +52,7 @@ def app_of(name: str) -> typer.Typer:
 
 
 class _CommandsOnDemand(TyperGroup):
-    """Commands that stand in a module each, called as they are: only that of the command to be run is loaded."""
+    """A group of commands with one module each. Only the module of the command to run is loaded."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
@@ -91,13 +91,13 @@ def adhere(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status."""
+    """Run the command line and return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a letter the terminal lacks must not cost the results
+            stream.reconfigure(errors="replace")  # a character the terminal lacks must not cost the results
     try:
         status = app(arguments, prog_name="adhere", standalone_mode=False)
-        if sys.stdout is not None:  # closed by the calling process
+        if sys.stdout is not None:  # None if the calling process closed it
             sys.stdout.flush()
     except (InputError, StoreError, UnavailableError) as error:
         return _print_error(str(error))
@@ -110,16 +110,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _print_error(_INVALID.sub(r"\1: ", error.format_message()))  # type: ignore[attr-defined]
     except BrokenPipeError:
-        # The reader of our output has left; what Python would still flush at exit goes nowhere.
+        # The reader of our output has left. Discard what Python would still flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         return _print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except Stopped as stopped:
         _stop(str(stopped))
-    if status == INTERRUPTED:  # what Typer makes of Ctrl-C
+    if status == INTERRUPTED:  # the status Typer returns for Ctrl-C
         _stop("Stopped; nothing was written.")
-    return status or 0  # commands return nothing, typer.Exit its status
+    return status or 0  # commands return nothing; typer.Exit returns its status
 
 
 def _print_error(sentence: str) -> int:
@@ -132,5 +132,5 @@ def _stop(sentence: str) -> NoReturn:
     print(sentence, file=sys.stderr)
     sys.stdout.flush()
     sys.stderr.flush()
-    # A compilation runs in a thread that nothing can interrupt, and an ordinary exit would wait for it.
+    # A compilation runs in a thread that cannot be interrupted, and an ordinary exit would wait for it.
     os._exit(INTERRUPTED)

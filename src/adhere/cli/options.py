@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class BrokenLogError(Exception):
-    """A log that was changed or cut off, in one sentence."""
+    """A log that was changed or cut off, described in one sentence."""
 
 
 class EndedError(Exception):
-    """The end of a command that ran for a while, in one sentence, with an exit status of its own."""
+    """The end of a long-running command, described in one sentence, with its own exit status."""
 
     def __init__(self, sentence: str, status: int) -> None:
         super().__init__(sentence)
@@ -36,11 +36,11 @@ class EndedError(Exception):
 
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
-    """Ctrl-C, and what is to be said of it."""
+    """A stop by Ctrl-C, with the message to print."""
 
 
 STANDARD_OUTPUT = "-"  # in place of a file
-_RENAMED = {"executor": "cluster"}  # arguments whose option has another name than theirs
+_RENAMED = {"executor": "cluster"}  # arguments with another name than their option
 _OPTIONS = re.compile(
     "patients|runs|seed|threads|processes|replications|reference|cluster|device|out|study|family|trial|control|"
     "fixed-allocation|level|margin|redraws|trials|type-one|number|between|power|scenario"
@@ -48,7 +48,7 @@ _OPTIONS = re.compile(
 
 
 def _parser(kind: Callable[[str], Any], expected: str) -> Callable[[str], Any]:
-    """A `parser` of options; Typer's own errors would leave out the value."""
+    """Return a `parser` of options. Typer's own errors would not show the value."""
 
     def parsed(text: str) -> Any:
         try:
@@ -63,22 +63,22 @@ integer, number = _parser(int, "a whole number"), _parser(float, "a number")
 
 
 def integer_option(help_text: str, metavar: str = "N") -> Any:
-    """An option that takes an integer."""
+    """Return an option that takes an integer."""
     return typer.Option(metavar=metavar, parser=integer, help=help_text)
 
 
 def number_option(help_text: str, *names: str, metavar: str = "P") -> Any:
-    """An option that takes a number."""
+    """Return an option that takes a number."""
     return typer.Option(*names, metavar=metavar, parser=number, help=help_text)
 
 
 def column_option(help_text: str, *names: str) -> Any:
-    """An option that takes the name of a column of a table."""
+    """Return an option that takes the name of a table's column."""
     return typer.Option(*names, metavar="COLUMN", help=help_text)
 
 
 def output_option(help_text: str, *names: str, metavar: str = "FILE") -> Any:
-    """An option that takes a file or a folder to write, which need not be readable."""
+    """Return an option that takes a file or folder to write, which need not be readable."""
     return typer.Option(*names, metavar=metavar, readable=False, help=help_text)
 
 
@@ -89,26 +89,26 @@ Imports = Annotated[
     ),
 ]
 Seed = Annotated[int, integer_option("The same seed gives the same numbers.", "K")]
-Threads = Annotated[int | None, integer_option("Threads to use.  [default: one for each core]")]
-Device = Annotated[str, typer.Option(metavar="NAME", help="Run on the cpu, or on a GPU with cuda.")]
+Threads = Annotated[int | None, integer_option("Threads to use.  [default: one per core]")]
+Device = Annotated[str, typer.Option(metavar="NAME", help="The processor: cpu, or cuda for a GPU.")]
 JsonFile = Annotated[
-    str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON; - for standard output.")
+    str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON (-: to standard output).")
 ]
 ArmsInOrder = Annotated[
     str | None,
     typer.Option(
         "--arms",
         metavar="A,B,…",
-        help="All arms of a table, in order, a name with a comma in quotation marks: 'none,\"gum, mint\"'.  "
-        "[default: of a categorical column, of columns of probabilities, or by name]",
+        help="All arms of a table, in order. Quote a name with a comma: 'none,\"gum, mint\"'.  "
+        "[default: the order of a categorical column, of columns of probabilities, or of names]",
     ),
 ]
 LowerIsBetter = Annotated[
     bool,
     typer.Option(
         "--lower-is-better",
-        help="A lower outcome of a table is better, as where 1 is a death: read an outcome y as 1 - y.  [default: as "
-        "an exported table says]",
+        help="A lower outcome of a table is better, for example if 1 is a death: read an outcome y as 1 - y.  "
+        "[default: as in an exported table]",
     ),
 ]
 Chosen = Annotated[
@@ -125,7 +125,7 @@ CountColumn = Annotated[
 
 @dataclass(frozen=True)
 class Machines:
-    """Options that say where trials are simulated: on threads or a GPU of this machine, or on a cluster."""
+    """Options for where trials are simulated: on threads or a GPU of this machine, or on a cluster."""
 
     threads: Threads = None
     device: Device = "cpu"
@@ -135,7 +135,7 @@ class Machines:
     ] = None
 
     def check(self) -> None:
-        """Refuse threads or a GPU of this machine beside a cluster."""
+        """Refuse threads or a GPU of this machine together with a cluster."""
         if self.cluster is not None and self.device != "cpu":
             raise InputError("--device", self.device, "cpu together with --cluster")
         if self.cluster is not None and self.threads is not None:
@@ -144,7 +144,9 @@ class Machines:
 
     @contextmanager
     def connected(self) -> Iterator[dict[str, Any]]:
-        """Yield the arguments of `simulate`, `evaluate` and others that say where to run and report progress."""
+        """Yield the arguments of `simulate`, `evaluate` and similar functions for where to run and report
+        progress.
+        """
         from adhere.simulation.execution.cluster import connected
         from adhere.simulation.execution.progress import Announcing
 
@@ -156,7 +158,7 @@ class Machines:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Options that say how to read a table of patients."""
+    """Options for reading a table of patients."""
 
     chosen: Chosen = None
     actual: Actual = None
@@ -168,19 +170,18 @@ class TableColumns:
         typer.Option(
             "--control",
             metavar="ARM",
-            help="The control of a table, which comes first.  "
-            "[default: placebo or the like, otherwise the first arm]",
+            help="The control arm of a table.  [default: placebo or the like, otherwise the first arm]",
         ),
     ] = None
     lower_is_better: LowerIsBetter = False
 
     def given(self) -> dict[str, Any]:
-        """Return them as the arguments of `records_of`; None stands for an option that was not given."""
+        """Return the options as arguments of `records_of`. None means that an option was not given."""
         return asdict(self) | {"lower_is_better": self.lower_is_better or None}
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take groups of options: for Typer, a parameter that is a dataclass stands for its fields."""
+    """Let a command take groups of options. A parameter that is a dataclass is replaced by its fields for Typer."""
     groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
@@ -206,18 +207,18 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def terminal_width(otherwise: int = 80) -> int:
-    """How many letters fit into a line of the terminal, or of what is not one."""
+    """Return the number of characters in a line of the terminal, or the default if there is no terminal."""
     return shutil.get_terminal_size((otherwise, 24)).columns
 
 
 def show_help(context: typer.Context) -> None:
-    """Print the help of a group of commands, where none of them was given."""
+    """Print the help of a group of commands if no command was given."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def json_text(result: object) -> str:
-    """Results as JSON."""
+    """Return results as JSON."""
     return json.dumps(result, indent=2, allow_nan=False) + "\n"
 
 
@@ -231,7 +232,7 @@ def import_all(files: list[Path] | None) -> None:
 
 @contextmanager
 def naming_options() -> Iterator[None]:
-    """Name the option, not the argument that it was passed on as, in errors about its value."""
+    """Replace the argument's name by the option's in errors about its value."""
     try:
         yield
     except InputError as error:
@@ -244,7 +245,7 @@ def naming_options() -> Iterator[None]:
 
 @contextmanager
 def resumable(kept: Path, sentence: str) -> Iterator[None]:
-    """Name options in errors, and say at Ctrl-C what was kept in a folder, if anything was."""
+    """Name options in errors. At Ctrl-C, report the files kept in a folder, if there are any."""
     try:
         with naming_options():
             yield
@@ -259,7 +260,7 @@ _SPAN = re.compile(r"(\d{1,6})([smhdw])")
 
 
 def span(option: str, text: str) -> timedelta:
-    """A span of time.
+    """Parse a span of time.
 
     >>> span("--overlap", "36h")
     datetime.timedelta(days=1, seconds=43200)
@@ -271,7 +272,7 @@ def span(option: str, text: str) -> timedelta:
 
 
 def moment(option: str, text: str) -> datetime:
-    """A span from now on, the beginning of a day (UTC), or a time; without a zone it is UTC.
+    """Parse a span from now on, a date (its beginning in UTC), or a time (in UTC unless it has a zone).
 
     >>> moment("--expires", "2027-01-31").isoformat()
     '2027-01-31T00:00:00+00:00'
@@ -286,7 +287,7 @@ def moment(option: str, text: str) -> datetime:
 
 
 def duration(seconds: float) -> str:
-    """A time as one would say it.
+    """Return a duration in readable form.
 
     >>> duration(4.26), duration(192.3)
     ('4.3 s', '3 min 12 s')
@@ -314,13 +315,13 @@ DatabaseUrl = Annotated[
 
 
 def refuse_address(option: str, file: Path | str, instead: str) -> None:
-    """Refuse the address of a PostgreSQL where a file is needed."""
+    """Refuse the address of a PostgreSQL database where a file is needed."""
     if str(file).startswith(("postgresql:/", "postgres:/")):
         raise InputError(option, "postgresql://…", "a file", f"{option} takes a file, not PostgreSQL: {instead}")
 
 
 def database(file: Path | None, url: str | None) -> str | Path:
-    """The store that was asked for."""
+    """Return the file or address of the store that the options name."""
     if file is not None:
         refuse_address("--data", file, "give its address with --database-url")
     if url is None:
@@ -334,7 +335,7 @@ def database(file: Path | None, url: str | None) -> str | Path:
 
 @contextmanager
 def counting(describe: Callable[[int], str]) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal, if there is one, how far a command is; call it with the number of further items."""
+    """Show on a terminal, if there is one, how far a command is. Call the result with the number of new items."""
     if not sys.stderr.isatty():
         yield lambda n: None
         return
@@ -362,7 +363,7 @@ def check_for_table(options: Mapping[str, object]) -> None:
 
 
 def load_populations(given: Sequence[str], columns: Mapping[str, Any]) -> list[Population]:
-    """The populations that were named. Who is left out of a table is said on standard error."""
+    """Load populations by name or file. Print on standard error which rows of a table are left out."""
     from adhere.populations import as_population, records_of
 
     found: list[Population] = []

@@ -1,4 +1,4 @@
-"""`adhere policies`: list the policies, explain one, or check those of a file."""
+"""`adhere policies`: list the policies, explain one, or check the policies in a file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from adhere.policies.base.description import ParameterDescription
 
 _PROTOCOLS = """\
-A protocol after a learner's name says which arm is credited with a reward:
-  thompson/chosen  the arm recommended (intention-to-treat); as plain thompson
+A protocol after a learner's name selects the arm that is credited with a reward:
+  thompson/chosen  the arm recommended (intention-to-treat); like plain thompson
   thompson/actual  the arm taken (as-treated)
-  thompson/comply  the arm recommended, if it was taken, else none (per-protocol)
+  thompson/comply  the arm recommended, if it was taken, otherwise no arm
+                   (per-protocol)
   'thompson/credit[0 1; - 1]'
-                   by a table of your own: a row for each arm recommended, a
-                   column for each arm taken, in it the arm to credit, from 0,
-                   or - for none
-A hybrid sets the protocols of the learners inside it. In a shell, put what has
-brackets or spaces in quotes."""
+                   by your own table: a row per arm recommended and a column
+                   per arm taken; the entry is the arm to credit, from 0, or -
+                   for no arm
+A hybrid sets the protocols of the learners inside it. In a shell, quote a policy
+that contains brackets or spaces."""
 
 
 def policies(
@@ -38,17 +39,14 @@ def policies(
         ),
     ] = None,
 ) -> None:
-    """List every policy, or explain one: what it does, its parameters, how to write it.
+    """List every policy, or explain one: what it does, its parameters, and how to write it.
 
-    With --check, find out whether your own policies keep what they promise: arms
-    and indices in range, a state that only learning changes, probabilities that
-    match the frequencies of arms, late feedback, ties that favour no arm, the
-    same arms in a live trial as in a simulation, a GPU. Each is played as
-    Python, then compiled with bounds checks and played on 2,000 patients of
-    several kinds, defiers among them; what is wrong is named with its file and
-    line. This takes about ten seconds for a policy, up to half a minute if it
-    works with matrices. Exit status 0: nothing is wrong, 1: something is, 2:
-    there is nothing to check.
+    With --check, find out whether your own policies keep the rules: arms and indices in range, a state that only
+    learning changes, probabilities that match the frequencies of arms, late feedback, ties that favour no arm, the
+    same arms in a live trial as in a simulation, and a GPU. Each policy is played in Python. Then it is compiled with
+    bounds checks and played on 2,000 patients of several kinds, including defiers. Faults are reported with file and
+    line. This takes about ten seconds per policy, up to half a minute if it works with matrices. The exit status is 0
+    if nothing is wrong, 1 if something is, and 2 if there is nothing to check.
 
     \b
       adhere policies
@@ -83,7 +81,7 @@ def _check(file: Path, name: str | None) -> None:
     from adhere.policies import import_policies
 
     def announce(policy: str) -> None:
-        typer.echo(f"compiling {policy} with bounds checks (once; then it is kept on disk)", err=True)
+        typer.echo(f"compiling {policy} with bounds checks (once; then it is cached on disk)", err=True)
 
     reports = check_policies(file, name, on_compiling=announce)
     for report in reports:
@@ -93,7 +91,7 @@ def _check(file: Path, name: str | None) -> None:
     typer.echo(f"{n_checks} checks, {len(broken)} failed" if broken else f"{n_checks} checks, none failed")
     if broken:
         raise typer.Exit(1)
-    if name is None:  # all of them
+    if name is None:  # all policies of the file
         note_checked(import_policies(file).__name__)
 
 

@@ -17,7 +17,7 @@ def populations(
     columns: TableColumns,
     as_json: Annotated[bool, typer.Option("--json", help="Print counts, estimates and intervals as JSON.")] = False,
 ) -> None:
-    """List the built-in populations, or describe one: its arms, who takes what, what each protocol learns.
+    """List the built-in populations, or describe one: its arms, who takes which arm, and what each protocol learns.
 
     \b
       adhere populations
@@ -25,9 +25,9 @@ def populations(
       adhere populations trial.csv
       adhere populations trial.csv --chosen assigned --actual taken --reward outcome
 
-    Of a table (.csv, .csv.gz, .tsv or .parquet; also one that 'adhere trial export' wrote) it shows how many patients
-    there are, every estimate with its 95% interval, and how many rows lack the arm assigned, the arm taken or the
-    outcome. Such rows are left out of the population; a missing outcome is never counted as a zero.
+    For a table (.csv, .csv.gz, .tsv or .parquet, including one from 'adhere trial export') it shows the number of
+    patients and every estimate with its 95% interval. It also counts the rows without the arm assigned, the arm taken
+    or the outcome. Such rows are left out of the population: a missing outcome is never counted as a zero.
     """
     if population is None:
         check_for_table({**columns.given(), "json": as_json})

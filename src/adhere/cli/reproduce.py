@@ -23,33 +23,34 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the runs.")] = False,
     seed: Seed = 0,
     out: Annotated[
-        Path, output_option("Where the report goes; replaces an earlier one there.", metavar="FOLDER")
+        Path, output_option("The folder for the report; an earlier report there is replaced.", metavar="FOLDER")
     ] = Path("report"),
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything again, even what an earlier run finished.")
     ] = False,
     threads: Threads = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print every claim, with the paper's figure and that of this run.")
+        bool, typer.Option("--verbose", help="Print every claim, with the paper's figure and this run's.")
     ] = False,
 ) -> None:
-    """Rebuild the figures and numbers of the paper and say where we agree with it.
+    """Rebuild the figures and numbers of the paper, and show where we agree with it.
 
-    Write a report that opens in any browser, index.html, with its figures and data beside it, and print one line for
-    each study. At full size this takes about four minutes on two free cores. The first time, at any size, part of
-    that is compiling:
+    The command writes a report for any browser, index.html, with its figures and data beside it, and prints one line
+    per study. At full size this takes about four minutes on two free cores. The first run, of any size, spends part
+    of its time compiling:
 
     \b
       adhere reproduce --quick --out quick     a tenth of the size
       adhere reproduce                         everything, into the folder report
       adhere reproduce --study small-trials    one of these studies:
+
     \b
       stroke-trial, synthetic, small-trials, propositions, regret-growth,
       stroke-data, past-the-paper
 
-    Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So do
-    other commands with the same seed and size, such as one for another study: the report is on all studies that are
-    finished in the folder. A run with another seed, size or version starts anew and replaces the report.
+    Ctrl-C loses little: finished studies are kept in the folder, and the same command goes on after them. So does any
+    command with the same seed and size, for example for another study: the report covers all finished studies in the
+    folder. A run with another seed, size or version starts again and replaces the report.
     """
     check_folder("--out", out)
     if not all(find_spec(name) for name in ("matplotlib", "jinja2")):
@@ -75,14 +76,14 @@ def reproduce(
 
 
 def _summary(done: Reproduction, verbose: bool) -> str:
-    """Return the verdicts, the names of the studies that did not run again, the path of the report, and the time."""
+    """Return the verdicts, the studies that were not run again, the path of the report, and the duration."""
     from adhere.report.text_table import claims_table, paragraph, study_lines
 
     width = terminal_width()
     parts = [(claims_table if verbose else study_lines)(done.sections, width)]
     if done.resumed:
         names = ", ".join(done.resumed)
-        sentence = f"Finished by an earlier run, not run again: {names}. To run them anew, add --fresh."
+        sentence = f"Finished by an earlier run and not run again: {names}. To run them again, add --fresh."
         parts.append(paragraph(sentence, width))
     parts.append(f"report: {done.page}\ntook:   {duration(done.seconds)}")
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""`adhere serve`: live trials over HTTP, with an option for each setting."""
+"""`adhere serve`: serve live trials over HTTP, with an option for each setting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help lists its options in groups; Typer has that for coloured help only."""
+    """A command with options listed in groups in its help. Typer supports this only for coloured help."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options."""
@@ -64,13 +64,14 @@ def serve(
     ] = False,
     flags: Flags,
 ) -> None:
-    """Serve live trials over HTTP: recommend now, hear back late, out of order, twice or never; lose nothing.
+    """Serve live trials over HTTP: recommend now, and accept reports late, out of order, twice or never. Nothing is
+    lost.
 
     \b
       adhere serve                                        127.0.0.1:8000, trials in adhere.db
       adhere serve --database-url postgresql://… --workers 4
 
-    The first start shows an admin token on the terminal, once, or writes it to --admin-token-file. With it, make
+    The first start shows an admin token on the terminal, once, or writes it to --admin-token-file. Use it to create
     trials and tokens for sites and statisticians:
 
     \b
@@ -78,17 +79,17 @@ def serve(
            -d '{"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]}' \\
            http://127.0.0.1:8000/trials
 
-    Or from Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop with
-    Ctrl-C, SIGTERM or SIGHUP: open requests are answered first. To serve others than this machine, put a proxy with
-    TLS before it (deploy/ has one), or give it a certificate.
+    Or use Python: adhere.Client("http://127.0.0.1:8000", token). /openapi.json describes every request. Stop the
+    service with Ctrl-C, SIGTERM or SIGHUP: open requests are answered first. To serve other machines, put a proxy
+    with TLS before it (deploy/ has one), or give it a certificate.
 
-    Every setting is a flag, over an environment variable (ADHERE_PORT for --port), over a line of the settings file
-    (port = 8000), over its default. Lists are separated by commas. docs/how-to/install-and-run-the-service.md says
-    more.
+    Every setting has a flag, an environment variable (ADHERE_PORT for --port), a line in the settings file (port =
+    8000), and a default; the first of these that is given counts. Lists are separated by commas. See also
+    docs/how-to/install-and-run-the-service.md.
 
-    Exit status: 2 for wrong settings; 65 for a database that a person must look at (damaged, records missing); 75 for
-    what may pass (a database that is away, a port or a file in use, a full disk, too little memory), after
-    --start-seconds of tries.
+    Exit status: 2 for wrong settings; 65 for a database that needs a person (damaged, records missing); 75 for a
+    fault that may pass (a database that does not answer, a port or a file in use, a full disk, too little memory),
+    after --start-seconds of tries.
     """
     read = read_settings(vars(flags), file)
     if show_settings:
@@ -97,7 +98,7 @@ def serve(
         return
     try:
         from adhere.service.serve import serve as run
-    except Exception as error:  # libraries that cannot be mapped into memory raise many kinds
+    except Exception as error:  # libraries that cannot be mapped into memory raise many kinds of errors
         if not _is_missing(error):
             reason = str(error).partition("\n")[0] or type(error).__name__
             sentence = f"a library cannot be loaded, perhaps for lack of memory: {reason}"

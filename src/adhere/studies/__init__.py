@@ -1,7 +1,8 @@
-"""Studies: the paper's figures and claims, one folder each.
+"""Reproduce the paper's figures and claims, with one folder per study.
 
-A study's folder has `study` (what to simulate, the tables made of the results and kept as data files, the facts
-looked up in them, charts and tables of the page) and `words.txt` (its sentences, claims and captions, a template over
-the facts). A line in `catalogue` adds its `STUDY` to the report (and a word to the help of `adhere reproduce`, which
-a test asks for). `framework` runs studies and writes the report; `lineup` has what the paper's simulations share.
+The module `study` of a folder defines what to simulate, the tables of results (also saved as data files), the facts
+looked up in them, and the charts and tables of the page. `words.txt` is a template over the facts: it contains the
+page's sentences, claims and captions. A line in `catalogue` adds a `STUDY` to the report; a test requires that the
+help of `adhere reproduce` names it too. `framework` runs studies and writes the report; `lineup` contains what the
+paper's simulations share.
 """

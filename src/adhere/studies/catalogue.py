@@ -1,4 +1,4 @@
-"""Studies of the paper, in the order of the report."""
+"""The studies of the paper, in the order of the report."""
 
 from adhere.errors import InputError, nearest
 from adhere.studies.framework.study import Study
@@ -15,7 +15,7 @@ STUDIES = {study.name: study for study in _IN_ORDER}
 
 
 def study(name: str) -> Study:
-    """A study by its name."""
+    """Return a study by its name."""
     if name not in STUDIES:
         raise InputError("study", name, nearest(name, list(STUDIES)))
     return STUDIES[name]

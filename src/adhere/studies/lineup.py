@@ -1,8 +1,8 @@
-"""The line-up that the paper's simulation studies compare, and the tables and figures of it.
+"""The policies that the paper's simulation studies compare, with their tables and figures.
 
-Four learners play under five strategies, and in the variants of each. The paper's EXP3 parameter, γ = 0.085, is ten
-times what its own bound gives for 10,000 patients, likely a slip of a digit; so EXP3, the hierarchies on EXP3 and
-ε-greedy and ThompsonBounded on ε-greedy stand beside themselves with γ = 0.0085.
+Four learners play under five strategies, and in variants of these. The paper's EXP3 parameter, γ = 0.085, is ten
+times the value from its own bound for 10,000 patients, probably because of a misplaced decimal point. EXP3, the
+hierarchies on EXP3 and ε-greedy, and ThompsonBounded on ε-greedy are therefore also shown with γ = 0.0085.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ PLAIN, RECYCLING, LITERAL = "", "recycling", "literal"
 
 
 class Entry(NamedTuple):
-    """A policy, and where it stands among the others. γ is that of every EXP3 in it, null if there is none."""
+    """A policy and its place in the line-up. γ applies to every EXP3 in it and is null if there is none."""
 
     learner: str
     strategy: str
     variant: str
     gamma: float | None
-    label: str  # what a chart calls it under the heading of its learner
+    label: str  # its name in a chart, under the heading of its learner
     policy: str
 
 
 def entry(learner: str, strategy: str, variant: str = PLAIN, gamma: float = PAPERS_GAMMA) -> Entry:
-    """The policy of a learner under a strategy.
+    """Return the entry of a learner under a strategy.
 
     >>> entry("Thompson", "Actual").policy
     'thompson/actual'
@@ -75,7 +75,7 @@ MAIN = tuple(entry(learner, strategy) for learner in LEARNERS for strategy in ST
 
 
 def _variants(learner: str) -> list[Entry]:
-    """What else there is of a learner, in the order of a chart."""
+    """Return the other variants of a learner, in the order of a chart."""
     found = [entry(learner, HIERARCHICAL, RECYCLING)]
     found += [entry(learner, BOUNDED, variant) for variant in (LITERAL, RECYCLING)]
     if learner == EXP3:
@@ -90,25 +90,25 @@ def _variants(learner: str) -> list[Entry]:
 _VARIANTS = tuple(one for learner in LEARNERS for one in _variants(learner))
 ALL = tuple(sorted(MAIN + _VARIANTS, key=lambda one: LEARNERS.index(one.learner)))
 
-# What stands for each line of the paper's text. That ThompsonBounded recycles was chosen after seeing results.
+# The policies for the lines in the paper's text. The recycling ThompsonBounded was chosen after seeing results.
 HEADLINES = (
     entry(THOMPSON, CHOSEN),
     entry(GREEDY, BOUNDED, RECYCLING),
     entry(GREEDY, HIERARCHICAL),
 )
-# The main policies, and the reading of ThompsonBounded that stands for the paper's line.
+# The main policies, and the variant of ThompsonBounded chosen for the paper's line.
 SHOWN_ALONG = tuple(sorted((*MAIN, HEADLINES[1]), key=lambda one: LEARNERS.index(one.learner)))
 
 
 class HasPolicy(Protocol):
-    """A named tuple whose fields tell a policy from others in tables, such as an `Entry`."""
+    """A named tuple with fields that identify a policy in tables, such as an `Entry`."""
 
     @property
     def policy(self) -> str:
         """The text of the policy."""
 
     def _asdict(self) -> dict[str, Any]:
-        """The fields by name."""
+        """Return the fields by name."""
 
 
 MEASURES = ("surplus", "realised_surplus", "regret")
@@ -117,7 +117,7 @@ MEASURES = ("surplus", "realised_surplus", "regret")
 def final_table(
     result: SimulationResult, entries: Sequence[HasPolicy], measures: Sequence[str] = MEASURES
 ) -> polars.DataFrame:
-    """One row for each population, policy and measure; `difference` is surplus minus the reference policy's."""
+    """Return one row per population, policy and measure. `difference` is the surplus minus the reference policy's."""
     rows = []
     for outcome, who in _played(result, entries):
         rows += [{**who, "measure": name, **vars(getattr(outcome, name))} for name in measures]
@@ -126,13 +126,13 @@ def final_table(
 
 
 def along_table(result: SimulationResult, entries: Sequence[HasPolicy]) -> polars.DataFrame:
-    """The surplus after t patients of some of the policies; before the first patient it is 0."""
+    """Return the surplus of some policies after t patients. Before the first patient it is 0."""
     rows = [{**who, **row} for outcome, who in _played(result, entries) for row in trajectory_rows(outcome)]
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
 def _played(result: SimulationResult, entries: Sequence[HasPolicy]) -> Iterator[tuple[Outcome, dict[str, Any]]]:
-    """The outcomes of some policies, and how tables name them."""
+    """Yield the outcomes of some policies with the columns that identify them in tables."""
     by_policy = {str(as_policy(entry.policy)): entry for entry in entries}
     sizes = {name: getattr(result.config, name) for name in ("n_patients", "n_runs", "seed")}
     for outcome in result.outcomes:
@@ -141,17 +141,17 @@ def _played(result: SimulationResult, entries: Sequence[HasPolicy]) -> Iterator[
 
 
 def estimate_in(table: polars.DataFrame, **where: Any) -> Estimate:
-    """The one estimate a table has under the given values of its columns."""
+    """Return the one estimate in a table for the given values of its columns."""
     rows = table.filter(**where)
     assert rows.height == 1, f"{rows.height} rows for {where}"
     return Estimate(*rows.select("mean", "se", "low", "high").row(0))
 
 
 def is_above(one: Estimate, other: Estimate) -> bool:
-    """Whether one estimate lies above another by more than chance, at the 5% level, as if they were independent.
+    """Return whether one estimate is above another at the 5% level, as if they were independent.
 
-    Policies that share their patients and mostly their choices are closer than that; a paired difference says it
-    better where there is one.
+    Policies that share their patients, and mostly their choices, are correlated. A paired difference is more precise,
+    if there is one.
 
     >>> is_above(Estimate(3.0, 1.0, 1.04, 4.96), Estimate(0.0, 1.0, -1.96, 1.96))
     True
@@ -160,12 +160,12 @@ def is_above(one: Estimate, other: Estimate) -> bool:
 
 
 def along_chart(along: polars.DataFrame, population: str, y_label: str, note: str) -> Figure:
-    """The surplus along the trial on one population: a panel for each learner."""
+    """Draw the surplus along the trial on one population, in a panel per learner."""
     return surplus_lines(along.filter(population=population).with_columns(panel="learner"), y_label, note)
 
 
 def surplus_lines(along: polars.DataFrame, y_label: str, note: str) -> Figure:
-    """The surplus after t patients by `label`, in the panels of the table."""
+    """Draw the surplus after t patients by `label`, in the panels of the table."""
     table = along.with_columns(series="label", x="t")
     zero = Level(0.0, "uniform randomisation (zero)")
     return lines(table, x_label="patients", y_label=y_label, level=zero, note=note)
@@ -174,7 +174,7 @@ def surplus_lines(along: polars.DataFrame, y_label: str, note: str) -> Figure:
 def growth_chart(
     table: polars.DataFrame, guides: Sequence[Guide], *, n_columns: int = 2, log_y: bool = True
 ) -> Figure:
-    """Mean regret by `name` against `n_patients`, whose axis is logarithmic; a panel for each `population`."""
+    """Draw mean regret by `name` against `n_patients` on a logarithmic axis, in a panel per `population`."""
     return lines(
         table.with_columns(panel="population", series="name", x="n_patients"),
         x_label="patients in the trial, T",
@@ -188,7 +188,7 @@ def growth_chart(
 
 
 def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Mapping[str, str]) -> polars.DataFrame:
-    """The final surplus of some policies in their order, as a table for `dots`."""
+    """Return the final surplus of some policies, in their order, as a table for `dots`."""
     order = {one.policy: place for place, one in enumerate(entries)}
     return (
         final.filter(polars.col("measure") == "surplus", polars.col("policy").is_in(list(order)))
@@ -199,14 +199,14 @@ def final_surplus(final: polars.DataFrame, entries: Sequence[Entry], titles: Map
 
 
 def every_policy_chart(final: polars.DataFrame, titles: Mapping[str, str], x_label: str, note: str) -> Figure:
-    """The final surplus of every policy, those of one strategy together; a panel for each population."""
+    """Draw the final surplus of every policy, grouped by strategy, in a panel per population."""
     order = sorted(ALL, key=lambda one: (LEARNERS.index(one.learner), STRATEGIES.index(one.strategy)))
-    without_breaks = polars.col("row").str.replace(" = ", "=", literal=True)  # so that no line ends there
+    without_breaks = polars.col("row").str.replace(" = ", "=", literal=True)  # no line breaks here
     return dots(final_surplus(final, order, titles).with_columns(without_breaks), x_label=x_label, note=note)
 
 
 def every_policy_cells(final: polars.DataFrame, populations: Iterable[str], difference: str) -> dict[str, Table]:
-    """The final figures of every policy, a table for each population; `difference` heads those from the reference."""
+    """Return the final figures of every policy in a table per population. `difference` heads the differences."""
     kinds = {"surplus": "surplus", "realised": "realised_surplus", difference: "difference", "regret": "regret"}
     found = {}
     for population in populations:
@@ -220,6 +220,6 @@ def every_policy_cells(final: polars.DataFrame, populations: Iterable[str], diff
 
 
 def policy_cells(header: Sequence[str], columns: Sequence[Sequence[str]]) -> Table:
-    """A line for each policy, with columns of a cell for each."""
+    """Return a row per policy with the given columns."""
     rows = [(one.learner, one.label, *its) for one, its in zip(ALL, zip(*columns, strict=True), strict=True)]
     return ("learner", "strategy", *header), rows

@@ -149,7 +149,7 @@ def test_it_refuses_what_it_cannot_do(tmp_path: Path) -> None:
         adhere.arena(tmp_path, device="tpu")
     assert not list(tmp_path.iterdir())
     (tmp_path / "index.html").write_text("my own page")
-    with pytest.raises(InputError, match=r"index.html is no page of adhere's"):
+    with pytest.raises(InputError, match=r"index.html was not written by adhere"):
         adhere.arena(tmp_path)
 
 

@@ -19,5 +19,5 @@ def test_compiling_is_announced_and_counted(capsys: pytest.CaptureFixture[str], 
     for n_compiled in range(n_all + 1):
         progress.compiled(n_compiled, n_all)
     first, *others = capsys.readouterr().err.splitlines()
-    assert first == f"compiling {n_all} policies (once; then they are kept on disk)"
+    assert first == f"compiling {n_all} policies (once; then they are cached on disk)"
     assert others == said

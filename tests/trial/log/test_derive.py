@@ -102,6 +102,6 @@ def test_a_record_before_it_that_was_changed_is_named() -> None:
         assert derive_again(view, number_of(view), live.id_of(0)).comparison.difference is None
         found = derive_again(view, number_of(view), live.id_of(9)).comparison
         assert found.how is How.NOT
-        assert str(found.difference).startswith("the log was changed, record 4: its hash does not fit")
+        assert str(found.difference).startswith("the log was changed, record 4: its hash does not match")
         with pytest.raises(UnknownError, match="recommendation"):
             derive_again(view, number_of(view), UNKNOWN_ID)

@@ -193,7 +193,7 @@ def test_a_table_of_somebody_elses_needs_only_four_columns(tmp_path: Path) -> No
             "subject,chosen,actual\nx,walk,walk\ny,tea,wlak\n",
             "row 2, TRTA: got 'wlak', expected one of tea, walk (did ",
         ),
-        ("subject,chosen,actual\nx,a,a\ny,b,nothing\n", "an empty TRTA and TRTASTAT NOTHING or OTHER"),
+        ("subject,chosen,actual\nx,a,a\ny,b,nothing\n", "leave TRTA empty and set TRTASTAT to NOTHING or OTHER"),
         ("subject,chosen,actul\nx,a,a\ny,b,b\n", "unknown column 'actul'; did you mean 'actual'?"),
         ("subject,arm,reward\nx,a,1\n", "got 'subject, arm, reward', expected at least USUBJID (subject) and TRTP"),
     ],

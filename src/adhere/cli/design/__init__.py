@@ -1,3 +1,3 @@
-"""`adhere design`: one module for each command on designs."""
+"""`adhere design`: commands on designs, one module each."""
 
 from adhere.cli.design.design import app as app

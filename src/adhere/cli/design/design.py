@@ -1,4 +1,4 @@
-"""`adhere design`: how a trial would behave, before its first patient."""
+"""`adhere design`: simulate how a trial would behave before its first patient."""
 
 import shlex
 from dataclasses import dataclass
@@ -19,13 +19,14 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def design(context: typer.Context) -> None:
-    """How a trial would behave, before its first patient: error, power, size, duration, and who gets which arm.
+    """Simulate how a trial would behave: error, power, size, duration, and who gets which arm.
 
-    A design is a file. The trial that runs is the one that was simulated: 'adhere trial create' takes the same file.
+    A design is a file. The trial that you run is the one that you simulated: 'adhere trial create' takes the same
+    file.
 
     \b
       adhere design example > trial.toml            a file to begin with, explained line by line
-      adhere design describe trial.toml             what it says, in words
+      adhere design describe trial.toml             the design in words
       adhere design calibrate trial.toml --type-one 0.05 --out calibrated.toml
       adhere design size calibrated.toml --power 0.9 --scenario 'effect 0.2, compliance 100%'
       adhere design run calibrated.toml --html report.html
@@ -36,7 +37,7 @@ def design(context: typer.Context) -> None:
 
 @app.command(short_help="Print a design to begin with.")
 def example() -> None:
-    """Print a file with a design, explained line by line, to begin with.
+    """Print an example of a design file, explained line by line.
 
     \b
       adhere design example > trial.toml
@@ -45,10 +46,12 @@ def example() -> None:
     typer.echo(files("adhere.design").joinpath("example.toml").read_text(encoding="utf-8"), nl=False)
 
 
-@app.command(short_help="What a design says, in words.")
+@app.command(short_help="Describe a design in words.")
 def describe(file: DesignFile, imports: Imports = None) -> None:
-    """Say in words what a design is, what looks odd in it, and its digest, which the first record of a trial has.
-    A table [scenarios] beside it is checked, too.
+    """Describe a design in words, warn about odd choices, and print its digest, which a trial's first record
+    contains.
+
+    A table [scenarios] in the file is checked, too.
 
     \b
       adhere design describe trial.toml
@@ -66,13 +69,13 @@ def describe(file: DesignFile, imports: Imports = None) -> None:
     for sentence in in_words(found):
         typer.echo(paragraph(sentence, width))
     if n_scenarios:
-        typer.echo(f"\nBeside it: {counted(n_scenarios, 'scenario')} to simulate it in.")
+        typer.echo(f"\nThe file also has {counted(n_scenarios, 'scenario')} to simulate it in.")
     typer.echo(f"\ndigest {found.digest}")
 
 
 @dataclass(frozen=True)
 class Reports:
-    """Options on the files that a simulated design is reported in."""
+    """Options for the files that report a simulated design."""
 
     html: Annotated[Path | None, output_option("Write a report, one HTML file, for a protocol.")] = None
     table: Annotated[Path | None, output_option("Write all characteristics: .csv or .parquet.")] = None
@@ -81,8 +84,10 @@ class Reports:
 @app.command(short_help="Simulate a design, and report how it behaves.")
 @with_groups
 def run(*, file: DesignFile, simulated: Simulated, reports: Reports, machines: Machines) -> None:
-    """Simulate trials of a design in several scenarios, and report how it behaves: type I error, power, what it
-    concludes, sample size, duration, who is recommended and who takes which arm, bias and coverage of estimates.
+    """Simulate trials of a design in several scenarios, and report how it behaves.
+
+    The report covers type I error, power, conclusions, sample size, duration, the arms recommended and taken, and the
+    bias and coverage of estimates.
 
     \b
       adhere design run trial.toml
@@ -94,12 +99,12 @@ def run(*, file: DesignFile, simulated: Simulated, reports: Reports, machines: M
 
     \b
       [scenarios]
-      effect = [0.1, 0.2]            # of the treatment, where it is taken; by arm: {low = 0.1, high = 0.2}
+      effect = [0.1, 0.2]            # of the treatment, if taken; by arm: {low = 0.1, high = 0.2}
       compliance = [1.0, 0.7]        # the share of patients who take what is recommended
-      confounding = [0.0, 0.2]       # by how much the others differ in their outcomes
+      confounding = [0.0, 0.2]       # by how much the outcomes of the others differ
 
     Two nulls are added at each compliance: sharp (no effect on anyone) and average (effects that cancel out). Type I
-    error is counted under both. Intervals are of the simulation: more trials narrow them.
+    error is counted under both. Intervals express the error of the simulation: more trials narrow them.
     """
     _evaluate([file], simulated, reports, machines)
 
@@ -120,15 +125,15 @@ def compare(
       adhere design compare chosen.toml actual.toml --html side-by-side.html
       adhere design compare floor.toml no-floor.toml --scenarios grid.toml
 
-    All designs have the same arms, and meet the scenarios of the first file or those of --scenarios. Differences are
-    paired, trial by trial, so that small ones show.
+    All designs must have the same arms. They meet the scenarios of the first file or of --scenarios. Differences are
+    paired trial by trial, so that small ones show.
     """
     if len(file) < 2:
         raise InputError("FILE", [str(one) for one in file], "at least two designs; adhere design run takes one")
     _evaluate(file, simulated, reports, machines)
 
 
-app.command(short_help="Find the threshold that holds the type I error.")(calibrate)
+app.command(short_help="Find the threshold for a type I error.")(calibrate)
 app.command(short_help="Find the number of patients for a power.")(size)
 
 
@@ -148,7 +153,7 @@ def _evaluate(paths: list[Path], simulated: Simulated, reports: Reports, machine
 
 
 def _command(paths: list[Path], simulated: Simulated) -> str:
-    """Return the command that repeats the results, on any machine."""
+    """Return the command that repeats the results on any machine."""
     words = ["adhere", "design", "run" if len(paths) == 1 else "compare", *map(str, paths)]
     for option, values in (("--scenarios", simulated.scenarios or ()), ("--import", simulated.imports or ())):
         words += [word for value in values for word in (option, str(value))]
@@ -156,11 +161,11 @@ def _command(paths: list[Path], simulated: Simulated) -> str:
 
 
 def _check_names(names: dict[str, str], n_files: int) -> None:
-    """Results are identified by the names of designs."""
+    """Refuse designs with the same name, because names identify the results."""
     if len(names) < n_files:
         raise InputError("FILE", list(names), "each file once")
     by_name: dict[str, str] = {}
     for file, name in names.items():
         if (other := by_name.setdefault(name, file)) != file:
-            sentence = f"FILE: {other} and {file} both have the name {name!r}; give each a name of its own (name = …)"
+            sentence = f"FILE: {other} and {file} both have the name {name!r}; give each its own name (name = …)"
             raise InputError("FILE", name, "another name in each file", sentence)

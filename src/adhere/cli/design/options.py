@@ -1,4 +1,4 @@
-"""Options that the commands of `adhere design` share, and the files of designs and scenarios that they name."""
+"""Options shared by the commands of `adhere design`, and functions that read their designs and scenarios."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ class Simulated:
             help="A population, or a file with a table [scenarios]. Repeatable.  [default: those in FILE, or a grid]",
         ),
     ] = None
-    trials: Annotated[int, integer_option("Simulated trials of each scenario.")] = 10_000
+    trials: Annotated[int, integer_option("Simulated trials per scenario.")] = 10_000
     seed: Seed = 0
     json_file: JsonFile = None
     imports: Imports = None
 
     def read(self, designs: list[Path], outputs: Mapping[str, Path | None]) -> list[Design]:
-        """Read designs, once it is known that the outputs, each named by its option, can be written."""
+        """Check that the outputs, each named by its option, can be written. Then read the designs."""
         check_outputs({"--json": self.json_file, **outputs}, self._input_files(designs))
         import_all(self.imports)
         return [read_design(path) for path in designs]
 
     def arguments(self, file: Path) -> dict[str, Any]:
-        """Return the arguments for a simulation; without scenarios, it has those in the design's file."""
+        """Return the arguments for a simulation. By default, the scenarios are those in the design's file."""
         from adhere.evaluation.scenarios.scenarios import given_or_own
 
         scenarios = given_or_own(self.scenarios or None, file)
         return {"scenarios": scenarios, "n_trials": self.trials, "seed": self.seed}
 
     def print_results(self, found: Evaluation | Calibration | SampleSize, width: int) -> dict[Path, bytes]:
-        """Print results and return the content of the JSON file, if there is one, as `print_results` does."""
+        """Print the results. Return the content of the JSON file, if there is one, like `print_results`."""
         return print_results(f"{found.summary(width)}\n", json_text(found.to_json()), self.json_file)
 
     def _input_files(self, designs: list[Path]) -> list[Path]:
-        """Return the files that are read: designs, scenarios, the populations that they name, policies."""
+        """Return the input files: designs, scenarios, the populations that they name, and policies."""
         from adhere.evaluation.scenarios.scenarios import scenario_table
 
         given = [*designs, *map(Path, self.scenarios or ())]
@@ -69,7 +69,7 @@ class Simulated:
 
 
 def read_design(path: Path) -> Design:
-    """Read the design in a file, and print what looks odd in it on standard error."""
+    """Read the design in a file, and print warnings about it on standard error."""
     from adhere.design.checks import check
     from adhere.design.design_file import load_design
 
@@ -80,7 +80,7 @@ def read_design(path: Path) -> Design:
 
 
 def design_text(design: Design, source: Path, suffix: str) -> str:
-    """A design as TOML or JSON, with the scenarios of the file that it was made from."""
+    """Return a design as TOML or JSON, with the scenarios of its source file."""
     from adhere.evaluation.scenarios.scenarios import scenario_table
 
     scenarios = scenario_table(source)
@@ -94,7 +94,7 @@ def design_text(design: Design, source: Path, suffix: str) -> str:
 
 
 def _toml(value: object) -> str:
-    """A value in one line of TOML, which writes numbers and texts as JSON does, and tables otherwise."""
+    """Return a value in one line of TOML. Numbers and texts are as in JSON, but tables are not."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{json.dumps(name)} = {_toml(one)}' for name, one in value.items())} }}"
     if isinstance(value, list):

@@ -30,22 +30,22 @@ def calibrate(
         typer.Option(
             "--number",
             metavar="NAME",
-            help="The number to find, as in FILE.  [default: stopping.alpha if FILE has it, or stopping.superiority]",
+            help="The number to find, named as in FILE.  "
+            "[default: stopping.alpha if FILE has it, otherwise stopping.superiority]",
         ),
     ] = None,
     between: Annotated[
         tuple[float, float] | None,
-        typer.Option(metavar="LOW HIGH", help="The range to search.  [default: all that makes sense]"),
+        typer.Option(metavar="LOW HIGH", help="The range to search.  [default: all sensible values]"),
     ] = None,
     conservative: Annotated[
-        bool, typer.Option("--conservative", help="Aim below P, so that fresh trials can show an error of at most P.")
+        bool, typer.Option("--conservative", help="Aim below P, so that fresh trials can confirm P.")
     ] = False,
     out: OutFile = None,
     simulated: Simulated,
     machines: Machines,
 ) -> None:
-    """Find the threshold with which a design holds its type I error, whichever null is true and however many patients
-    take what they are recommended.
+    """Find the threshold that keeps a design's type I error, under any null and with any compliance.
 
     \b
       adhere design calibrate trial.toml --out calibrated.toml
@@ -53,20 +53,20 @@ def calibrate(
       adhere design calibrate trial.toml --number stopping.alpha
       adhere design calibrate trial.toml --number policy.share --between 0.05 0.3
 
-    The type I error is the probability of claiming a difference about any arm where recommending one does as well as
-    another. The search tries each value on the same simulated patients, so that values differ and patients do not.
-    It aims at the error asked for under the worst null; nulls whose errors differ by chance alone count as one. The
-    value found is tried on fresh patients, whose errors are printed with 95% intervals that hold for all nulls
-    together. If they contradict the value, another gets one more try on other patients.
+    The type I error is the probability of claiming a difference about any arm when recommending either arm does
+    equally well. The search tries every value on the same simulated patients. It aims at the requested error under
+    the worst null; nulls whose errors differ only by chance count as one. The value found is tried on fresh patients,
+    whose errors are printed with 95% intervals that hold for all nulls together. If they contradict the value,
+    another value gets one more try on other patients.
 
-    With --conservative it aims so far below the error asked for that the upper limits should be below it, too: with
-    more trials, it aims nearer. If they are not, a stricter value gets one more try; the 5% of doubt are shared
-    between both, so that 95% hold.
+    With --conservative, the search aims below the requested error, so that the upper limits should be below it too.
+    More trials allow it to aim closer. If the limits are not below it, a stricter value gets one more try. Both tries
+    share the 5% of doubt, so that 95% hold.
 
-    The exit status is 0 if the error is confirmed, 1 if it is not (--out is not written then), 2 if FILE or an option
-    cannot be used.
+    The exit status is 0 if the error is confirmed, 1 if it is not (--out is not written then), and 2 if FILE or an
+    option cannot be used.
 
-    Any one number of the file will do: a threshold, a level, or policy.NAME for an option of the policy. With
+    Any number in the file can be searched for: a threshold, a level, or policy.NAME for an option of the policy. With
     inferiority = "1 - superiority" both thresholds move together.
     """
     from adhere.evaluation.search.calibration import calibrate as find
@@ -85,25 +85,25 @@ def size(
     power: Annotated[float, number_option("The power, at least.")] = 0.9,
     scenario: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="In which scenario.  [default: the only one in which arms differ]"),
+        typer.Option(metavar="NAME", help="The scenario.  [default: the only one in which arms differ]"),
     ] = None,
     out: OutFile = None,
     simulated: Simulated,
     machines: Machines,
 ) -> None:
-    """Find how many patients a design needs for a power: the probability of claiming a difference that is there, in
-    the right direction.
+    """Find how many patients a design needs for a power: the probability of claiming a true difference in the right
+    direction.
 
     \b
       adhere design size trial.toml --power 0.9 --out larger.toml
       adhere design size trial.toml --power 0.8 --scenario 'effect 0.2, compliance 70%'
 
-    Looks and burn-in keep their shares of the trial. The size found is confirmed on fresh patients. Thresholds stay
-    as they are: a design that was calibrated at another size should be calibrated again at this one. A size that is
-    not confirmed is followed by one larger, with the 5% of doubt shared between both.
+    Looks and burn-in keep their shares of the trial. The size found is confirmed on fresh patients. Thresholds do not
+    change: if a design was calibrated at another size, calibrate it again at this one. If a size is not confirmed,
+    one larger size is tried; both tries share the 5% of doubt.
 
-    The exit status is 0 if the power is confirmed, 1 if it is not (--out is not written then), 2 if FILE or an option
-    cannot be used.
+    The exit status is 0 if the power is confirmed, 1 if it is not (--out is not written then), and 2 if FILE or an
+    option cannot be used.
     """
     from adhere.evaluation.search.sample_size import sample_size
 
@@ -122,7 +122,7 @@ def _search(
     simulated: Simulated,
     machines: Machines,
 ) -> None:
-    """Find a number by a function and the options of its `own`; print each number tried, then the result."""
+    """Find a number with the function `find` and its `own` options. Print each number tried, then the result."""
 
     def print_tried(tried: Tried) -> None:
         typer.echo(f"{tried.number:>8.6g}: {describe(tried.errors)} in {tried.n_trials:,} trials", err=True)

@@ -201,7 +201,7 @@ def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | 
             is_live = created_event(view, view.trials()[name]).is_live
     typer.echo(f"{name}: imported into {store_name(into)}")
     if not is_live:
-        typer.echo(f"note: it is there to be read and cannot go on live; {WHY_NO_SEED}", err=True)
+        typer.echo(f"note: the trial can be read but cannot continue live; {WHY_NO_SEED}", err=True)
 
 
 def _listed(rewards: str) -> tuple[float, ...]:

@@ -1,1 +1,1 @@
-"""Every policy on one fixed grid of populations and horizons: `adhere arena`."""
+"""Compare every policy on one fixed grid of populations and horizons: `adhere arena`."""

@@ -1,4 +1,4 @@
-"""Play every policy in every cell, and write the tables."""
+"""Play every policy in every cell of the grid, and write the tables."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from adhere.studies.framework.report_writer import PageRun, check_page_folder, f
 
 MAX_THREADS = 1024
 _NEEDED = {"matplotlib": "report", "jinja2": "report"}
-_QUICK = "This is a quick run, on half of the populations, with fewer runs and without the longest trials."
+_QUICK = "This is a quick run on half of the populations, with fewer runs and without the longest trials."
 
 
 @dataclass(frozen=True)
 class Arena(PageRun):
-    """What a run of the arena came to.
+    """The result of a run of the arena.
 
-    `n_kept` plays of `n_plays` were finished by an earlier run; `seconds` are those of this one, without the
+    An earlier run finished `n_kept` of the `n_plays` plays. `seconds` is the duration of this run, without its
     `compile_seconds`.
     """
 
@@ -102,7 +102,7 @@ def arena(
     family
 
     """
-    # It brings in polars, which `import adhere` must not wait for.
+    # It imports polars, which `import adhere` must not wait for.
     from adhere.studies.arena.tables import LeftOut, make_tables
 
     began = time.perf_counter()
@@ -133,7 +133,7 @@ def arena(
                         progress.begin(title)
                     try:
                         played = play(one.policy, cell, seed, progress, device=device, n_threads=n_threads)
-                    except InputError as error:  # what a policy says only when it plays
+                    except InputError as error:  # an error that a policy raises only when it plays
                         left_out.append(LeftOut(cell, one, str(error)))
                         continue
                     except Exception as error:
@@ -155,7 +155,7 @@ def arena(
 
 
 def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
-    """Write everything, the page last."""
+    """Write all files of the arena, the page last."""
     from adhere.studies.arena.page import arena_page
 
     write_page(
@@ -173,14 +173,14 @@ def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
             "Seed": f"{seed} of the simulation, {ARENA_SEED} of the populations",
             "Device": device,
             "Duration": f"{done.seconds:.0f} s, and {done.compile_seconds:.0f} s to compile; "
-            f"{done.n_kept:,} of {done.n_plays:,} plays were those of an earlier run",
+            f"{done.n_kept:,} of {done.n_plays:,} plays came from an earlier run",
         },
         lambda foot: arena_page(done.tables, foot, _QUICK if quick else ""),
     )
 
 
 def _why_not(entrant: Entrant, cell: Cell) -> str | None:
-    """Why a policy cannot play in a cell, in the words in which it refuses; None if it can."""
+    """Return why a policy cannot play in a cell, in its own words, or None if it can."""
     try:
         with postponing():  # tables are computed when they are needed
             resolved = entrant.policy.resolved(cell.population.n_arms, cell.n_patients)
@@ -191,7 +191,7 @@ def _why_not(entrant: Entrant, cell: Cell) -> str | None:
 
 
 def _precompile(missing: Sequence[tuple[Cell, Entrant]], on_progress: Callable[[int, int], None]) -> float:
-    """Compile in several processes what comes with the package; return how long it took."""
+    """Compile adhere's own policies in several processes. Return how long it took, in seconds."""
     began = time.perf_counter()
     compositions = [(one.text, cell.population.n_arms) for cell, one in missing if comes_with_adhere(one.policy)]
     precompile(compositions, on_progress)

@@ -1,4 +1,4 @@
-"""The grid of the arena: families, horizons and runs, and what is true of the populations played."""
+"""The grid of the arena: families, horizons and runs, and the true mean rewards of its populations."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,19 +14,19 @@ from adhere.studies.arena.families import FAMILIES, N_POPULATIONS, Family, famil
 
 @dataclass(frozen=True, eq=False)
 class MeanRewards:
-    """Mean rewards as [unit, arm]; a unit is a population of a family, or a group of runs on a single population.
+    """Mean rewards as [unit, arm]. A unit is a population of a family, or a group of runs on a single population.
 
     Attributes
     ----------
     n_populations
-        How many different populations the units are: as many as there are units, or one.
+        Number of distinct populations: the number of units, or one.
     recommendation
         E[R | chosen c].
     treatment
-        E[R if everybody took a]; NaN where it is not known.
+        E[R if everybody took a]; NaN if unknown.
     compliers
-        E[R if a complier took a], compliers being those who take whatever is recommended; NaN where there are none
-        or it is not known.
+        E[R if a complier took a], where compliers take whatever is recommended; NaN if there are none or it is
+        unknown.
 
     """
 
@@ -37,12 +37,14 @@ class MeanRewards:
 
     @property
     def n_units(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return len(self.recommendation)
 
 
 def mean_rewards_of(population: Population, n_groups: int = N_POPULATIONS) -> MeanRewards:
-    """What is true of a family; or of a single population, played in groups of runs so that it has intervals, too.
+    """Return the true mean rewards of a family or of a single population.
+
+    A single population is played in groups of runs, so that it has intervals too.
 
     >>> from adhere.populations import rich_and_poor
     >>> truth = mean_rewards_of(rich_and_poor())
@@ -60,7 +62,9 @@ def mean_rewards_of(population: Population, n_groups: int = N_POPULATIONS) -> Me
 
 
 def _of_types(population: ComplianceTypes) -> tuple[Floats, Floats]:
-    """Means of everybody and of compliers, if they took an arm; NaN where a compliance type's reward is not known."""
+    """Return mean rewards if everybody, or every complier, took an arm; NaN if a compliance type's reward is
+    unknown.
+    """
     shares = np.array([one.probability for one in population.types])
     rewards = np.array([[np.nan if r is None else r for r in one.reward] for one in population.types])
     comply = np.array([one.takes == tuple(range(population.n_arms)) for one in population.types])
@@ -78,7 +82,7 @@ NAMED: Final = {
     **{name: name for name in STROKE},
 }
 UNCONFOUNDED: Final = "unconfounded"
-MISLEADING: Final = ("confounded", "mildly-confounded")  # to pool over recommendations
+MISLEADING: Final = ("confounded", "mildly-confounded")  # for pooling over recommendations
 _TWO_ARMS: Final = tuple(name for name, kind in FAMILIES.items() if kind.n_arms == 2 and name != "uniform-other")
 MAIN_HORIZON: Final = 2000
 _QUICK_POPULATIONS, _QUICK_UNIFORM_OTHER = 100, 5000
@@ -86,9 +90,9 @@ _QUICK_POPULATIONS, _QUICK_UNIFORM_OTHER = 100, 5000
 
 @dataclass(frozen=True)
 class Cell:
-    """A family (or a named population) at a horizon, with so many runs on each population.
+    """A family (or a named population) at a horizon, with a number of runs on each population.
 
-    `n_populations` is that of the family if left out; a named population is played in as many groups of runs.
+    `n_populations` defaults to that of the family. A named population is played in as many groups of runs.
     """
 
     family: str
@@ -98,22 +102,22 @@ class Cell:
 
     @property
     def population(self) -> Population:
-        """Who answers."""
+        """The population of the cell."""
         return population_of(self.family, self.n_populations)
 
     @property
     def truth(self) -> MeanRewards:
-        """What is true of them."""
+        """The true mean rewards of the population."""
         return _truth(self.family, self.n_populations)
 
     @property
     def is_of_frontier(self) -> bool:
-        """Whether the frontier is drawn of it."""
+        """Return whether the frontier shows this cell."""
         return self.n_patients == MAIN_HORIZON and self.family in (UNCONFOUNDED, *MISLEADING)
 
     @property
     def total_patients(self) -> int:
-        """How many patients each policy meets."""
+        """The number of patients that each policy meets."""
         return self.truth.n_units * self.n_runs * self.n_patients
 
 
@@ -122,7 +126,7 @@ _EXAMPLES: Final = tuple(name for name in NAMED if name not in STROKE)
 
 
 def _cells() -> tuple[Cell, ...]:
-    """The grid at full size: at most 40 million decisions of each policy in a cell, fewer where they take longer."""
+    """Return the full grid: at most 40 million decisions per policy and cell, and fewer for slow policies."""
     runs = {2: 100, 3: 50, 5: 20}
     return (
         *(Cell(name, 12, 400) for name in _TWO_ARMS),
@@ -137,7 +141,7 @@ def _cells() -> tuple[Cell, ...]:
 
 
 def _quick_cells() -> tuple[Cell, ...]:
-    """The grid of --quick: half of the populations, fewer runs, fewer horizons."""
+    """Return the grid of --quick: half of the populations, fewer runs, and fewer horizons."""
     runs, n = {2: 8, 3: 4, 5: 2}, _QUICK_POPULATIONS
     return (
         Cell("uniform-other", 12, 4, _QUICK_UNIFORM_OTHER),
@@ -152,7 +156,7 @@ QUICK: Final = _quick_cells()
 
 
 def select(cells: tuple[Cell, ...], families: list[str] | None) -> tuple[Cell, ...]:
-    """The cells of some families."""
+    """Return the cells of some families."""
     known = list(dict.fromkeys(cell.family for cell in cells))
     for name in families or ():
         if name not in known:
@@ -162,7 +166,7 @@ def select(cells: tuple[Cell, ...], families: list[str] | None) -> tuple[Cell, .
 
 @cache
 def population_of(name: str, n_populations: int | None = None) -> Population:
-    """Who answers in a family of this name."""
+    """Return the population or family with a name."""
     return as_population(NAMED[name]) if name in NAMED else family(name, n_populations=n_populations)
 
 
@@ -172,7 +176,7 @@ def _truth(name: str, n_populations: int | None) -> MeanRewards:
 
 
 def family_row(cell: Cell) -> dict[str, Any]:
-    """The family of a cell: what it is, how it was drawn, and by which numbers to know it."""
+    """Return a family's row: its description, how it was drawn, and the numbers that identify it."""
     population, means = cell.population, cell.truth.recommendation
     row = {
         "family": cell.family,

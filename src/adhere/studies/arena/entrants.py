@@ -1,4 +1,4 @@
-"""Who plays: every policy of the package that can be compared, and what the tables call it."""
+"""The policies that play: every comparable policy of the package, with its name in the tables."""
 
 from typing import Final, NamedTuple
 
@@ -38,7 +38,7 @@ _OTHERS: Final = {
     "bayes-optimal-aware": "BayesOptimal of both arms",
     "uniform": "Randomisation",
 }
-# More points of the frontier; elsewhere they would only take time.
+# More points on the frontier. Elsewhere they would only cost time.
 _ON_THE_FRONTIER: Final = {
     "mediated-thompson(odds=10)": "MediatedThompson, odds 10",
     "mediated-thompson(odds=0.001)": "MediatedThompson, odds 0.001",
@@ -48,7 +48,7 @@ _ON_THE_FRONTIER: Final = {
 
 
 class Entrant(NamedTuple):
-    """A policy, its name in the tables, whether a user entered it, and whether it plays for the frontier alone."""
+    """A policy, its label in the tables, whether a user entered it, and whether it plays only for the frontier."""
 
     policy: Policy
     label: str
@@ -62,7 +62,7 @@ class Entrant(NamedTuple):
 
 
 def _texts() -> dict[str, str]:
-    """Every policy's text with its label."""
+    """Return the text and the label of every policy."""
     learners = {
         name if protocol == "chosen" else f"{name}/{protocol}": f"{label}, {protocol.capitalize()}"
         for name, label in _LEARNERS.items()
@@ -72,7 +72,8 @@ def _texts() -> dict[str, str]:
 
 
 def entrants(own: object = (), only_own: bool = False) -> tuple[Entrant, ...]:
-    """All that play: Thompson under Chosen, with which all are compared, then the others, then a user's own.
+    """Return all entrants: Thompson under Chosen, the reference of all comparisons, then the others, then a user's
+    own.
 
     >>> [one.label for one in entrants(["thompson/actual"], only_own=True)]
     ['Thompson, Chosen', 'thompson/actual']

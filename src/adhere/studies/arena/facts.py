@@ -1,4 +1,4 @@
-"""The arena's tables, looked up: what its page says and draws."""
+"""Look up in the arena's tables the facts that its page states and draws."""
 
 import math
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from adhere.studies.framework.words import Tables, ends
 
 REFERENCE, DEFAULT = "thompson", "mediated-thompson"
 HORIZON = 2000  # of the heat map and the frontier
-LARGE = 20  # populations of a family, from which on it has a worst 5%
-# What charts of a few policies show, as far as they ran, before others.
+LARGE = 20  # number of populations from which a family has a worst 5%
+# Policies that charts of a few policies show before others, if they ran.
 MAIN = (
     REFERENCE,
     DEFAULT,
@@ -28,9 +28,9 @@ MAIN = (
     "thompson-bounded(mediated-thompson)",
     "thompson/actual",
 )
-_FEW = 6  # of them
-_PANELS = 6  # of a figure of curves
-# The three senses of regret: in a sentence, over a panel, and as the heading of a column.
+_FEW = 6  # number of policies in such a chart
+_PANELS = 6  # panels in a figure of curves
+# The three kinds of regret: in a sentence, as a panel's title, and as a column's heading.
 REGRETS = {
     "regret_recommendation": ("against the best recommendation", "best arm recommended", "lost: best recommended"),
     "regret_treatment": ("against the best treatment", "best arm taken by all", "lost: best taken"),
@@ -39,14 +39,14 @@ REGRETS = {
 
 
 class Named(NamedTuple):
-    """An estimate and what it is of."""
+    """An estimate and its name."""
 
     name: str
     estimate: Estimate
 
 
 class Facts:
-    """What the page says. `horizon` is that of the heat map: 2,000 patients, or what came nearest."""
+    """The facts on the page. `horizon` is the horizon of the heat map: 2,000 patients, or the nearest one played."""
 
     def __init__(self, tables: Tables) -> None:
         self.results, self.curves = tables["results"], tables["curves"]
@@ -55,7 +55,7 @@ class Facts:
         self.horizon = int(min(horizons, key=lambda one: abs(math.log(one / HORIZON))))
         self.longest, self.shortest = int(max(horizons)), int(min(horizons))
         self.at_horizon = self.results.filter(n_patients=self.horizon)
-        # Further to the right is better, as on the other axis: what is lost is below zero.
+        # Further to the right is better, as on the other axis: losses are below zero.
         opposite = {"loss": "loss", "loss_low": "loss_high", "loss_high": "loss_low"}
         kept = tables["frontier"].filter(n_patients=self.horizon)
         self.frontier = kept.with_columns(**{name: -polars.col(other) for name, other in opposite.items()})
@@ -64,17 +64,17 @@ class Facts:
         self.default = next((one for one in self.labels if same(one, DEFAULT)), None)
         self.sizes = sizes = dict(self.at_horizon.select("family", "n_populations").iter_rows())
         self.large = [family for family, size in sizes.items() if size >= LARGE]
-        # The stroke trials pooled are no family beside the trials.
+        # The pooled stroke trials are not a family besides the two trials.
         self.large = self.large or [family for family in sizes if family != POOLED_STROKE] or list(sizes)
         self.single = [family for family in sizes if family not in self.large]
 
     def in_all(self) -> polars.DataFrame:
-        """The results in the large families at the horizon, of policies that play in all of them."""
+        """Return the results in the large families at the horizon, for policies that play in all of them."""
         its = self.at_horizon.filter(polars.col("family").is_in(self.large))
         return its.filter(polars.col("family").n_unique().over("policy") == len(self.large))
 
     def mapped(self) -> polars.DataFrame:
-        """The results at the horizon, and those of families that were played at longer ones alone."""
+        """Return the results at the horizon, and those of families that were played only at longer horizons."""
         elsewhere = self.results.filter(
             ~polars.col("family").is_in(list(self.sizes)), polars.col("n_patients") > self.horizon
         )
@@ -82,41 +82,43 @@ class Facts:
         return polars.concat([self.at_horizon, elsewhere.with_columns(polars.Series("family", names, polars.String))])
 
     def few(self) -> list[str]:
-        """Some policies for charts that hold no more, the reference first."""
+        """Return the policies for charts with few policies, the reference first."""
         wanted = [policy for one in MAIN for policy in self.labels if same(policy, one)]
         others = [policy for policy in self.labels if policy not in wanted]
         return [self.reference, *(one for one in (*wanted, *others) if one != self.reference)][:_FEW]
 
     def differences(self, policy: str) -> list[Named]:
-        """How much more of the best possible surplus than the reference it has, by large family, at the horizon."""
+        """Return how much more of the best possible surplus a policy gains than the reference, per large family."""
         rows = self.at_horizon.filter(polars.col("family").is_in(self.large), policy=policy).to_dicts()
         return [Named(row["family"], _with_error(estimate_in_row(row, "difference"))) for row in rows]
 
     def average(self, policy: str) -> Estimate:
-        """The mean over large families, which are independent, of the differences."""
+        """Return the mean of a policy's differences over the large families, which are independent."""
         return mean_of([one.estimate for one in self.differences(policy)])
 
     def best(self) -> str:
-        """The policy whose average is highest; the reference only where it is alone."""
+        """Return the policy with the highest average. It is the reference only if no other policy plays."""
         found = [str(one) for one in self.in_all()["policy"].unique(maintain_order=True) if one != self.reference]
         return max(found, key=lambda one: self.average(one).mean, default=self.reference)
 
     def misleading(self) -> list[str]:
-        """The families in which the frontier counts what is lost."""
+        """Return the families in which the frontier counts losses."""
         return list(self.frontier["loss_family"].unique(maintain_order=True))
 
     def hybrids(self) -> list[str]:
-        """The paper's hybrids that ran: those with a hierarchy in them."""
+        """Return the paper's hybrids that ran: policies that contain a hierarchy."""
         return [policy for policy in self.labels if "hierarchical" in policy]
 
     def default_by_family(self, tolerated: float) -> tuple[list[str], list[str], list[str]]:
-        """Families in which the default is surely above the reference, below it, and below what is tolerated."""
+        """Return the families in which the default is surely above the reference, below it, and below the tolerated
+        loss.
+        """
         found = [(one.name, ends(one.estimate)) for one in self.differences(self.default or self.reference)]
         ahead = [name for name, (low, _) in found if low > 0]
         return ahead, [name for name, (_, high) in found if high < 0], [n for n, (_, h) in found if h < tolerated]
 
     def not_ahead_of_hybrids(self, column: str) -> dict[str, list[str]]:
-        """The large families in which the default is not above one of the paper's hybrids, by hybrid."""
+        """Return the large families in which the default is not above one of the paper's hybrids, by hybrid."""
         known = self.at_horizon.filter(polars.col("family").is_in(self.large)).drop_nulls(column)
         own, found = dict(known.filter(policy=self.default).select("family", column).iter_rows()), {}
         for other in self.hybrids():
@@ -127,15 +129,15 @@ class Facts:
         return found
 
     def n_compared(self) -> int:
-        """Cells of the heat map."""
+        """Return the number of cells in the heat map."""
         return self.mapped().filter(polars.col("policy") != self.reference).height
 
     def losses(self) -> dict[str, float]:
-        """What each policy loses in the misleading family in which it loses most, below 0, by label."""
+        """Return each policy's difference in the misleading family where it loses most (negative), by label."""
         return dict(self.frontier.group_by("label", maintain_order=True).agg(polars.col("loss").min()).iter_rows())
 
     def unbeaten(self) -> list[str]:
-        """The policies that no other beats on both, whatever the misleading family."""
+        """Return the policies that no other policy beats in both gain and loss, in any misleading family."""
         found = list(self.losses())
         for family in self.misleading():
             its = self.frontier.filter(loss_family=family)
@@ -144,13 +146,13 @@ class Facts:
         return found
 
     def gains_most_at_little_loss(self, slight: float) -> tuple[str, float] | None:
-        """The policy that gains most of those that lose no more than slightly, and its gain."""
+        """Return the policy with the largest gain among those that lose no more than `slight`, and its gain."""
         gains = dict(self.frontier.select("label", "gain").iter_rows())
         safe = [(label, gains[label]) for label, loss in self.losses().items() if loss >= slight]
         return max(safe, key=lambda one: one[1], default=None)
 
     def linear_worst(self, linear: float) -> dict[str, list[str]]:
-        """The families in which a policy's worst case grows linearly and the reference's does not, by policy."""
+        """Return, by policy, the families in which its worst case grows linearly while the reference's does not."""
         known = self.results.filter(n_patients=self.longest).drop_nulls("growth_of_worst")
         growth = {(row["policy"], row["family"]): row["growth_of_worst"] for row in known.iter_rows(named=True)}
         found: dict[str, list[str]] = {}
@@ -160,17 +162,19 @@ class Facts:
         return found
 
     def n_in_longest(self) -> int:
-        """Policies that played in the longest trials."""
+        """Return the number of policies that played in the longest trials."""
         return self.results.filter(n_patients=self.longest)["policy"].n_unique()
 
     def curve_families(self) -> list[list[str]]:
-        """The families played in long trials, so many to a figure of curves."""
+        """Return the families played in long trials, grouped by figure of curves."""
         long = set(self.curves.filter(polars.col("n_patients") >= self.horizon)["family"])
         families = [one for one in self.families["family"] if one in long]
         return [families[start : start + _PANELS] for start in range(0, len(families), _PANELS)]
 
     def least_lost(self) -> list[str]:
-        """The policy that loses least in each of the three senses, averaged over large families, where known."""
+        """Return, for each kind of regret, the policy with the least regret, averaged over large families where
+        known.
+        """
         said = []
         for column, (words, _, _) in REGRETS.items():
             its = self.in_all().drop_nulls(column)
@@ -180,7 +184,9 @@ class Facts:
         return said
 
     def near_optimum(self) -> tuple[dict[str, Any], list[str]]:
-        """The first family with a known optimum, and how near to it the best, the default and the reference come."""
+        """Return the first family with a known optimum, and the shares that the best, the default and the reference
+        reach.
+        """
         known = self.optimum()
         first = known.row(0, named=True)
         its = known.filter(family=first["family"], n_patients=first["n_patients"])
@@ -190,11 +196,11 @@ class Facts:
         return first, [f"{self.labels[one]} reaches {reached[one]:.0%}" for one in shown if one is not None]
 
     def seeds(self) -> list[str]:
-        """The seeds that populations were drawn from."""
+        """Return the seeds that populations were drawn from."""
         return [str(seed) for seed in self.families["seed"].drop_nulls().unique(maintain_order=True)]
 
     def sizes_by_family(self) -> dict[str, tuple[int, str]]:
-        """How many populations each family has, and how many runs there are on each."""
+        """Return the number of populations of each family, and the number of runs on each."""
         found = {}
         for (family,), rows in self.results.group_by("family", maintain_order=True):
             least, most = min(rows["n_runs"].to_list()), max(rows["n_runs"].to_list())
@@ -203,39 +209,39 @@ class Facts:
         return found
 
     def timed(self) -> polars.DataFrame:
-        """The results at the horizon whose time is known, of families with the fewest arms."""
+        """Return the results at the horizon with known times, for families with the fewest arms."""
         known = self.at_horizon.drop_nulls("ns_per_decision")
         return known.filter(polars.col("n_arms") == known["n_arms"].min())
 
     def times(self) -> dict[str, float]:
-        """Nanoseconds a decision by policy: the median over families."""
+        """Return the nanoseconds per decision by policy: the median over families."""
         by_policy = self.timed().group_by("policy", maintain_order=True)
         return dict(by_policy.agg(polars.col("ns_per_decision").median()).iter_rows())
 
     def optimum(self) -> polars.DataFrame:
-        """The results where the optimum is known."""
+        """Return the results with a known optimum."""
         return self.results.filter(polars.col("fraction_of_optimum").is_not_null())
 
 
 def same(policy: str, other: str) -> bool:
-    """Whether two texts are of one policy; a policy that this adhere does not know is only itself."""
+    """Return whether two texts name the same policy. A policy unknown to this adhere equals only itself."""
     if policy == other:
         return True
     try:
         return as_policy(policy) == as_policy(other)
-    except Exception:  # a user's own, of a file that is not loaded
+    except Exception:  # a user's own policy in a file that is not loaded
         return False
 
 
 def odds_of(policy: str) -> tuple[str, float] | None:
-    """The odds of a mediated-thompson that is nothing else, and of which kind they are.
+    """Return the odds of a plain mediated-thompson and their kind, or None for any other policy.
 
     >>> odds_of("mediated-thompson(odds=0.1)"), odds_of("mediated-thompson(fading_odds=2)"), odds_of("thompson")
     (('constant odds', 0.1), ('fading odds', 2.0), None)
     """
     try:
         found = as_policy(policy)
-    except Exception:  # a user's own, of a file that is not loaded
+    except Exception:  # a user's own policy in a file that is not loaded
         return None
     if not isinstance(found, MediatedThompson):
         return None
@@ -245,7 +251,7 @@ def odds_of(policy: str) -> tuple[str, float] | None:
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of independent estimates.
+    """Return the mean of independent estimates.
 
     >>> mean_of([Estimate(0.0, 3.0, None, None), Estimate(1.0, 4.0, None, None)]).se
     2.5
@@ -256,5 +262,5 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _with_error(one: Estimate) -> Estimate:
-    """The same with the standard error that its interval says."""
+    """Return an estimate with the standard error implied by its interval."""
     return one if one.low is None or one.high is None else replace(one, se=(one.high - one.low) / (2 * Z95))

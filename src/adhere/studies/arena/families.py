@@ -1,4 +1,5 @@
-"""The families of populations that every policy meets: drawn once, from published seeds, for everybody.
+"""The families of populations that every policy meets. They are drawn once from published seeds, the same for
+everybody.
 
 >>> from adhere import simulate
 >>> result = simulate("thompson", family("confounded"), n_patients=100, n_runs=200)  # run r: population r mod 200
@@ -22,12 +23,12 @@ from adhere.studies.arena.recipes import Draws, People, Recipe
 
 ARENA_SEED = 14  # of the published populations
 N_POPULATIONS = 200
-MIN_BEST_SURPLUS = 0.01  # for each patient; populations in which no policy could gain that much are drawn again
+MIN_BEST_SURPLUS = 0.01  # per patient; populations in which no policy could gain as much are drawn again
 _MAX_ATTEMPTS = 1000
 
 
 class FamilyKind(NamedTuple):
-    """A law from which populations are drawn."""
+    """A distribution from which populations are drawn."""
 
     recipe: Recipe
     n_arms: int
@@ -96,10 +97,10 @@ FAMILIES: dict[str, FamilyKind] = {
 
 @dataclass(frozen=True, repr=False)
 class Family(Population):
-    """Many populations of one law; run r plays population r mod `n_populations`.
+    """Many populations from one distribution. Run r plays population r mod `n_populations`.
 
-    Everything about the populations follows from the family's name and its own seed, not from that of the
-    simulation. `compliance`, `reward_mass` and the means made from them are averages over the populations.
+    The populations depend only on the family's name and its own seed, not on the seed of the simulation.
+    `compliance`, `reward_mass` and the means computed from them are averages over the populations.
     """
 
     kind: str
@@ -108,7 +109,7 @@ class Family(Population):
 
     @property
     def reward_values(self) -> tuple[float, ...]:
-        """Rewards are 0 or 1."""
+        """The possible rewards, 0 and 1."""
         return (0.0, 1.0)
 
     @cached_property
@@ -121,28 +122,28 @@ class Family(Population):
         return self.people.tables()
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """How the patients of each run are drawn, one row per run."""
+        """Return the tables that the patients of each run are drawn from, one row per run."""
         every, rows = self._tables, np.arange(first_run, first_run + n_runs) % self.n_populations
         return PatientTables(every.cumulative[rows], every.actual, every.reward, every.means[rows])
 
     def compliance(self) -> Floats:
-        """P(actual a | chosen c), as [chosen, actual], averaged over the populations."""
+        """Return P(actual a | chosen c) as [chosen, actual], averaged over the populations."""
         averaged: Floats = self.people.cells().sum(axis=3).mean(axis=0)
         return averaged
 
     def reward_mass(self) -> Floats:
-        """E[R · 1(actual a) | chosen c], as [chosen, actual], averaged over the populations."""
+        """Return E[R · 1(actual a) | chosen c] as [chosen, actual], averaged over the populations."""
         averaged: Floats = self.people.cells()[..., 1].mean(axis=0)
         return averaged
 
     @cached_property
     def digest(self) -> str:
-        """Twelve letters that name the populations, to nine places."""
+        """A digest of twelve letters that identifies the populations, to nine decimal places."""
         return hashlib.sha256((self.people.cells() * 1e9).round().astype("<i8").tobytes()).hexdigest()[:12]
 
 
 def family(name: str, *, seed: int = ARENA_SEED, n_populations: int | None = None) -> Family:
-    """A family by its name; with another seed, other populations of the same law.
+    """Return a family by its name. Another seed gives other populations from the same distribution.
 
     >>> family("confounded").digest == family("confounded", seed=1).digest
     False
@@ -156,7 +157,7 @@ def family(name: str, *, seed: int = ARENA_SEED, n_populations: int | None = Non
 
 
 def _draw(name: str, seed: int, n_populations: int) -> People:
-    """The first populations of a seed, each the first of its attempts in which the arms differ enough."""
+    """Draw the populations of a seed. Each is redrawn until its arms differ enough."""
     kind, missing = FAMILIES[name], np.arange(n_populations)
     found: People | None = None
     for attempt in range(_MAX_ATTEMPTS):

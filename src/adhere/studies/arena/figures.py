@@ -1,4 +1,4 @@
-"""The charts and tables of the arena's page."""
+"""Make the charts and tables of the arena's page."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SHARE = "in shares of the best possible surplus"
 _INTERVALS = "95% intervals over populations."
 _NONE = "–"
 _ENDS = ("", "_low", "_high")
-_DIGITS = 4  # of a patient's regret
+_DIGITS = 4  # digits of a patient's regret
 _RANDOM = ("populations_worse_than_randomisation", "populations_surely_worse_than_randomisation")
 
 
 def charts(facts: Facts) -> Charts:
-    """The figures by name; those that the tables do not hold are left out."""
+    """Return the figures by name, except those without data."""
     found = {"arena-regrets": partial(_regrets, facts), "arena-time": partial(_time, facts)}
     others = facts.mapped().filter(polars.col("policy") != facts.reference)
     if others.height:
@@ -48,7 +48,7 @@ def charts(facts: Facts) -> Charts:
 
 
 def _heat_map(facts: Facts, others: polars.DataFrame) -> Figure:
-    """Every policy on every family, against the reference."""
+    """Draw every policy on every family, compared with the reference."""
     table = others.select(
         row="label", column="family", mean="difference", low="difference_low", high="difference_high"
     )
@@ -57,7 +57,7 @@ def _heat_map(facts: Facts, others: polars.DataFrame) -> Figure:
 
 
 def _worst(facts: Facts) -> polars.DataFrame:
-    """The worst 5% of populations, where there are enough to speak of them."""
+    """Return the worst 5% of populations, for families with enough populations."""
     worst = polars.coalesce("worst_5_percent_held_out", "worst_5_percent")
     return (
         facts.at_horizon.filter(polars.col("family").is_in(facts.large), polars.col("policy") != facts.reference)
@@ -67,7 +67,7 @@ def _worst(facts: Facts) -> polars.DataFrame:
 
 
 def _populations(facts: Facts) -> str:
-    """How many populations the families have."""
+    """Describe how many populations the families have."""
     by_size: dict[int, list[str]] = {}
     for family, size in facts.sizes.items():
         by_size.setdefault(size, []).append(family)
@@ -77,7 +77,7 @@ def _populations(facts: Facts) -> str:
 
 
 def _frontier(facts: Facts, family: str) -> Figure:
-    """Gain where the reward depends on the arm taken alone against what is lost in a family where it does not."""
+    """Draw gain, where the reward depends only on the arm taken, against loss in a family where it does not."""
     its = facts.frontier.filter(loss_family=family)
     odds = [odds_of(policy) or (None, None) for policy in its["policy"]]
     series, values = (list(column) for column in zip(*odds, strict=True))
@@ -101,7 +101,7 @@ def _frontier(facts: Facts, family: str) -> Figure:
 
 
 def _short(facts: Facts, policy: str, label: str) -> str:
-    """A name for a crowded figure, in which a line says what odds are of."""
+    """Return a short name for a crowded figure, where a line shows the kind of odds."""
     odds = odds_of(policy)
     if odds is None or policy == facts.default:
         return label
@@ -109,7 +109,7 @@ def _short(facts: Facts, policy: str, label: str) -> str:
 
 
 def _curves(facts: Facts, families: Sequence[str]) -> Figure:
-    """Regret as trials grow on some families, of a few policies."""
+    """Draw the regret of a few policies as trials grow, on some families."""
     few = facts.few()
     longest = polars.col("n_patients") == polars.col("n_patients").max().over("family")
     table = (
@@ -132,7 +132,7 @@ def _curves(facts: Facts, families: Sequence[str]) -> Figure:
 
 
 def _guides(table: polars.DataFrame) -> list[Guide]:
-    """A curve that grows like T, in each panel, where it can be seen."""
+    """Return a guide that grows like T for each panel, scaled to be visible."""
     found = []
     for (family,), rows in table.group_by("family", maintain_order=True):
         last = rows.filter(n_patients=rows["n_patients"].max())
@@ -142,7 +142,7 @@ def _guides(table: polars.DataFrame) -> list[Guide]:
 
 
 def _regrets(facts: Facts) -> Figure:
-    """Three regrets of a few policies, side by side."""
+    """Draw three kinds of regret of a few policies side by side."""
     rows = []
     for family in facts.large:
         for policy in facts.few():
@@ -156,8 +156,8 @@ def _regrets(facts: Facts) -> Figure:
 
 
 def _optimum(facts: Facts) -> Figure:
-    """Every policy as a fraction of the optimum, where that was computed."""
-    scale = polars.col("fraction_of_optimum") / polars.col("surplus")  # that is, over the optimum
+    """Draw every policy as a fraction of the optimum, where the optimum was computed."""
+    scale = polars.col("fraction_of_optimum") / polars.col("surplus")  # that is, divided by the optimum
     table = facts.optimum().select(
         row="label",
         panel=polars.format("{}, {} patients", "family", "n_patients"),
@@ -169,7 +169,7 @@ def _optimum(facts: Facts) -> Figure:
 
 
 def _time(facts: Facts) -> Figure:
-    """How long a decision takes."""
+    """Draw how long a decision takes."""
     times = (
         facts.timed()
         .group_by("label", maintain_order=True)
@@ -185,7 +185,7 @@ def _time(facts: Facts) -> Figure:
 
 
 def cells(facts: Facts) -> Cells:
-    """The tables by name; those without a row are left out."""
+    """Return the tables by name, except those without rows."""
     families = [
         (
             row["family"],
@@ -216,7 +216,7 @@ def cells(facts: Facts) -> Cells:
 
 
 def _worst_cells(facts: Facts) -> Table:
-    """The worst cases of every policy, over families, at the horizon."""
+    """Return the worst cases of every policy over families, at the horizon."""
     rows = []
     for policy, label in facts.labels.items():
         its = facts.at_horizon.filter(policy=policy).drop_nulls("worst").sort("worst")
@@ -230,7 +230,7 @@ def _worst_cells(facts: Facts) -> Table:
 
 
 def _family_cells(entries: Sequence[Mapping[str, Any]]) -> Table:
-    """Every number of a family."""
+    """Return all figures of a family."""
     columns: dict[str, list[str]] = {
         "patients": _numbers(entries, "n_patients", ",d"),
         "policy": [row["label"] for row in entries],

@@ -1,4 +1,4 @@
-"""What is measured of a policy in a cell: by population first, then over populations."""
+"""Measure a policy in a cell, first in each population and then over populations."""
 
 import math
 from dataclasses import dataclass
@@ -13,32 +13,33 @@ from adhere.studies.arena.cells import MeanRewards
 from adhere.studies.arena.play import Played
 
 WORST_SHARE = 0.05
-MIN_RUNS_FOR_A_VERDICT = 8  # on one population: fewer runs do not say that a policy is worse than randomisation
+MIN_RUNS_FOR_A_VERDICT = 8  # per population: fewer runs cannot show that a policy is worse than randomisation
 GROWTH_FROM = 10  # the growth of regret is measured from a tenth of the horizon
 Interval = tuple[float | None, float | None, float | None]  # mean, low, high
 
 
 @dataclass(frozen=True, eq=False)
 class ByUnit:
-    """A policy's figures in each unit, in all runs and in either half of them.
+    """A policy's figures in each unit, in all runs and in each half of them.
 
     Attributes
     ----------
     grid
-        float64[grid], the numbers of patients at which regret is noted.
+        float64[grid], the numbers of patients at which regret is recorded.
     share
-        float64[unit], surplus as a share of the best possible.
+        float64[unit], surplus as a share of the best possible surplus.
     half_shares
-        float64[half, unit], the same in either half of the runs.
+        float64[half, unit], the same in each half of the runs.
     surplus
         float64[unit], the final surplus.
     regret
-        float64[unit, grid], reward lost so far against the best recommendation.
+        float64[unit, grid], reward lost so far compared with the best recommendation.
     half_regrets
-        float64[half, unit, grid], the same in either half of the runs.
+        float64[half, unit, grid], the same in each half of the runs.
     treatment_regret, complier_regret
-        float64[unit], for each patient at the end: against the best treatment; what compliers lose against what is
-        best for compliers.
+        float64[unit], regret per patient at the end: compared with the best treatment for everybody, and among
+        compliers
+        compared with the best treatment for compliers.
 
     """
 
@@ -53,11 +54,11 @@ class ByUnit:
 
 
 def by_unit(played: Played, truth: MeanRewards) -> ByUnit:
-    """From the arms recommended to what they were worth."""
+    """Compute a policy's figures from the arms it recommended and their true mean rewards."""
     means = truth.recommendation
     best, base = means.max(axis=1), means.mean(axis=1)
     every = np.concatenate([played.share[None], played.shares])  # [all, first half, second half]
-    earned = np.einsum("hugc,uc->hug", every, means)  # of a patient, up to a point
+    earned = np.einsum("hugc,uc->hug", every, means)  # per patient, up to a point of the grid
     regret = played.grid * (best[:, None] - earned)
     share = (earned[:, :, -1] - base) / np.where(best > base, best - base, np.inf)
     of_compliers = np.einsum("uc,uc->u", played.share[:, -1], truth.compliers)
@@ -74,7 +75,7 @@ def by_unit(played: Played, truth: MeanRewards) -> ByUnit:
 
 
 def interval(values: Floats) -> Interval:
-    """The mean over units, with Student's 95% interval; units of which it is not known are left out.
+    """Return the mean over units with Student's 95% interval. Units with NaN are left out.
 
     >>> [round(number, 2) for number in interval(np.array([1.0, 2.0, 3.0, np.nan]))]
     [2.0, -0.48, 4.48]
@@ -93,7 +94,7 @@ _t95 = cache(t95)
 
 
 def worst(values: Floats) -> NDArray[np.intp]:
-    """Which units have the lowest 5% of values.
+    """Return the indices of the units with the lowest 5% of values.
 
     >>> worst(np.array([3.0, 1.0, 2.0])).tolist()
     [1]
@@ -102,12 +103,14 @@ def worst(values: Floats) -> NDArray[np.intp]:
 
 
 def worst_mean(differences: Floats) -> float:
-    """The mean of the worst 5%; with few runs it counts bad luck, too."""
+    """Return the mean of the worst 5%. With few runs it includes bad luck."""
     return float(differences[worst(differences)].mean())
 
 
 def held_out_worst_mean(halves: Floats) -> float | None:
-    """The mean of the worst 5%, chosen in one half of the runs and measured in the other, both ways."""
+    """Return the mean of the worst 5%, chosen in one half of the runs and measured in the other, averaged both
+    ways.
+    """
     if len(halves) < 2:
         return None
     first, second = halves
@@ -115,10 +118,10 @@ def held_out_worst_mean(halves: Floats) -> float | None:
 
 
 def growth_of_worst(regrets: Floats, grid: Floats) -> float | None:
-    """How regret grows with the horizon in the worst 5% of populations: 1 is linear, 0 is not at all.
+    """Return the power with which regret grows in the worst 5% of populations: 1 is linear, 0 is no growth.
 
-    log(R(T) / R(T/10)) / log(10), the populations chosen by R(T) in one half of the runs and R measured in the other.
-    `regrets` are [half, unit, grid].
+    It is log(R(T) / R(T/10)) / log(10). The populations are chosen by R(T) in one half of the runs, and R is measured
+    in the other. `regrets` are [half, unit, grid].
     """
     start = np.flatnonzero(grid == grid[-1] / GROWTH_FROM)
     if not len(start) or len(regrets) < 2:
@@ -130,9 +133,10 @@ def growth_of_worst(regrets: Floats, grid: Floats) -> float | None:
 
 
 def worse_than_random(played: Played, truth: MeanRewards, surplus: Floats) -> tuple[float, float | None]:
-    """The share of populations with a negative mean surplus; and of those where it surely is, if runs can say.
+    """Return the shares of populations with a negative mean surplus, and with a surely negative one.
 
-    Surely: the upper end of the population's own 95% interval, over its runs, is below 0.
+    A population's surplus is surely negative if the upper end of its own 95% interval, over its runs, is below 0. The
+    second share is None if there are too few runs.
     """
     per_patient = surplus / played.grid[-1]
     error = played.spread / math.sqrt(played.n_runs)
@@ -141,6 +145,6 @@ def worse_than_random(played: Played, truth: MeanRewards, surplus: Floats) -> tu
         n_units = len(per_patient)
         n_runs, error = n_runs * n_units, np.array([per_patient.std(ddof=1) / math.sqrt(n_units)])
         per_patient = per_patient.mean(keepdims=True)
-    negative = per_patient < -1e-12  # where every arm is equal, rounding is no loss
+    negative = per_patient < -1e-12  # where all arms are equal, rounding is no loss
     surely = negative & (per_patient + Z95 * error < 0)
     return float(negative.mean()), float(surely.mean()) if n_runs >= MIN_RUNS_FOR_A_VERDICT else None

@@ -1,4 +1,4 @@
-"""The arena's page, one HTML file made of its tables alone, and what the terminal shows of them."""
+"""Write the arena's page, one HTML file made only from its tables, and the summary for the terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,22 +14,24 @@ from adhere.studies.framework.words import StudyPage, Tables
 
 TITLE = "The arena: every policy on the same patients"
 _THRESHOLDS = {
-    "TOLERATED": -0.005,  # of the best possible surplus: losses up to this are none
+    "TOLERATED": -0.005,  # of the best possible surplus: smaller losses do not count
     "SLIGHT": -0.01,  # of the best possible surplus, lost where pooling misleads
-    "LONG": 50_000,  # patients, from which on growth says something of still longer trials
-    "MAX_NAMED": 6,  # policies that a sentence holds
-    "LINEAR": 0.9,  # a power of the number of patients, from which on growth is called linear
+    "LONG": 50_000,  # patients from which on growth is informative about longer trials
+    "MAX_NAMED": 6,  # policies named in a sentence
+    "LINEAR": 0.9,  # power of the number of patients from which on growth is called linear
     "MIN_BEST_SURPLUS": MIN_BEST_SURPLUS,
 }
 
 
 def study_page(facts: Facts) -> StudyPage:
-    """Lead and sections of the page; what the tables do not hold is left out."""
+    """Return the page. Parts without data in the tables are left out."""
     return StudyPage(__package__, facts, charts(facts), cells(facts), _THRESHOLDS)
 
 
 def arena_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
-    """The page of the tables `results`, `curves`, `frontier` and `families`; `foot` describes the run."""
+    """Return the HTML page for the tables `results`, `curves`, `frontier` and `families`. `foot` describes the
+    run.
+    """
     return study_page(Facts(tables)).html(TITLE, foot, warning)
 
 
@@ -37,13 +39,13 @@ _N_BEST = 5
 _NUMBERS = "{:>7}{:>26}{:>10}"
 _MIN_NAME = 24
 LEGEND = (
-    "share: of the best possible surplus; then its difference from Thompson under Chosen on the same patients, with"
-    " its 95% interval (+ better, - worse), and the mean of that in the worst 5% of populations."
+    "share: of the best possible surplus; difference: from Thompson under Chosen on the same patients, with its 95%"
+    " interval (+ better, - worse); worst 5%: the mean difference in the worst 5% of populations."
 )
 
 
 def summary(results: polars.DataFrame, own: Sequence[str], width: int) -> str:
-    """A block for each family, at the main horizon or, where it is not played there, at its longest."""
+    """Return a block of text per family, at the main horizon or, if it was not played there, at its longest."""
     blocks = []
     for family in results["family"].unique(maintain_order=True):
         rows = results.filter(polars.col("family") == family)

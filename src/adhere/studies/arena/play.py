@@ -1,4 +1,4 @@
-"""One policy in one cell of the arena, simulated run by run; finished plays are kept on disk, a file each."""
+"""Simulate one policy in one cell of the arena. Finished plays are stored on disk, in one file each."""
 
 import hashlib
 import io
@@ -27,23 +27,24 @@ _POINTS_PER_DECADE = 4
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """How a policy played: the arms it recommended, by unit (see `MeanRewards`).
+    """The arms that a policy recommended in a cell, by unit (see `MeanRewards`).
 
     Attributes
     ----------
     shares
         float64[half, unit, grid, arm], each arm's mean share of the recommendations so far, in every other run of a
-        unit and in the rest. One half chooses the worst populations, the other says how bad they are.
+        unit
+        and in the remaining runs. One half selects the worst populations; the other measures how bad they are.
     spread
-        float64[unit], the standard deviation over its runs of the final reward of a patient; NaN of a single run.
+        float64[unit], the standard deviation over runs of a patient's final reward; NaN for a single run.
     n_runs
-        Runs of each unit.
+        Number of runs per unit.
     grid
-        The numbers of patients of the points of the grid.
+        The numbers of patients at the points of the grid.
     seconds, compile_seconds
-        How long it took, and before that to compile.
+        Duration of the play, and of the compilation before it.
     n_threads
-        How many threads shared the work.
+        Number of threads that shared the work.
 
     """
 
@@ -69,7 +70,7 @@ class Played:
 def play(
     policy: Policy, cell: Cell, seed: int, progress: Progress, *, device: str = "cpu", n_threads: int | None = None
 ) -> Played:
-    """Simulate a policy in a cell; run r plays unit r mod their number."""
+    """Simulate a policy in a cell. Run r plays unit r mod the number of units."""
     grid = grid_points(arena_grid(cell.n_patients), cell.n_patients)
     n_runs = cell.truth.n_units * cell.n_runs
     threads = n_threads or usable_processors()
@@ -89,7 +90,7 @@ def play(
 def fold(
     allocations: Floats, truth: MeanRewards, grid: Integers, seconds: float, compile_seconds: float, n_threads: int
 ) -> Played:
-    """Runs by unit: `allocations` are [arm and point of the grid, run]."""
+    """Group runs by unit. `allocations` are [arm and point of the grid, run]."""
     n_units, n_arms = truth.recommendation.shape
     by_unit = allocations.reshape(n_arms, len(grid), -1, n_units).transpose(2, 3, 1, 0)  # [run, unit, grid, arm]
     n_runs = len(by_unit)
@@ -100,7 +101,7 @@ def fold(
 
 
 def arena_grid(n_patients: int) -> list[int]:
-    """The points of a curve: some in each decade, a tenth of the horizon among them.
+    """Return the points of a curve: several per decade, including a tenth of the horizon.
 
     >>> arena_grid(12), arena_grid(2000)
     ([1, 2, 4, 7, 12], [1, 2, 4, 6, 11, 20, 36, 63, 112, 200, 356, 632, 1125, 2000])
@@ -110,22 +111,22 @@ def arena_grid(n_patients: int) -> list[int]:
 
 
 FOLDER = "played"
-_CHECKSUM = 4  # bytes behind a file, which its own checksums do not cover
+_CHECKSUM = 4  # bytes at the end of a file, which the file's own checksums do not cover
 
 
 def comes_with_adhere(policy: Policy) -> bool:
-    """Whether no part of a policy is a user's own."""
+    """Return whether all parts of a policy belong to adhere."""
     return all(type(part).__module__.startswith("adhere.") for part in policy.parts())
 
 
 class KeptPlays:
-    """The plays of one seed on one device in a folder."""
+    """The stored plays of one seed on one device, in a folder."""
 
     def __init__(self, out: Path, seed: int, device: str) -> None:
         self._folder, self._key = out / FOLDER, [fingerprint(frozenset(), Played.__module__), seed, device]
 
     def load(self, policy: Policy, cell: Cell) -> Played | None:
-        """How a policy played a cell, if it did so with the same code, seed and device, and the file is whole."""
+        """Load a play. Return None unless its code, seed and device are the same and its file is intact."""
         path = self._path(policy, cell)
         if path is None:
             return None
@@ -138,11 +139,11 @@ class KeptPlays:
                     held["shares"], held["spread"], int(held["n_runs"]), held["grid"],
                     float(held["seconds"]), float(held["compile_seconds"]), int(held["n_threads"]),
                 )  # fmt: skip
-        except Exception:  # whatever is wrong with a file, it costs a play and not a run
+        except Exception:  # a damaged file costs one play, not the whole run
             return None
 
     def save(self, policy: Policy, cell: Cell, played: Played) -> None:
-        """Keep a play of a policy that comes with adhere: others may lean on files that nobody watches."""
+        """Store a play of a policy of adhere. A user's policy may depend on files whose changes are not noticed."""
         path = self._path(policy, cell)
         if path is not None:
             content = io.BytesIO()

@@ -1,4 +1,4 @@
-"""The arena's tables, of which its page is drawn: their columns and kinds, and their rows.
+"""Build the arena's tables, from which its page is drawn: their columns, types and rows.
 
 >>> list(SCHEMAS["frontier"])[:3]
 ['policy', 'label', 'gain']
@@ -36,7 +36,8 @@ def _with_interval(*names: str) -> Schema:
 
 _WHO: Schema = {"family": _TEXT, "n_patients": _WHOLE, "policy": _TEXT, "label": _TEXT}
 SCHEMAS: dict[str, Schema] = {
-    # A row for each family, horizon and policy. Intervals are over populations; over runs where there is only one.
+    # One row per family, horizon and policy. Intervals are over populations, or over runs if there is only one
+    # population.
     "results": {
         "family": _TEXT,
         "n_arms": _WHOLE,
@@ -44,24 +45,25 @@ SCHEMAS: dict[str, Schema] = {
         "policy": _TEXT,
         "label": _TEXT,
         "n_populations": _WHOLE,
-        "n_runs": _WHOLE,  # on each population
+        "n_runs": _WHOLE,  # per population
         **_with_interval("share"),  # of the best possible surplus
-        **_with_interval("difference"),  # of the share from Thompson's under Chosen, on the same patients
-        "worst_5_percent": _NUMBER,  # of the difference: the mean in the worst 5% of populations
+        **_with_interval("difference"),  # between the share and that of Thompson under Chosen, on the same patients
+        "worst_5_percent": _NUMBER,  # mean difference in the worst 5% of populations
         "worst_5_percent_held_out": _NUMBER,  # the same, chosen in half of the runs and measured in the others
-        "worst": _NUMBER,  # of the difference: the worst population
+        "worst": _NUMBER,  # difference in the worst population
         "populations_worse_than_randomisation": _NUMBER,  # share of populations
         "populations_surely_worse_than_randomisation": _NUMBER,
-        **_with_interval("regret_recommendation", "regret_treatment", "regret_compliers"),  # for each patient
+        **_with_interval("regret_recommendation", "regret_treatment", "regret_compliers"),  # per patient
         **_with_interval("surplus"),  # of a whole trial
         "fraction_of_optimum": _NUMBER,
         "growth_of_worst": _NUMBER,
         "ns_per_decision": _NUMBER,
     },
-    # A row for each family, horizon, policy and number of patients so far, t: regret against the best recommendation.
+    # One row per family, horizon, policy and number of patients so far (t): regret compared with the best
+    # recommendation.
     "curves": {**_WHO, "t": _WHOLE, **_with_interval("regret")},
-    # A row for each policy and family where pooling misleads. Gain: the difference where unconfounded; loss: minus
-    # the difference in the other family, so that up and to the left is better.
+    # One row per policy and family in which pooling misleads. Gain is the difference in the unconfounded family. Loss
+    # is minus the difference in the other family, so that up and to the left is better.
     "frontier": {
         "policy": _TEXT,
         "label": _TEXT,
@@ -76,9 +78,9 @@ SCHEMAS: dict[str, Schema] = {
         "drawn": _TEXT,
         "n_arms": _WHOLE,
         "n_populations": _WHOLE,
-        "seed": _WHOLE,  # null of named populations
-        "digest": _TEXT,  # of the populations; null of named ones
-        "best_surplus": _NUMBER,  # for each patient, the mean over populations
+        "seed": _WHOLE,  # null for named populations
+        "digest": _TEXT,  # of the populations; null for named ones
+        "best_surplus": _NUMBER,  # per patient, the mean over populations
     },
     # Policies that do not play in a cell, and why.
     "left_out": {**_WHO, "why": _TEXT},
@@ -86,7 +88,7 @@ SCHEMAS: dict[str, Schema] = {
 
 
 def table(name: str, rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
-    """A table of rows, each with all columns of its schema."""
+    """Return a table of rows. Each row must have all columns of its schema."""
     schema = SCHEMAS[name]
     return polars.DataFrame([[row[column] for column in schema] for row in rows], schema=schema, orient="row")
 
@@ -95,7 +97,7 @@ _ENDS = ("", "_low", "_high")
 
 
 def frontier_rows(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each policy, horizon and misleading family in which it plays as well as where it is unconfounded."""
+    """Return a row per policy, horizon and misleading family, if the policy also plays the unconfounded family."""
     found = {(row["family"], row["n_patients"], row["policy"]): row for row in results}
     rows = []
     for (family, horizon, policy), gains in found.items():
@@ -111,10 +113,10 @@ def frontier_rows(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-OPTIMUM_FAMILY = UNIFORM_OTHER  # whose law is the prior of that name
+OPTIMUM_FAMILY = UNIFORM_OTHER  # its distribution is the prior of this name
 OPTIMAL = "bayes-optimal-aware"
 Row = dict[str, Any]
-Plays = Mapping[Cell, Mapping[Entrant, Played]]  # the reference first
+Plays = Mapping[Cell, Mapping[Entrant, Played]]  # the reference comes first
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class LeftOut:
 
 
 def make_tables(plays: Plays, left_out: Iterable[LeftOut]) -> dict[str, polars.DataFrame]:
-    """Every table of the schema."""
+    """Return all tables of the schema."""
     results, curves = [], []
     for cell, played in plays.items():
         own, cell_curves = _cell_rows(cell, played)
@@ -175,7 +177,7 @@ def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row],
 
 
 def _row(family: str, horizon: int, entrant: Entrant, own: ByUnit, reference: ByUnit, is_single: bool) -> Row:
-    """What follows from the figures by unit."""
+    """Return the columns computed from the figures by unit."""
     difference = own.share - reference.share
     worst = {
         "worst_5_percent": worst_mean(difference),
@@ -200,7 +202,7 @@ def _ends(name: str, ends: Interval) -> Row:
 
 
 def _optimum(figures: Mapping[Entrant, ByUnit], horizon: int) -> float | None:
-    """The surplus of the optimal policy on these very patients, or where it does not play, as it is computed."""
+    """Return the optimal policy's surplus on the same patients or, if it does not play, the computed optimum."""
     for entrant, one in figures.items():
         if entrant.text == OPTIMAL:
             return float(one.surplus.mean())
@@ -208,7 +210,7 @@ def _optimum(figures: Mapping[Entrant, ByUnit], horizon: int) -> float | None:
 
 
 def _pooled_stroke(plays: Plays) -> list[Row]:
-    """Means over both trials, group by group of runs: run r of both has the same random numbers."""
+    """Return means over both trials, by group of runs: run r of both uses the same random numbers."""
     horizons = dict.fromkeys(cell.n_patients for cell in plays if cell.family in STROKE)
     found = {(cell.family, cell.n_patients): cell for cell in plays}
     pairs = [[found[name, n] for name in STROKE if (name, n) in found] for n in horizons]
@@ -216,7 +218,7 @@ def _pooled_stroke(plays: Plays) -> list[Row]:
 
 
 def _pooled_at(cells: Sequence[Cell], plays: Plays) -> list[Row]:
-    """Those of both trials' cells at one horizon."""
+    """Return the pooled rows of both trials' cells at one horizon."""
     rows: list[Row] = []
     reference: ByUnit | None = None
     for entrant in (one for one in plays[cells[0]] if one in plays[cells[1]]):

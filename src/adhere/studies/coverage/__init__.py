@@ -1,1 +1,3 @@
-"""Do the intervals hold? Analyses of trials whose truth is known, fixed and adaptive, by the thousand."""
+"""Check whether the intervals hold: analyse thousands of trials with known truth, with fixed and adaptive
+allocation.
+"""

@@ -1,4 +1,6 @@
-"""Trials of an adaptive design, with late and lost outcomes, and every interval and test of their analysis."""
+"""Draw trials of an adaptive design, with late and lost outcomes, and report every interval and test of their
+analysis.
+"""
 
 import zlib
 from collections.abc import Iterator
@@ -27,12 +29,12 @@ from adhere.studies.coverage.fixed_trials import (
 from adhere.studies.coverage.people import ARMS, People
 from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test
 
-DELAY = 30  # patients, after which an outcome is known
-_MAX_TRIALS = 2**20  # of a chunk: the runs of the next one have other keys
+DELAY = 30  # number of patients after which an outcome is known
+_MAX_TRIALS = 2**20  # per chunk: the runs of the next chunk have other keys
 
 
 class AdaptiveTrial(NamedTuple):
-    """A trial as its log has it, and what redrawing its allocation takes."""
+    """A trial as its log records it, and the data needed to redraw its allocation."""
 
     records: Records
     logged: LoggedAllocation
@@ -40,14 +42,14 @@ class AdaptiveTrial(NamedTuple):
 
 @dataclass(frozen=True)
 class AdaptiveTrials:
-    """Trials of so many patients under one policy."""
+    """Trials of a given size under one policy."""
 
     who: People
     policy: str
     n_patients: int
 
     def drawn(self, seed: int, chunk: int, n_trials: int) -> Iterator[AdaptiveTrial]:
-        """The trials of a chunk, as their logs have them."""
+        """Yield the trials of a chunk as their logs record them."""
         name = zlib.crc32(f"{self.who.name}, {self.policy}, {self.n_patients}".encode())
         rng = np.random.default_rng([seed, name, chunk])
         keys = stream_keys((seed << 32 | name) % 2**64, chunk * _MAX_TRIALS, n_trials)
@@ -84,13 +86,13 @@ class AdaptiveTrials:
             )
 
     def _patients(self, rng: np.random.Generator, n_trials: int) -> tuple[Ints, Floats]:
-        """What each patient would take and gain under each arm, by [trial, patient, arm]."""
+        """Return the arm that each patient would take, and the reward, under each arm, by [trial, patient, arm]."""
         ((_, population),) = self.who.groups
         types = population.types
         which = rng.choice(len(types), (n_trials, self.n_patients), p=[one.probability for one in types])
         takes = np.array([one.takes for one in types])[which]
         means = np.array([one.reward for one in types], dtype=np.float64)[which]
-        # One draw for both arms: where their means are equal, nobody's outcome depends on what is taken.
+        # One draw for both arms: where their means are equal, no outcome depends on the arm taken.
         gains = (rng.random((*means.shape[:2], 1)) < means).astype(np.float64)
         return takes, np.take_along_axis(gains, takes, axis=2)
 
@@ -100,7 +102,7 @@ AS_LOGGED = "arms were drawn as logged"
 
 
 def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
-    """Confidence sequences, which hold at every time if they do at the end, and what stands beside them."""
+    """Report the confidence sequences, which are right at every time if right at the end, and the other estimates."""
     for sequence in confidence_sequences(records):
         truth = _true_difference(sequence.view, who)
         named = Interval(sequence.view.value, DIFFERENCE, SEQUENCE, sequence.final.validity.value, True)
@@ -122,14 +124,14 @@ def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm
 
 
 def _true_difference(view: View, who: People) -> float:
-    """What a view should find; in every population some comply."""
+    """Return the true difference of a view. Every population here has compliers."""
     truth = comparison_truths(view, who)[DIFFERENCE]
     assert truth is not None
     return truth
 
 
 def redrawn_reports(logged: LoggedAllocation, who: People, n_redraws: int, seed: int) -> Iterator[Alarm]:
-    """Whether the test rejects that no outcome depends on the arm recommended."""
+    """Report whether the test rejects that no outcome depends on the arm recommended."""
     (found,) = randomisation_tests(logged, n_redraws=n_redraws, seed=seed)
     test = Test("randomisation test by replay", NO_EFFECT, who.is_null, True)
     yield Alarm(test, None if found.p_value is None else found.p_value <= ALPHA)

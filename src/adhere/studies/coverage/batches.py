@@ -1,4 +1,4 @@
-"""Batches of trials: each is drawn, analysed and counted by itself, in whatever process."""
+"""Batches of trials. Each is drawn, analysed and counted on its own, in any process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from adhere.studies.coverage.fixed_trials import FixedTrials, fixed_reports
 from adhere.studies.coverage.people import ADAPTIVE, FIXED
 from adhere.studies.coverage.tally import Alarm, Interval, Reported, Tally, Test
 
-_MAX_TRIALS = 2**20  # of a batch
+_MAX_TRIALS = 2**20  # per batch
 
 
 @dataclass
 class Counted:
-    """What intervals held, and which tests raised alarms."""
+    """How often intervals covered the truth, and how often tests raised alarms."""
 
     n_trials: int = 0
     intervals: dict[Interval, Tally] = field(default_factory=dict)
     alarms: dict[Test, Tally] = field(default_factory=dict)
 
     def add(self, reported: Iterable[Reported | Alarm], times: int = 1) -> None:
-        """Count what the analysis of a trial, or of several alike, reported."""
+        """Count the reports on one trial, or on several equal trials."""
         for one in reported:
             if isinstance(one, Alarm):
                 self.alarms.setdefault(one.test, Tally()).add(one.raised, times)
@@ -33,7 +33,7 @@ class Counted:
                 self.intervals.setdefault(one.interval, Tally(one.truth)).add(one.given, times)
 
     def join(self, other: Counted) -> None:
-        """Add what another batch counted."""
+        """Add the counts of another batch."""
         self.n_trials += other.n_trials
         for interval, tally in other.intervals.items():
             self.intervals.setdefault(interval, Tally(tally.truth)).join(tally)
@@ -42,7 +42,7 @@ class Counted:
 
 
 class Batch(NamedTuple):
-    """Some trials of a cell."""
+    """A batch of trials of one cell."""
 
     cell: Cell
     seed: int
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
 
 def run_batch(batch: Batch) -> Counted:
-    """Draw its trials, analyse them, count."""
+    """Draw a batch's trials, analyse them, and count."""
     counted, cell = Counted(batch.n_trials), batch.cell
     (who,) = (one for one in (FIXED if cell.is_fixed else ADAPTIVE) if one.name == cell.people)
     drawing = batch.seed, batch.number, batch.n_trials
@@ -66,6 +66,6 @@ def run_batch(batch: Batch) -> Counted:
             counted.add(adaptive_reports(trial.records, who))
             counted.add(bounded.of(trial.records))
         else:
-            # Redraws have keys of their own, in every trial others.
+            # Redraws have their own keys, different in every trial.
             counted.add(redrawn_reports(trial.logged, who, cell.n_redraws, batch.number * _MAX_TRIALS + i))
     return counted

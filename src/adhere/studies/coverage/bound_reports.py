@@ -1,9 +1,9 @@
-"""The limits of bounds, and the instrumental inequality, at a price that thousands of trials can pay.
+"""Check the limits of bounds, and the instrumental inequality, fast enough for thousands of trials.
 
-A linear program takes milliseconds. Where the true probabilities of all cells lie within their limits, every limit
-that is a program's over these holds what is true, and nothing is refuted: the true population is among those that the
-program considers. So programs are solved where some cell's probability is outside, and in one of so many trials for
-the widths. Limits that assume what is not true are left out.
+A linear program takes milliseconds. If the true probabilities of all cells lie within their limits, the true
+population is among those that a program considers: all its limits then contain the truth, and nothing is refuted.
+Programs are therefore solved only if some cell's probability is outside its limits, and in a fixed share of trials
+for the widths. Limits under a false assumption are left out.
 """
 
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ from adhere.studies.coverage.tally import Alarm, Interval, Reported, Test
 BOUNDS, INEQUALITY = "bounds", "instrumental inequality"
 _HYPOTHESIS = "the recommendation matters only through what is taken"
 _LEVEL = 0.95
-_EVERY = 25  # trials, in one of which programs are solved in any case
+_EVERY = 25  # programs are solved in one of this many trials in any case
 
 
 @dataclass
 class BoundReports:
-    """The reports on trials from one population, one after the other."""
+    """The reports on trials from one population, one after another."""
 
     who: People
     adaptive: bool
@@ -35,7 +35,7 @@ class BoundReports:
     _named: list[Reported] = field(default_factory=list)
 
     def of(self, records: Records) -> Iterator[Reported | Alarm]:
-        """Every limit, and the test."""
+        """Yield the report on every limit, and on the test."""
         is_for_widths = self._n % _EVERY == 0
         self._n += 1
         solved = None
@@ -45,13 +45,13 @@ class BoundReports:
         for one in self._named:
             limits = one.given
             if not is_for_widths and isinstance(limits, ConfidenceSet):
-                # Trials whose cells are outside their limits are not typical: their widths do not count.
+                # Trials with cells outside their limits are not typical, so their widths do not count.
                 limits = solved is None or one.truth in limits
             yield one._replace(given=limits)
         yield _alarm(solved)
 
     def _holds_the_truth(self, records: Records) -> bool:
-        """Whether the true probability of every cell is within its limits."""
+        """Return whether the true probability of every cell is within its limits."""
         cells = observed_cells(records)
         limits = cells.limits(_LEVEL, any_time=self.adaptive, binary=records.is_binary)
         true = true_cells(self.who)[[arm for arm in cells.told if arm is not None]]
@@ -61,7 +61,7 @@ class BoundReports:
 
 
 def true_cells(who: People) -> Floats:
-    """P(taken, outcome | arm recommended), by arm recommended and 2·taken + outcome."""
+    """Return P(taken, outcome | arm recommended), by arm recommended and 2·taken + outcome."""
     weights = [share * _cells(population.compliance(), population.reward_mass()) for share, population in who.groups]
     return np.asarray(np.sum(weights, axis=0))
 

@@ -1,4 +1,4 @@
-"""The cells of the study: which trials are drawn, and how many."""
+"""The cells of the study: the trials to draw, and their number."""
 
 from typing import NamedTuple
 
@@ -6,22 +6,22 @@ from adhere.studies.coverage.people import ADAPTIVE, FIXED, LARGE
 
 
 class Cell(NamedTuple):
-    """Trials on one population: of a fixed design, or under a policy, perhaps with a test by redraws."""
+    """Trials on one population: of a fixed design, or under a policy, optionally with a test by redraws."""
 
     people: str
     n_patients: int
     n_trials: int
-    policy: str = ""  # none: a fixed design
+    policy: str = ""  # empty for a fixed design
     n_redraws: int = 0
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the design is fixed."""
+        """Return whether the design is fixed."""
         return not self.policy
 
     @property
     def title(self) -> str:
-        """What a progress bar calls it."""
+        """The cell's title in a progress bar."""
         fixed = f"{self.people}, {self.n_patients // 2}"
         return fixed if self.is_fixed else "randomisation test" if self.n_redraws else self.policy
 
@@ -39,16 +39,16 @@ _LABELS = {
     "thompson": "Thompson",
 }
 FLOOR = 0.1
-_FEW = 200  # patients an arm
+_FEW = 200  # patients per arm
 
 
 def with_floor(policy: str) -> str:
-    """The policy with a least probability of each arm."""
+    """Return a policy with a minimum probability of each arm."""
     return f"floor({policy}, share={FLOOR:g})"
 
 
 def policy_label(text: str) -> str:
-    """A policy's text, short enough for a figure.
+    """Return a name for a policy that is short enough for a figure.
 
     >>> policy_label("floor(thompson-bounded(hierarchical(epsilon-greedy)), share=0.1)")
     'ThompsonBounded with floor'

@@ -1,4 +1,4 @@
-"""Draw and analyse every trial of the study, on all cores, and write what came of it."""
+"""Draw and analyse every trial of the study on all cores, and write the results."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from adhere.studies.framework.report_writer import PageRun, check_page_folder, f
 _FIXED_BATCH, _ADAPTIVE_BATCH = 500, 50  # trials
 _MAX_PROCESSES = 1024
 _SUMMARY = "summary.md"
-_QUICK = "This is a quick run: with so few trials many bars stay open."
+_QUICK = "This is a quick run: with few trials, many bars stay open."
 _NEEDED = {"scipy": "analysis", "matplotlib": "report", "jinja2": "report"}
 
 
@@ -39,15 +39,16 @@ def coverage(
     Parameters
     ----------
     out
-        The folder; made if need be.
+        The folder; created if necessary.
     quick
         Whether to draw few trials, for a first look.
     seed
-        The same seed gives the same numbers, on however many cores.
+        The seed. The same seed gives the same numbers on any number of cores.
     n_processes
-        How many processes draw and analyse trials; one for each core if nothing is given. With 1 all is done here.
+        Number of processes that draw and analyse trials; by default, one per core. With 1, this process does
+        everything.
     cells
-        Trials of one's own choice.
+        The cells to run instead of the study's own.
 
     """
     began = time.perf_counter()
@@ -63,7 +64,7 @@ def coverage(
                 found[batch] = one
                 progress.finish(batch.n_trials)
         counted = {batch.cell: Counted() for batch in batches}
-        for batch in batches:  # in this order, whichever was done first
+        for batch in batches:  # in this order, whichever finished first
             counted[batch.cell].join(found[batch])
         done = PageRun(make_tables(counted), out, time.perf_counter() - began)
         write_coverage(done, seed, quick)
@@ -71,7 +72,7 @@ def coverage(
 
 
 def write_coverage(done: PageRun, seed: int, quick: bool) -> None:
-    """Write everything, the page last."""
+    """Write all files of the study, the page last."""
     write_file(done.out / _SUMMARY, markdown(judge(done.tables)).encode())
     write_page(
         done,
@@ -87,7 +88,7 @@ def write_coverage(done: PageRun, seed: int, quick: bool) -> None:
 
 
 def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:
-    """Batches that do not depend on how many processes there are: their number is part of what they draw."""
+    """Return batches that do not depend on the number of processes, because a batch's number determines its draws."""
     found = []
     for cell in cells:
         size = _FIXED_BATCH if cell.is_fixed else _ADAPTIVE_BATCH
@@ -97,7 +98,7 @@ def _batches(cells: Sequence[Cell], seed: int) -> list[Batch]:
 
 
 def _compiling_first(batches: Sequence[Batch]) -> list[Batch]:
-    """The first batch of each policy before the others: each compiles one, and processes not the same at once."""
+    """Return the first batch of each policy before the others, so that no two processes compile the same policy."""
     first = {batch.cell.policy: batch for batch in reversed(batches) if not batch.cell.is_fixed}
     ahead = [batch for batch in batches if batch in first.values()]
     return ahead + [batch for batch in batches if batch not in ahead]

@@ -1,4 +1,4 @@
-"""Trials of a fixed design, drawn as counts, and every interval that their analysis reports."""
+"""Draw trials of a fixed design as counts, and report every interval of their analysis."""
 
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _NAN = float("nan")
 
 
 class FixedTrials:
-    """Counts of (group, chosen, actual, outcome) of many trials, each with so many patients an arm."""
+    """Counts of (group, chosen, actual, outcome) in many trials of a given size per arm."""
 
     def __init__(self, who: People, n_per_arm: int) -> None:
         self._who, self.n_per_arm = who, n_per_arm
@@ -34,10 +34,10 @@ class FixedTrials:
             for actual in (0, 1)
             for reward in (0.0, 1.0, _NAN)[: weights.shape[1]]
         ]
-        self._columns = [np.array(column) for column in zip(*rows, strict=True)]  # what each count stands for
+        self._columns = [np.array(column) for column in zip(*rows, strict=True)]  # the cell of each count
 
     def drawn(self, seed: int, chunk: int, n_trials: int) -> Iterator[tuple[Records, int]]:
-        """Every different trial of a chunk, with how often it came."""
+        """Yield every distinct trial of a chunk, with its frequency."""
         key = [seed, zlib.crc32(self._who.name.encode()), self.n_per_arm, chunk]
         rng = np.random.default_rng(key)
         drawn = [rng.multinomial(size, weights.ravel(), n_trials) for _, _, size, weights in self._cells]
@@ -57,7 +57,7 @@ class FixedTrials:
 
 
 def _with_missing(who: People, chosen: int, weights: Floats) -> Floats:
-    """P(actual, outcome | chosen); a third outcome is one that goes unreported."""
+    """Return P(actual, outcome | chosen). A third outcome means that it is not reported."""
     if who.missing is None:
         return weights
     lost = np.array(who.missing) * (1.0 if chosen else 0.5)
@@ -71,9 +71,9 @@ ALPHA, NO_EFFECT = 0.05, "no effect"
 
 
 def fixed_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
-    """The intervals of all views, of principal strata and of worst-case bounds, and the tests.
+    """Report the intervals of all views, of principal strata and of worst-case bounds, and the tests.
 
-    Where outcomes are missing for reasons that depend on them, only the worst-case bounds promise anything.
+    If outcomes are missing for reasons that depend on them, only the worst-case bounds promise anything.
     """
     is_whole = who.missing is None
     found = effects(records)
@@ -93,7 +93,7 @@ def fixed_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
 
 
 def trust_reports(records: Records, who: People, *, adaptive: bool) -> Iterator[Reported | Alarm]:
-    """Extreme cases where outcomes are missing, and whether what was taken can be trusted."""
+    """Report extreme cases of missing outcomes, and whether the arms taken can be trusted."""
     if not records.has_reward.all():
         for extreme in missing(records, adaptive=adaptive).extremes:
             truth = comparison_truths(extreme.view, who)[DIFFERENCE]
@@ -101,13 +101,15 @@ def trust_reports(records: Records, who: People, *, adaptive: bool) -> Iterator[
                 limits = extreme.limits
                 named = Interval(EXTREMES, extreme.view.value, limits.method, limits.validity.value, True)
                 yield Reported(named, truth, limits)
-    # Any-time limits of differences, which take long, do not matter here: the e-value holds at any time as it is.
+    # The any-time limits of differences are slow and not needed here: the e-value is valid at any time anyway.
     refuted = mediation(records, adaptive=False).refuted
     yield Alarm(Test("mediation", MEDIATED, who.is_mediated, who.missing is None), refuted)
 
 
 def comparison_truths(view: View, who: People) -> Mapping[str, float | None]:
-    """What the comparison of the treatment with control should find; what was taken is read as its average effect."""
+    """Return the true comparison of treatment and control. Views of the arm taken are compared with the average
+    effect.
+    """
     means = true_means(view, who)
     if means is None:
         return {DIFFERENCE: None, RATIO: None, NUMBER_NEEDED: None}
@@ -121,7 +123,7 @@ def comparison_truths(view: View, who: People) -> Mapping[str, float | None]:
 
 
 def true_means(view: View, who: People) -> tuple[float, float] | None:
-    """The mean rewards that a view is about; None where it is about nobody."""
+    """Return the true mean rewards in a view's population, or None if it is empty."""
     if view is View.COMPLIERS:
         return who.types.get("compliers")
     return who.chosen if view is View.INTENTION_TO_TREAT else who.taken
@@ -153,7 +155,7 @@ def _of_strata(records: Records, who: People, is_whole: bool) -> Iterator[Report
 
 
 def of_quantity(view: str, quantity: str, given: Quantity, truth: float, assumed: bool) -> Iterator[Reported]:
-    """Every set that is given for a quantity."""
+    """Report every set given for a quantity."""
     for one in given.sets:
         judged = assumed and one.validity is not Validity.APPROXIMATE
         yield Reported(Interval(view, quantity, one.method, one.validity.value, judged), truth, one)

@@ -1,4 +1,4 @@
-"""Each kind of interval and test against its bar, where the worst cell decides; as text and as Markdown."""
+"""Judge each kind of interval and test by its worst cell, as text and as Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,31 +18,28 @@ SYMBOLS = {HOLDS: "✓", OPEN: "◐", FAILS: "✗"}
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was promised of something, in how many cells it was tried, and the cell in which it did worst."""
+    """The promise for a kind of interval or test, the number of cells tried, and the result in the worst cell."""
 
     design: str
     what: str
     method: str
     bar: str
     n_cells: int
-    share: float  # covering, or false alarms, in the worst cell
+    share: float  # coverage, or rate of false alarms, in the worst cell
     limits: tuple[float, float]
     where: str
-    widths: tuple[float | None, float | None]  # of the medians of all cells, the least and the most; None: unbounded
+    widths: tuple[float | None, float | None]  # least and largest median width over all cells; None: unbounded
     verdict: str
 
     @property
     def found(self) -> str:
-        """What the worst cell had.
-
-        It is written with its Monte Carlo interval.
-        """
+        """The share in the worst cell, with its Monte Carlo interval."""
         low, high = self.limits
         return f"{self.share:.1%} [{low:.1%}, {high:.1%}] in {self.where}"
 
 
 def judge(tables: Tables) -> list[Judgement]:
-    """Every judgement: intervals of fixed designs, then of adaptive ones, then tests of both."""
+    """Return every judgement: intervals of fixed designs, then of adaptive ones, then tests of both."""
     found = []
     for design in (FIXED_DESIGN, ADAPTIVE_DESIGN):
         rows = tables["intervals"].filter(design=design, judged=True)
@@ -61,7 +58,7 @@ def _of_intervals(rows: list[dict[str, Any]]) -> Judgement:
     given = [row for row in rows if row["coverage"] is not None]
     least = min(given, key=lambda row: row["coverage"])
     is_fixed = least["design"] == FIXED_DESIGN
-    # A sequence is the intersection of its sets over time; limits of all bounds are those of the end.
+    # A sequence is the intersection of its sets over time. The limits of bounds are those at the end.
     when = "ever misses" if least["method"] == SEQUENCE else "misses at the end"
     bar = f"covers in at least {LEAST_COVERAGE:.0%}" if is_fixed else f"{when} in at most {MAX_MISSES:.0%}"
     share, low, high = least["coverage"], least["coverage_low"], least["coverage_high"]
@@ -89,14 +86,14 @@ def _of_tests(rows: list[dict[str, Any]]) -> Judgement:
 
 
 def where(row: dict[str, Any]) -> str:
-    """In which cell a row of a table is."""
+    """Return a description of a row's cell."""
     if row["design"] == FIXED_DESIGN:
         return f"“{row['population']}”, {row['n_patients'] // 2} an arm"
     return f"“{row['population']}” under {policy_label(row['policy'])}"
 
 
 def width_text(widths: tuple[float | None, float | None]) -> str:
-    """The range of median widths.
+    """Return the range of median widths as text.
 
     >>> width_text((0.1, 0.25)), width_text((0.1, None)), width_text((None, None))
     ('0.10 to 0.25', '0.10 to unbounded', '–')
@@ -110,16 +107,16 @@ def width_text(widths: tuple[float | None, float | None]) -> str:
 
 
 LEGEND = (
-    "share: of trials in which the interval held the truth (fixed designs), ever missed it (sequences), missed it at"
-    " the end (other limits in adaptive designs), or a test raised a false alarm, in the population where it did"
-    " worst. ✓ holds: the share keeps the bar; ◐ open: it does not, but chance may explain it; ✗ fails: it does not."
+    "share: of trials in which the interval contained the truth (fixed designs), ever missed it (sequences), missed"
+    " it at the end (other limits in adaptive designs), or a test raised a false alarm, in the worst population. ✓"
+    " holds: the share meets the bar; ◐ open: it does not, but chance may explain it; ✗ fails: chance does not."
 )
 _SHARE = 9
 _HEADER = ("design", "what", "method", "bar", "cells", "in the worst cell", "median widths", "verdict")
 
 
 def summary(judgements: Sequence[Judgement], width: int = 100) -> str:
-    """A line for each judgement, the design's name above; those that do not hold with where that was."""
+    """Return a line per judgement under the design's name. Judgements that do not hold show their worst cell."""
     width = min(width, 100)
     lines: list[str] = []
     title = ""
@@ -143,7 +140,7 @@ def _line(one: Judgement, width: int) -> str:
 
 
 def markdown(judgements: Sequence[Judgement]) -> str:
-    """The same as a table of Markdown, for a document."""
+    """Return the judgements as a Markdown table."""
     lines = [f"| {' | '.join(_HEADER)} |", f"|{'---|' * len(_HEADER)}"]
     for one in judgements:
         n_cells = f"{one.n_cells}"

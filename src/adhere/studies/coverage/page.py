@@ -1,4 +1,4 @@
-"""The study's page, one HTML file made of its tables alone: facts, charts and tables."""
+"""The study's page, one HTML file made only from its tables: facts, charts and tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLE = "Coverage: do the intervals hold?"
 
 
 def n_holding(judgements: list[Judgement]) -> int:
-    """How many of them hold."""
+    """Return the number of judgements that hold."""
     return sum(one.verdict == HOLDS for one in judgements)
 
 
@@ -35,7 +35,7 @@ VERDICTS = {HOLDS: AGREES, OPEN: IN_PART, FAILS: DIFFERS}
 _CLAIM_WORDS = ClaimWords("Bars and verdicts", "The bar", {verdict: its for its, verdict in VERDICTS.items()})
 _PLACE = ("design", "population", "policy", "n_patients")
 _BESIDE = "beside them, promising nothing"
-_METHOD = polars.col("method").str.replace(r" \(.*", "")  # without what is in brackets
+_METHOD = polars.col("method").str.replace(r" \(.*", "")  # without the part in parentheses
 _MAIN_VIEWS = ("intention-to-treat", "compliers")
 _HEADER = (
     "view",
@@ -51,7 +51,7 @@ _HEADER = (
 
 
 class Facts:
-    """The tables `intervals`, `tests` and `populations`, and what is read off them."""
+    """The tables `intervals`, `tests` and `populations`, and the facts read from them."""
 
     def __init__(self, tables: Tables) -> None:
         self.intervals, self.tests, self.populations = (
@@ -60,36 +60,38 @@ class Facts:
         self.judgements = judge(tables)
         self.fixed, self.adaptive = self.of(FIXED_DESIGN), self.of(ADAPTIVE_DESIGN)
         self.sequences = self.adaptive.filter(method=SEQUENCE)
-        # What the weak instrument gave for compliers.
+        # Results for compliers with the weak instrument.
         of_weak = polars.col("population").is_in(WEAK), polars.col("coverage").is_not_null()
         self.weak = self.fixed.filter(*of_weak, view="compliers", quantity="difference")
 
     def of(self, design: str) -> polars.DataFrame:
-        """The intervals of a design."""
+        """Return the intervals of a design."""
         return self.intervals.filter(design=design)
 
     def beside(self, design: str) -> polars.DataFrame:
-        """Intervals of a kind that is judged nowhere in the design, where they were given."""
+        """Return the intervals of kinds that are not judged in the design, where they were given."""
         rows, kind = self.of(design), ["view", "quantity", "method"]
         judged = rows.filter(polars.col("judged")).select(kind).unique()
         left = rows.join(judged, kind, "anti", maintain_order="left")
         return left.filter(polars.col("coverage").is_not_null(), quantity="difference")
 
     def judged(self, design: str, *, tests: bool = False) -> list[Judgement]:
-        """The judgements on a design's intervals, or tests."""
+        """Return the judgements on a design's intervals, or on its tests."""
         return [one for one in self.judgements if one.design == design and one.what.startswith("test: ") == tests]
 
     def beside_by_method(self, design: str) -> list[tuple[str, str, Any]]:
-        """The same by view and method, the rows that cover least first."""
+        """Return the unjudged intervals by view and method, with the lowest coverage first."""
         groups = self.beside(design).group_by("view", "method", maintain_order=True)
         return [(str(view), str(method), rows.sort("coverage").to_dicts()) for (view, method), rows in groups]
 
     def sizes(self) -> list[str]:
-        """Patients an arm of fixed designs."""
+        """Return the numbers of patients per arm in fixed designs."""
         return [f"{patients // 2:,}" for patients in self.fixed["n_patients"].unique().sort()]
 
     def sequence_widths(self) -> list[tuple[str, dict[str, Any], list[str]]]:
-        """Each view of sequences, its row that covers least, and its widths with a floor and without."""
+        """Return each view of sequences, its row with the lowest coverage, and its widths with and without a
+        floor.
+        """
         found = []
         for (view,), rows in self.sequences.group_by("view", maintain_order=True):
             floored = polars.col("policy").str.starts_with("floor")
@@ -101,7 +103,7 @@ class Facts:
         return found
 
     def test_ranges(self) -> list[tuple[str, str, list[str]]]:
-        """How often each test rejects over the cells, where its hypothesis is true and where it is not."""
+        """Return how often each test rejects over the cells, separately for true and false hypotheses."""
         found = []
         made = self.tests.filter(polars.col("n_trials") > 0)
         for (design, test), rows in made.group_by("design", "test", maintain_order=True):
@@ -115,33 +117,33 @@ class Facts:
         return found
 
     def weak_by_method(self, patients: int) -> list[tuple[str, list[dict[str, Any]]]]:
-        """What the weak instrument gave in trials of one size, by method."""
+        """Return the results with the weak instrument in trials of one size, by method."""
         groups = self.weak.filter(n_patients=patients).group_by("method", maintain_order=True)
         return [(str(method), rows.to_dicts()) for (method,), rows in groups]
 
     def places(self) -> list[tuple[Any, ...]]:
-        """Every cell: the name of its table, where it is, and how many trials it has."""
+        """Return every cell: the name of its table, its design, and its number of trials."""
         groups = self.intervals.group_by(*_PLACE, maintain_order=True)
         return [(f"cell-{n}", *key, max(rows["n_trials"])) for n, (key, rows) in enumerate(groups)]
 
     def n_trials(self, design: str) -> int:
-        """How many trials of a design were analysed."""
+        """Return the number of trials of a design that were analysed."""
         return int(self.of(design).group_by(_PLACE).agg(polars.col("n_trials").max())["n_trials"].sum())
 
 
 def study_page(facts: Facts) -> StudyPage:
-    """Lead and sections of the page; what the tables do not hold is left out."""
+    """Return the page. Parts without data in the tables are left out."""
     names = {**globals(), "DELAY": DELAY, "where": where, "width_text": width_text}
     return StudyPage(__package__, facts, charts(facts), cells(facts), names)
 
 
 def coverage_page(tables: Tables, foot: Mapping[str, str], warning: str = "") -> str:
-    """The page of the tables; `foot` describes the run."""
+    """Return the HTML page for the tables. `foot` describes the run."""
     return study_page(Facts(tables)).html(TITLE, foot, warning, _CLAIM_WORDS)
 
 
 def charts(facts: Facts) -> Charts:
-    """Maps of every interval, by population and by policy, and how wide intervals of adaptive trials are."""
+    """Return coverage maps of all intervals by population and policy, and a chart of widths in adaptive trials."""
     found = {
         f"fixed-{patients // 2}": partial(coverage_map, _fixed_rows(facts, patients), LEAST_COVERAGE)
         for patients in facts.fixed["n_patients"].unique(maintain_order=True)
@@ -159,7 +161,7 @@ def charts(facts: Facts) -> Charts:
 
 
 def _fixed_rows(facts: Facts, patients: int) -> polars.DataFrame:
-    """What is judged, by its view and quantity; then, as one group, what promises nothing."""
+    """Return the judged intervals by view and quantity, followed by one group of intervals without a promise."""
     judged = (
         facts.fixed.filter(n_patients=patients, judged=True)
         .group_by(group="view", row="quantity", column="population", maintain_order=True)
@@ -181,7 +183,7 @@ def _widths(rows: polars.DataFrame) -> Figure:
 
 
 def cells(facts: Facts) -> Cells:
-    """The tables by name; those without a row are left out."""
+    """Return the tables by name, except those without rows."""
     populations = [
         [
             one["design"], one["population"], one["words"], _number(one["intention_to_treat"]),
@@ -213,7 +215,7 @@ def cells(facts: Facts) -> Cells:
 
 
 def _tests(facts: Facts, true: bool) -> Table:
-    """How often tests rejected hypotheses that are true, or that are not."""
+    """Return how often tests rejected true (or false) hypotheses."""
     rows = [
         [
             one["design"], one["population"], one["policy"] or f"{one['n_patients'] // 2} an arm", one["test"],

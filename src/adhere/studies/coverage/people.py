@@ -1,4 +1,4 @@
-"""The populations of the study, and what is true of them: what every interval is held against."""
+"""The populations of the study and their true values, with which every interval is compared."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,11 @@ _TAKES = {"never": (0, 0), "always": (1, 1), "complier": (0, 1), "defier": (1, 0
 
 @dataclass(frozen=True)
 class People:
-    """A population of the study, perhaps in several groups (centres) of the given shares.
+    """A population of the study, optionally in several groups (centres) with given shares.
 
-    `missing[y]` is the probability that an outcome y goes unreported by those recommended the treatment; of the
-    others half as many do. `lost` is the share of patients of whom nothing is ever reported, whoever they are.
-    Every compliance type says the rewards of both arms, also of one that it never takes.
+    `missing[y]` is the probability that an outcome y goes unreported among patients assigned the treatment; among the
+    others it is half as large. `lost` is the share of patients without any report, whatever their type. Every
+    compliance type gives the rewards of both arms, even of an arm that it never takes.
     """
 
     name: str
@@ -43,7 +43,7 @@ class People:
 
     @cached_property
     def chosen(self) -> tuple[float, float]:
-        """Mean rewards by the arm chosen (intention-to-treat), control's first."""
+        """Mean rewards by the arm chosen (intention-to-treat), control first."""
         control, treatment = (sum(w * one.reward_when_chosen(arm) for w, one in self._weighed) for arm in (0, 1))
         return control, treatment
 
@@ -55,12 +55,12 @@ class People:
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """Shares of people by what they do."""
+        """Shares of people by behaviour."""
         return {name: sum(w for w, one in self._weighed if one.takes == does) for name, does in _BEHAVIOURS.items()}
 
     @cached_property
     def types(self) -> dict[str, tuple[float, float]]:
-        """Mean rewards of people by what they do, where there are such."""
+        """Mean rewards by behaviour, for behaviours that occur."""
         found = {}
         for name, share in self.shares.items():
             if share > 0:
@@ -71,35 +71,35 @@ class People:
 
     @cached_property
     def is_mediated(self) -> bool:
-        """Whether, given the arm taken, the mean reward does not depend on the arm chosen."""
+        """Return whether, given the arm taken, the mean reward does not depend on the arm chosen."""
         every = [population.mean_given_both() for _, population in self.groups]
-        # NaN where nobody is.
+        # NaN for empty cells.
         return all(not abs(both[0, actual] - both[1, actual]) > 1e-12 for both in every for actual in (0, 1))
 
     @property
     def is_monotone(self) -> bool:
-        """Whether nobody does the opposite of what is recommended."""
+        """Return whether nobody defies, that is, does the opposite of each recommendation."""
         return self.shares["defiers"] == 0.0
 
     @property
     def is_null(self) -> bool:
-        """Whether it makes no difference which arm is recommended."""
+        """Return whether the arm recommended makes no difference."""
         return abs(self.chosen[1] - self.chosen[0]) < 1e-12
 
     @property
     def complier_effect(self) -> float | None:
-        """The effect among those who do as they are told; None where there are none."""
+        """The effect among compliers, or None if there are none."""
         means = self.types.get("compliers")
         return means[1] - means[0] if means else None
 
 
 def _mean(reward: float | None) -> float:
-    assert reward is not None, "every compliance type says the rewards of both arms"
+    assert reward is not None, "every compliance type gives the rewards of both arms"
     return reward
 
 
 def _read(design: str) -> tuple[People, ...]:
-    """The populations of a design, as `people.toml` has them."""
+    """Return the populations of a design, read from `people.toml`."""
     given = tomllib.loads(files(__package__).joinpath("people.toml").read_text("utf-8"))[design]
     return tuple(_people(**one) for one in given)
 
@@ -129,4 +129,4 @@ LARGE = (
     "rare success",
     "rare failure",
     "four centres",
-)  # drawn with many patients too
+)  # also drawn with many patients

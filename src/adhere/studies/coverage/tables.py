@@ -1,4 +1,4 @@
-"""The study's tables: a row for each kind of interval or test in each cell."""
+"""Build the study's tables: one row per kind of interval or test in each cell."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ TESTS = {
 
 
 def make_tables(counted: Mapping[Cell, Counted]) -> dict[str, polars.DataFrame]:
-    """The tables `intervals`, `tests` and `populations`."""
+    """Return the tables `intervals`, `tests` and `populations`."""
     intervals = [row for cell, one in counted.items() for row in _interval_rows(cell, one)]
     tests = [row for cell, one in counted.items() for row in _test_rows(cell, one)]
     return {
@@ -77,7 +77,7 @@ def _test_rows(cell: Cell, counted: Counted) -> list[dict[str, Any]]:
 
 
 def _populations(counted: Mapping[Cell, Counted]) -> polars.DataFrame:
-    """What is true of every population that is in the tables."""
+    """Return the true values of every population in the tables."""
     rows = []
     for design, everyone in ((FIXED_DESIGN, FIXED), (ADAPTIVE_DESIGN, ADAPTIVE)):
         drawn = {cell.people for cell in counted if cell.is_fixed == (design == FIXED_DESIGN)}

@@ -1,4 +1,6 @@
-"""How often an interval held what is true and a test raised an alarm, and whether that keeps their promises."""
+"""Count how often an interval contained the truth and a test raised an alarm, and judge whether they keep their
+promises.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ import numpy as np
 from adhere.analysis.estimates import ConfidenceSet, Shape
 from adhere.intervals import wilson
 
-LEAST_COVERAGE = 0.94  # of an interval with a level of 95%, in fixed designs
-MAX_MISSES = 0.05  # of a confidence sequence, ever
+LEAST_COVERAGE = 0.94  # of a 95% interval in fixed designs
+MAX_MISSES = 0.05  # of a confidence sequence, at any time
 HOLDS, OPEN, FAILS = "holds", "open", "fails"
 
 
 def covers_enough(n_covering: int, n: int) -> str:
-    """At least 94% of the trials; below it, only what chance does not explain is called a failure.
+    """Judge coverage: it holds from 94% of the trials on, and fails only if chance does not explain the shortfall.
 
     >>> covers_enough(9450, 10_000), covers_enough(9390, 10_000), covers_enough(9300, 10_000)
     ('holds', 'open', 'fails')
@@ -29,9 +31,9 @@ def covers_enough(n_covering: int, n: int) -> str:
 
 
 def misses_seldom(n_missing: int, n: int, most: float = MAX_MISSES) -> str:
-    """At most 5% of the trials; above it, only what chance does not explain is called a failure.
+    """Judge misses: they hold up to 5% of the trials, and fail only if chance does not explain the excess.
 
-    It fails where the lower 99% limit of the share is above 5%.
+    They fail if the lower 99% limit of their share is above 5%.
 
     >>> misses_seldom(100, 2000), misses_seldom(110, 2000), misses_seldom(150, 2000)
     ('holds', 'open', 'fails')
@@ -42,14 +44,14 @@ def misses_seldom(n_missing: int, n: int, most: float = MAX_MISSES) -> str:
 
 
 def worst(verdicts: list[str]) -> str:
-    """The verdict on all of several: that on the worst."""
+    """Return the worst of several verdicts."""
     return max(verdicts, key=(HOLDS, OPEN, FAILS).index, default=OPEN)
 
 
 class Interval(NamedTuple):
-    """A kind of interval: of what, by which method, and what it promises; not `judged` where it need not hold.
+    """A kind of interval: its quantity, method and promise. It is not `judged` if it need not hold.
 
-    `promise` is a `Validity`'s value. What is not judged stands beside the others, to be compared with.
+    `promise` is a `Validity`'s value. Intervals that are not judged are shown for comparison.
     """
 
     view: str
@@ -60,9 +62,9 @@ class Interval(NamedTuple):
 
 
 class Reported(NamedTuple):
-    """An interval as an analysis reported it, None where it gave none, and what it should hold.
+    """An interval as an analysis reported it (None: not given), and the true value.
 
-    Where only that matters, `given` is whether it holds that.
+    `given` may also be just whether the interval contains the true value.
     """
 
     interval: Interval
@@ -72,18 +74,18 @@ class Reported(NamedTuple):
 
 @dataclass
 class Tally:
-    """What became of the intervals of one kind over many trials."""
+    """Counts of the intervals of one kind over many trials."""
 
-    truth: float = math.nan  # of a test there is none: it counts alarms
+    truth: float = math.nan  # NaN for a test, which counts alarms
     n: int = 0
     n_covering: int = 0
     n_unbounded: int = 0
     n_empty: int = 0
-    widths: array[float] = field(default_factory=lambda: array("d"))  # millions of them in all
+    widths: array[float] = field(default_factory=lambda: array("d"))  # millions of widths in all
     weights: array[int] = field(default_factory=lambda: array("l"))
 
     def add(self, given: ConfidenceSet | bool | None, times: int = 1) -> None:
-        """Count an interval of so many trials; None is none."""
+        """Count an interval that occurred in `times` trials. None means that it was not given."""
         if given is None:
             return
         self.n += times
@@ -98,7 +100,7 @@ class Tally:
         self.weights.append(times)
 
     def join(self, other: Tally) -> None:
-        """Count what another has counted too."""
+        """Add the counts of another tally."""
         for name in ("n", "n_covering", "n_unbounded", "n_empty"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.widths.extend(other.widths)
@@ -106,7 +108,7 @@ class Tally:
 
     @property
     def median_width(self) -> float | None:
-        """Half of the intervals whose ends are known are at most as wide; None where half have no bounds."""
+        """The median width of the intervals with known ends, or None if at least half are unbounded."""
         if not self.widths:
             return None
         order = np.argsort(self.widths)
@@ -116,7 +118,7 @@ class Tally:
 
 
 class Test(NamedTuple):
-    """A test of a hypothesis that is true here, or false; `judged` where it promises few false alarms."""
+    """A test of a hypothesis that is true or false here. It is `judged` if it promises few false alarms."""
 
     name: str
     hypothesis: str
@@ -125,7 +127,7 @@ class Test(NamedTuple):
 
 
 class Alarm(NamedTuple):
-    """Whether a test rejected its hypothesis in a trial; None where it could not say."""
+    """Whether a test rejected its hypothesis in a trial; None if it could not decide."""
 
     test: Test
     raised: bool | None

@@ -1,7 +1,7 @@
-"""Processes that run batches: each is asked for one batch after the other, through its standard input and output.
+"""Worker processes that run batches one after another, requested through their standard input and output.
 
-Not `multiprocessing`: a process that it starts runs the program that started it once more, which a script that calls
-`coverage` must then be written for.
+`multiprocessing` is not used: its processes import the program that started them, so every script that calls
+`coverage` would need a main guard.
 """
 
 import os
@@ -21,7 +21,7 @@ class Worker:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self, batch: Batch) -> Counted:
-        """What a batch came to."""
+        """Run a batch and return its counts."""
         asked, answered = self._process.stdin, self._process.stdout
         assert asked is not None
         assert answered is not None
@@ -35,19 +35,19 @@ class Worker:
         return counted
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         self._process.terminate()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what could not be written is of no use any more
+                with suppress(OSError):  # unwritten data are no longer needed
                     pipe.close()
 
 
 def serve() -> None:
-    """Run batches until no more come."""
+    """Run batches until the input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever is printed is no answer
+    os.dup2(2, 1)  # printed text must not reach the answers
     with suppress(EOFError, KeyboardInterrupt):
         while True:
             pickle.dump(run_batch(pickle.load(sys.stdin.buffer)), answers)

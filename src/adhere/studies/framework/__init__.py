@@ -1,1 +1,1 @@
-"""What a study is, how studies run, and how the report gets into its folder."""
+"""The framework of studies: their definition, how they run, and how the report is written into its folder."""

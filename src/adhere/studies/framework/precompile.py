@@ -1,7 +1,7 @@
-"""Compile the policies of studies in several processes at once: within a process, Numba compiles one at a time.
+"""Compile the policies of studies in several processes at once, because Numba compiles one at a time per process.
 
-`python -m adhere.studies.framework.precompile 3 thompson 2 exp3` compiles Thompson sampling of three arms and EXP3 of
-two.
+`python -m adhere.studies.framework.precompile 3 thompson 2 exp3` compiles Thompson sampling with three arms and EXP3
+with two.
 """
 
 import os
@@ -16,14 +16,14 @@ from adhere.populations import Counts
 from adhere.processors import usable_processors
 from adhere.simulation.kernels.compiled_runner import CompiledRunner
 
-Wanted = tuple[str, int]  # a policy and how many arms it has
-_FEW = 2  # compositions that are not worth starting processes for
+Wanted = tuple[str, int]  # a policy and its number of arms
+_FEW = 2  # number of compositions for which starting processes is not worth it
 
 
 def precompile(wanted: Iterable[Wanted], on_progress: Callable[[int, int], None]) -> None:
-    """Compile the compositions that are not on disk yet in several processes, if there are many.
+    """Compile the compositions that are not on disk yet, in several processes if there are many.
 
-    Call `on_progress` with the number of compositions compiled so far and the number of all.
+    `on_progress` is called with the number of compositions compiled so far and the total number.
     """
     missing = _missing(wanted)
     n_processes = min(usable_processors(), len(missing))
@@ -38,7 +38,7 @@ def precompile(wanted: Iterable[Wanted], on_progress: Callable[[int, int], None]
         processes.append(subprocess.Popen(command, stdout=writing, stderr=subprocess.DEVNULL))
     os.close(writing)
     try:
-        # If a process fails, the simulation compiles what is left itself, and reports the error.
+        # If a process fails, the simulation compiles the remaining policies itself and reports the error.
         with os.fdopen(reading, encoding="utf-8") as lines:
             for n_compiled, _ in enumerate(lines, start=1):
                 on_progress(n_compiled, len(missing))
@@ -50,11 +50,11 @@ def precompile(wanted: Iterable[Wanted], on_progress: Callable[[int, int], None]
 
 
 def _missing(wanted: Iterable[Wanted]) -> list[Wanted]:
-    """One policy for each composition that is not compiled yet."""
+    """Return one policy for each composition that is not compiled yet."""
     found: dict[object, Wanted] = {}
     for policy, n_arms in dict.fromkeys(wanted):
         found.setdefault(_runner(policy, n_arms).to_compile(), (policy, n_arms))
-    found.pop(None, None)  # what is compiled already
+    found.pop(None, None)  # compositions that are already compiled
     return list(found.values())
 
 

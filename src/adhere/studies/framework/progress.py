@@ -1,4 +1,4 @@
-"""The progress of a run of several studies: a bar on a terminal, a line for each study elsewhere."""
+"""Show the progress of several studies: a bar on a terminal, otherwise a line per study."""
 
 import sys
 from collections.abc import Iterator
@@ -7,30 +7,30 @@ from contextlib import contextmanager
 from adhere.simulation.execution.progress import Announcing
 
 MAX_TITLE = 30  # characters, so that a bar and two times fit beside it in 80 columns
-_LINES = 4  # about compiling, where there is no terminal
+_LINES = 4  # about compiling, if there is no terminal
 
 
 class StudiesProgress(Announcing):
-    """Prints to standard error which study begins, and what is compiled."""
+    """A progress display that prints to standard error which study begins and what is compiled."""
 
     def begin(self, title: str) -> None:
-        """A study begins."""
+        """Announce a study."""
         self.announce(f"==> {title}")
 
     def compiled(self, n_compiled: int, n_all: int) -> None:
-        """Show how many policies are compiled: a line for each quarter of them."""
+        """Show how many policies are compiled, in one line per quarter."""
         if n_compiled == 0:
-            self.announce(f"compiling {n_all} policies (once; then they are kept on disk)")
+            self.announce(f"compiling {n_all} policies (once; then they are cached on disk)")
         elif n_compiled * _LINES // n_all > (n_compiled - 1) * _LINES // n_all:
             self.announce(f"compiled {n_compiled} of {n_all} policies")
 
     def finish(self, n_patients: int) -> None:
-        """A simulation of so many patients is done."""
+        """Record that a simulation of this many patients is finished."""
 
 
 @contextmanager
 def studies_progress(total_patients: int) -> Iterator[StudiesProgress]:
-    """A bar over all the patients of all studies if standard error is a terminal."""
+    """Provide a bar over the patients of all studies if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield StudiesProgress()
         return

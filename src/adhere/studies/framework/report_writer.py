@@ -1,7 +1,7 @@
 """Write a report into its folder: data and figures, a description of the run, and last the page.
 
-Only what an earlier run wrote there, as its `run.json` lists it, is replaced or removed; whatever else a folder holds
-is left alone.
+Only files of an earlier run, as listed in its `run.json`, are replaced or removed. Other files in the folder are left
+alone.
 """
 
 import json
@@ -29,19 +29,20 @@ _LOCK = ".lock"
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Make the folder, if need be, and exclude other runs from it; if it is still empty at the end, remove it again.
+    """Create the folder if necessary and exclude other runs from it. Remove it at the end if it is new and still
+    empty.
 
-    The system releases the lock of a process that is killed, so that the file it leaves blocks nobody.
+    If a process is killed, the system releases its lock, so the file it leaves blocks nobody.
     """
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / _LOCK)
     try:
         try:
-            # A short wait: a run that is just ending removes the file, and then there is another one to lock.
+            # A short wait: a run that is just ending removes the file, and then a new one must be locked.
             lock.acquire(timeout=0.2)
         except Timeout:
-            expected = "a folder that no other run is writing into (wait for it, or take another folder)"
+            expected = "a folder that no other run is writing into (wait for that run, or choose another folder)"
             raise InputError("out", str(folder), expected) from None
         try:
             yield
@@ -56,7 +57,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 def machine() -> str:
-    """Processor, cores, operating system and the versions that numbers may depend on.
+    """Return the processor, cores, operating system and versions that numbers may depend on.
 
     >>> "Python" in machine()
     True
@@ -81,22 +82,24 @@ UNFINISHED, DATA, FIGURES, PAGE, RUN = ".unfinished", "data", "figures", "index.
 
 
 def check_folder(out: Path) -> None:
-    """Refuse, before the work, a folder that could not take the report or has another page where it belongs."""
+    """Before any work, refuse a folder that cannot be written or contains another page."""
     for folder in (out, out / UNFINISHED, out / DATA, out / FIGURES):
         if folder.exists() and not folder.is_dir():
             raise InputError("out", str(out), f"a folder to write into ({folder} is a file)")
         if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
-            raise InputError("out", str(out), f"a folder that may be written into ({folder} may not)")
+            raise InputError("out", str(out), f"a writable folder ({folder} is not writable)")
     ours = "files" in read_json(out / RUN)
     for path in (out / PAGE, out / RUN):
         if path.exists() and not ours:
-            raise InputError("out", str(out), f"a folder for the report alone ({path} is no report of adhere's)")
+            raise InputError("out", str(out), f"a folder for the report alone ({path} was not written by adhere)")
 
 
 def check_page_folder(out: Path, needed: Mapping[str, str]) -> None:
-    """Refuse, before the work, a folder with another page, or to run without the `needed` modules of extras."""
+    """Before any work, refuse a folder with another page, and refuse to run without the `needed` modules of
+    extras.
+    """
     if (out / PAGE).exists() and not (out / RUN).exists():
-        raise InputError("out", str(out), f"a folder for this page alone ({out / PAGE} is no page of adhere's)")
+        raise InputError("out", str(out), f"a folder for this page alone ({out / PAGE} was not written by adhere)")
     if any(find_spec(name) is None for name in needed):
         extras = ",".join(sorted(set(needed.values())))
         expected = (
@@ -107,7 +110,7 @@ def check_page_folder(out: Path, needed: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class PageRun:
-    """What a run that leaves a page came to: its tables by name, the folder that they are in, how long it took."""
+    """The result of a run that writes a page: its tables by name, their folder, and the duration in seconds."""
 
     tables: Tables
     out: Path
@@ -115,7 +118,7 @@ class PageRun:
 
     @property
     def page(self) -> Path:
-        """The page."""
+        """The path of the page."""
         return self.out / PAGE
 
 
@@ -126,7 +129,7 @@ def write_page(
     foot: Mapping[str, str],
     page: Callable[[Mapping[str, str]], str],
 ) -> None:
-    """Write tables, a description of the run, and last the page, whose foot says what the run was."""
+    """Write the tables, a description of the run, and last the page. The page's foot describes the run."""
     described = {"settings": {**settings, "version": version("adhere")}, "machine": machine(), **run}
     write_tables(done.out / DATA, done.tables)
     write_file(done.out / RUN, json.dumps(described, indent=1).encode())
@@ -134,7 +137,7 @@ def write_page(
 
 
 def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:
-    """The contents of every figure's files, by its name and by suffix."""
+    """Return the contents of every figure's files, by name and suffix."""
     from adhere.report.style import figure_files
 
     drawn: dict[str, dict[str, bytes]] = {}
@@ -152,7 +155,7 @@ def write_report(
     studies: Mapping[str, CachedStudy],
     run: dict[str, Any],
 ) -> None:
-    """Write the report, the page last; until then there is none, so that a page never stands beside others' data."""
+    """Write the report, the page last. No page exists until then, so a page is never beside another run's data."""
     contents = {
         f"{FIGURES}/{name}{suffix}": content for name, files in figures.items() for suffix, content in files.items()
     }
@@ -169,7 +172,7 @@ def write_report(
 
 
 def _remove_earlier(out: Path, kept: Collection[str]) -> None:
-    """Remove the data and figures that only an earlier run wrote, and nothing at a path that leads elsewhere."""
+    """Remove the data and figures that only an earlier run wrote. Paths that lead out of the folder are ignored."""
     listed = read_json(out / RUN).get("files")
     places = [place for place in listed if isinstance(place, str)] if isinstance(listed, list) else []
     for place in places:

@@ -23,7 +23,7 @@ from adhere.studies.framework.study_cache import Settings, load, read_json, save
 
 TITLE = "Compliance-Aware Bandits, reproduced"
 _SECONDS = "seconds.json"
-_QUICK = "This is a quick run, with a tenth of the runs: verdicts near a limit may differ from those of a full one."
+_QUICK = "This is a quick run, with a tenth of the runs: verdicts near a limit may differ from those of a full run."
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ def reproduce(
     fresh: bool = False,
     n_threads: int | None = None,
 ) -> Reproduction:
-    """Run the studies that are not finished yet, then write the report on all that are finished in this folder.
+    """Run the unfinished studies, then write the report on all finished studies in this folder.
 
-    Studies of the `catalogue`, which gives the order of the report, are in it if an earlier run with the same
-    settings finished them there. With `fresh` all `studies` run, finished or not. The tables of
-    a study are saved as soon as it is finished; the report appears at the end, whole.
+    `catalogue` gives the order of the report. Its studies are included if an earlier run with the same settings
+    finished them here. If `fresh` is true, all `studies` run again. Each study's tables are saved as soon as it is
+    finished; the complete report is written at the end.
     """
     started = time.perf_counter()
     settings = Settings.now(check_seed(seed), quick)
@@ -97,7 +97,7 @@ def reproduce(
 
 
 def _seconds_so_far(out: Path, settings: Settings, finished: Iterable[str]) -> dict[str, float]:
-    """How long finished studies took when they ran."""
+    """Return how long the finished studies took when they ran."""
     seconds: dict[str, float] = {}
     for path in (out / report_writer.RUN, out / report_writer.UNFINISHED / _SECONDS):
         noted = read_json(path)

@@ -1,7 +1,7 @@
-"""What a study is: experiments to simulate, tables made of their results, and a section rendered from the tables.
+"""Define a study: experiments to simulate, tables of their results, and a section rendered from the tables.
 
-Simulating takes minutes and leaves tables; rendering takes a second and reads nothing else. So a study that has run
-can be rendered again, and every number in a report comes from a file beside it.
+Simulating takes minutes and leaves tables; rendering takes a second and reads only the tables. A finished study can
+therefore be rendered again, and every number in a report comes from a file beside it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,18 +29,18 @@ class Experiment:
 
     @property
     def total_patients(self) -> int:
-        """How many patients are simulated in all."""
+        """The total number of simulated patients."""
         return len(self.policies) * len(self.populations) * self.n_patients * self.n_runs
 
     def compositions(self) -> list[tuple[str, int]]:
-        """Every policy with how many arms it has."""
+        """Return every policy with each number of arms."""
         sizes = [as_population(one).n_arms for one in self.populations]
         return [(policy, n_arms) for n_arms in sizes for policy in self.policies]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study.
+    """A study of the report.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class Study:
     plan
         The simulations by name, at full size.
     tables
-        Given their results by name, the tables that are kept as data files.
+        A function that makes the tables, which are saved as data files, from the results by name.
     section
-        Given the tables, the section of the report, but for its name and title.
+        A function that makes the section of the report, without name and title, from the tables.
 
     """
 
@@ -64,10 +64,10 @@ class Study:
     section: Callable[[Tables], Section]
 
     def experiments(self, quick: bool) -> dict[str, Experiment]:
-        """The simulations by name: as planned, or with a tenth of the runs, but at least two."""
+        """Return the simulations by name: as planned, or with a tenth of the runs (at least two) if `quick`."""
         share = QUICK_SHARE if quick else 1
         return {name: replace(one, n_runs=max(2, one.n_runs // share)) for name, one in self.plan.items()}
 
     def render(self, tables: Tables) -> Section:
-        """The section of the report, made of the tables alone."""
+        """Return the section of the report, made only from the tables."""
         return replace(self.section(tables), name=self.name, title=self.title)

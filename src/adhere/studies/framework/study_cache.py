@@ -1,7 +1,7 @@
-"""Finished studies on disk: their tables as Parquet and CSV, and what they were made with.
+"""Store finished studies on disk: their tables as Parquet and CSV, and the settings they were made with.
 
-A study is written beside its place and moved there whole, with a digest of each of its files. So a study that was
-interrupted, or changed since, is not taken for a finished one.
+A study is written to a temporary folder and then moved into place, with a digest of each file. An interrupted or
+modified study is therefore not mistaken for a finished one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MADE_WITH = "made-with.json"
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides a study's numbers: only a study with the same settings is used again."""
+    """The settings that determine a study's numbers. Only a study with the same settings is reused."""
 
     seed: int
     quick: bool
@@ -38,13 +38,13 @@ class Settings:
 
     @staticmethod
     def now(seed: int, quick: bool) -> Settings:
-        """The settings of a run of this adhere."""
+        """Return the settings of a run with this version of adhere."""
         return Settings(seed, quick, version("adhere"), sources_digest())
 
 
 @dataclass(frozen=True)
 class CachedStudy:
-    """A finished study on disk: its folder, the names of its files there, and its tables as read from them."""
+    """A finished study on disk: its folder, its file names, and its tables as read from the files."""
 
     folder: Path
     files: tuple[str, ...]
@@ -52,7 +52,7 @@ class CachedStudy:
 
 
 def table_files(tables: Mapping[str, polars.DataFrame]) -> dict[str, bytes]:
-    """Each table as CSV and as Parquet, by the name of its file."""
+    """Return each table as CSV and as Parquet, by file name."""
     contents: dict[str, bytes] = {}
     for name, table in tables.items():
         parquet, csv = io.BytesIO(), io.BytesIO()
@@ -69,7 +69,7 @@ def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame]) -> None:
 
 
 def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedStudy:
-    """Write a study's tables into `folder/name`, all or nothing, instead of what is there; then read them again."""
+    """Write a study's tables into `folder/name`, all or nothing, replacing its content. Then read them again."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = table_files(tables)
     digests = {title: _digest(content) for title, content in sorted(contents.items())}
@@ -83,13 +83,13 @@ def save(folder: Path, name: str, settings: Settings, tables: Tables) -> CachedS
         new.rename(folder / name)
     written = load(folder, name, settings)
     if written is None:
-        raise OSError(f"{folder / name} does not hold what was written into it: is the disk broken?")
+        raise OSError(f"{folder / name} does not contain what was written into it: is the disk broken?")
     return written
 
 
 def load(folder: Path, name: str, settings: Settings) -> CachedStudy | None:
-    """A finished study made with these settings, if there is one and it is whole."""
-    import polars  # which `import adhere` must not wait for
+    """Return a finished study made with these settings, or None if it is missing or damaged."""
+    import polars  # `import adhere` must not wait for it
 
     place = folder / name
     made_with = read_json(place / MADE_WITH)
@@ -118,7 +118,7 @@ def _digest(content: bytes) -> str:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; an empty one if there is no such file, or something else in it."""
+    """Return the object in a JSON file, or an empty one if the file is missing or contains something else."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -1,10 +1,14 @@
-"""The words of a study: its template, `words.txt`, rendered over its facts and parted into the pieces of a report.
+"""The words of a study: its template `words.txt` is rendered over its facts and split into the parts of a report.
 
-A line `[question]`, `[result]`, `[uncertainty]` or `[details]` opens a text; `[claim VERDICT]` opens a claim (what is
-stated, the paper's figure and ours, a paragraph each); `[figure NAME]`, `[wide figure NAME]` and `[headline NAME]`
-open a figure's caption and its description for those who do not see it; `[table NAME]` and `[folded table NAME]` open
-a table's caption. A page of several sections parts them by `[section NAME]` and `[title]`, and has a glossary: each
-`[word NAME]` opens what it means, or stands alone where the report's glossary says that. Blank lines part paragraphs.
+- `[question]`, `[result]`, `[uncertainty]` or `[details]` on a line begins a text.
+- `[claim VERDICT]` begins a claim, with a paragraph each for the statement, the paper's figure and ours.
+- `[figure NAME]`, `[wide figure NAME]` and `[headline NAME]` begin a figure's caption, followed by a description for
+  people who cannot see it.
+- `[table NAME]` and `[folded table NAME]` begin a table's caption.
+- A page with several sections separates them by `[section NAME]` and `[title]`.
+- Such a page has a glossary: `[word NAME]` begins a definition; without one, the report's glossary is used.
+
+Blank lines separate paragraphs.
 """
 
 import re
@@ -26,10 +30,10 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "polars.DataFrame"]
 F = TypeVar("F")
-Charts = Mapping[str, Callable[[], "Figure"]]  # how the figures are drawn, by name
+Charts = Mapping[str, Callable[[], "Figure"]]  # functions that draw the figures, by name
 Rows = Sequence[Sequence[str]]
-Table = tuple[Sequence[str], Rows]  # its heading and its rows
-Cells = Mapping[str, Table]  # those of the tables, by name
+Table = tuple[Sequence[str], Rows]  # heading and rows
+Cells = Mapping[str, Table]  # tables by name
 _TEXTS = ("question", "result", "uncertainty")
 _KINDS = (
     "section|title|lead|question|result|uncertainty|details|claim|(?:wide )?figure|headline|(?:folded )?table|word"
@@ -38,7 +42,7 @@ _BLOCK = re.compile(rf"^\[({_KINDS})(?: ([^]\n]+))?\]", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A piece of a rendered template: what it is, its name, and its paragraphs."""
+    """A part of a rendered template: its kind, its name, and its paragraphs."""
 
     kind: str
     name: str
@@ -46,7 +50,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(package: str, context: Mapping[str, Any]) -> list[Block]:
-    """Render a package's `words.txt`, and part it into blocks."""
+    """Render a package's `words.txt` and split it into blocks."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -77,7 +81,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def write_sections(blocks: Iterable[Block], charts: Charts, cells: Cells, source: str = "") -> list[Section]:
-    """The sections of a page, or the one section of a study, which the template does not name."""
+    """Return the sections of a page. A study's template has one section, without a name."""
     parts: list[list[Block]] = []
     for block in blocks:
         if block.kind == "section" or not parts:
@@ -117,7 +121,10 @@ def section_of(
     source: str = "",
     names: Mapping[str, Any] = MappingProxyType({}),
 ) -> Callable[[Tables], Section]:
-    """How the section of a study is made of its tables: its words see its facts, its module's names, and `names`."""
+    """Return a function that makes a study's section from its tables.
+
+    The template sees the facts, the names of the study's module, and `names`.
+    """
 
     def render(tables: Tables) -> Section:
         found, own = facts(tables), sys.modules[module]
@@ -129,7 +136,7 @@ def section_of(
 
 
 class StudyPage:
-    """A page of several sections: its lead and its sections, made of a package's words over facts and `names`."""
+    """A page of several sections. Its lead and sections are a package's template, rendered over facts and `names`."""
 
     def __init__(
         self, package: str | None, facts: Any, charts: Charts, cells: Cells, names: Mapping[str, Any]
@@ -141,7 +148,7 @@ class StudyPage:
         self.glossary = {one.name: " ".join(one.paragraphs) or GLOSSARY[one.name] for one in words}
 
     def html(self, title: str, foot: Mapping[str, str], warning: str, claim_words: ClaimWords = ON_THE_PAPER) -> str:
-        """The page as one self-contained file; `foot` describes the run."""
+        """Return the page as one self-contained HTML file. `foot` describes the run."""
         figures = [figure for section in self.sections for figure in section.all_figures()]
         drawn = {one.name: figure_files(one, [".svg"])[".svg"] for one in figures}
         return page(
@@ -151,12 +158,12 @@ class StudyPage:
 
 
 def ends(one: Estimate) -> tuple[float, float]:
-    """An interval, or the mean twice where there is none."""
+    """Return the ends of an interval, or the mean twice if there is no interval."""
     return (one.mean, one.mean) if one.low is None or one.high is None else (one.low, one.high)
 
 
 def percent(one: Estimate) -> str:
-    """A share with its interval, where this is wide enough to be seen.
+    """Return a share as text, with its interval if the interval is wide enough to show.
 
     >>> percent(Estimate(0.495, 0.016, 0.464, 0.526))
     '49.5% [46.4%, 52.6%]'
@@ -168,17 +175,17 @@ def percent(one: Estimate) -> str:
 
 
 def share(value: float) -> str:
-    """A share as a percentage; one too small to print is not called nothing."""
+    """Return a share as a percentage. A positive share too small to print is "<0.1%"."""
     return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
 
 
 def estimate_text(one: Estimate, digits: int | None = None, sign: str = "") -> str:
-    """A mean with its interval."""
+    """Return a mean with its interval as text."""
     return estimate_texts([one], sign, digits=digits)[0]
 
 
 def mean_text(one: Estimate, digits: int = 1) -> str:
-    """A mean alone, for a sentence."""
+    """Return a mean as text, without its interval."""
     return estimate_texts([one], intervals=False, digits=digits)[0]
 
 
@@ -186,7 +193,9 @@ TYPES_HEADER = ("population", "compliance type", "probability", "reward of contr
 
 
 def type_rows(types: Iterable[tuple[str, str, Sequence[float | None]]]) -> Rows:
-    """A line for each compliance type: population, name, probability, mean rewards; a dash for an arm never taken."""
+    """Return a row per compliance type: population, name, probability, and mean rewards (a dash for an arm never
+    taken).
+    """
     return [
         [population, name, *("–" if number is None else f"{number:.2f}" for number in numbers)]
         for population, name, numbers in types

@@ -1,4 +1,4 @@
-"""Past the paper: its Figures 1 and 3 with policies that it does not have."""
+"""Go past the paper: its Figures 1 and 3, with policies that it does not have."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAPERS, MEDIATED, GUARDED, PEERS, OPTIMAL = (
 
 
 class Entry(NamedTuple):
-    """A policy, what the section calls it, and the heading it stands under."""
+    """A policy, its label in the section, and the group it belongs to."""
 
     group: str
     label: str
@@ -66,7 +66,7 @@ ANY_HORIZON = (THOMPSON, *HYBRIDS, DEFAULT, EVEN, CERTAIN, BOUNDED_DEFAULT, FLOO
 SMALL = (*ANY_HORIZON, GITTINS, OPTIMAL_CHOSEN, OPTIMUM)
 OPTIMUM_READING = "uniform-other"  # the prior for which the optimum is computed
 SMALL_PATIENTS = 12
-# Half as many runs of the stroke trial as in the paper: most differences here are larger than those there.
+# Half as many runs of the stroke trial as in the paper: most differences here are larger.
 EXPERIMENTS = {
     "stroke": Experiment([one.policy for one in ANY_HORIZON], TRIALS, 10_000, 1000, THOMPSON.policy, pooled=True),
     "small": Experiment(
@@ -76,7 +76,7 @@ EXPERIMENTS = {
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """Final figures of both figures, the stroke trial's along the trial, and fractions of the optimum."""
+    """Return the final figures of both experiments, the stroke trials' course, and fractions of the optimum."""
     small = final_table(results["small"], SMALL, ["surplus"])
     return {
         "stroke": final_table(results["stroke"], ANY_HORIZON, ["surplus"]),
@@ -87,7 +87,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 def _fractions(small: polars.DataFrame) -> polars.DataFrame:
-    """Surplus on the reading whose optimum is known, divided by that optimum."""
+    """Return the surplus on the reading with a known optimum, divided by that optimum."""
     optimum = optimal_surplus(int(small["n_patients"][0]), OPTIMUM_READING)
     own = small.filter(population=OPTIMUM_READING, measure="surplus").drop("measure")
     numbers = [polars.col(name) / optimum for name in ("mean", "se", "low", "high")]
@@ -106,33 +106,33 @@ class Facts:
         self.optimum = float(self.fractions["optimum"][0])
 
     def lives(self, one: Entry, population: str = POOLED, measure: str = "surplus") -> Estimate:
-        """Surplus lives on a stroke trial, or pooled."""
+        """Return the surplus lives on a stroke trial, or pooled."""
         return estimate_in(self.stroke, label=one.label, population=population, measure=measure)
 
     def rewards(self, one: Entry, reading: str, measure: str = "surplus") -> Estimate:
-        """Surplus in a small trial."""
+        """Return the surplus in a small trial."""
         return estimate_in(self.small, label=one.label, population=reading, measure=measure)
 
     def fraction(self, one: Entry) -> Estimate:
-        """Surplus in a small trial as a fraction of the optimum."""
+        """Return the surplus in a small trial as a fraction of the optimum."""
         return estimate_in(self.fractions, label=one.label)
 
     def gains(self) -> list[str]:
-        """Lives that MediatedThompson saves more than Thompson sampling on the same patients, by trial."""
+        """Return how many more lives MediatedThompson saves than Thompson sampling on the same patients, by trial."""
         gains = [self.lives(DEFAULT, trial, "difference") for trial in TRIALS]
         return estimate_texts(gains, sign="+", digits=1)
 
     def hybrids_below(self) -> list[str]:
-        """The paper's hybrids that save fewer lives than MediatedThompson beyond chance."""
+        """Return the paper's hybrids that save significantly fewer lives than MediatedThompson."""
         return [one.label for one in HYBRIDS if is_above(self.lives(DEFAULT), self.lives(one))]
 
     def nearest_to_optimum(self) -> Entry:
-        """The policy that comes nearest to the optimum of those that do not know its prior."""
+        """Return the policy nearest to the optimum among policies that do not know its prior."""
         return max((one for one in SMALL if one != OPTIMUM), key=lambda one: self.fraction(one).mean)
 
 
 def charts(facts: Facts) -> Charts:
-    """All figures of the study."""
+    """Return all figures of the study."""
     stroke_note = f"Means of {facts.n_runs:,} runs of {facts.n_patients:,} patients; 95% intervals."
     small_note = f"Means of {facts.n_simulations:,} simulations; 95% intervals."
     fractions = facts.fractions.with_columns(row="label", style="group", panel=polars.lit(""))
@@ -159,7 +159,7 @@ def charts(facts: Facts) -> Charts:
 def _final_chart(
     table: polars.DataFrame, titles: dict[str, str], x_label: str, note: str, *, shared: bool = False
 ) -> Figure:
-    """The final surplus by policy, a panel for each population; with one scale for all if they have it in common."""
+    """Draw the final surplus by policy in a panel per population. If `shared`, all panels have the same scale."""
     surplus = table.filter(measure="surplus").with_columns(
         row="label", style="group", panel=polars.col("population").replace_strict(titles)
     )
@@ -167,7 +167,7 @@ def _final_chart(
 
 
 def cells(facts: Facts) -> Cells:
-    """Every number of the figures, and the policies as a user writes them."""
+    """Return every number in the figures, and the policies' texts."""
     lives = [
         *(_column(ANY_HORIZON, lambda one, of=name: facts.lives(one, of)) for name in TRIAL_TITLES),  # type: ignore[misc]
         _column(ANY_HORIZON, lambda one: facts.lives(one, POOLED, "difference"), "+"),

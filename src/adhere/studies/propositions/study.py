@@ -1,4 +1,4 @@
-"""Propositions 2 and 3: where Actual is best, where Comply is, and the expectations of the proofs."""
+"""Check Propositions 2 and 3: where Actual is best, where Comply is best, and the expectations in the proofs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ N_PATIENTS = 500
 
 
 class Mixture(NamedTuple):
-    """Never-takers, always-takers and compliers: their probabilities, and the rewards of the arms they take."""
+    """A mixture of never-takers, always-takers and compliers: their probabilities, and the rewards of the arms they
+    take.
+    """
 
     name: str
     p_n: float
@@ -39,7 +41,7 @@ class Mixture(NamedTuple):
     r_c1: float
 
     def population(self) -> ComplianceTypes:
-        """The same as a population to draw patients from."""
+        """Return the mixture as a population to draw patients from."""
         types = [
             ComplianceType("never-taker", self.p_n, reward=(self.r_n0, None)),
             ComplianceType("always-taker", self.p_a, reward=(None, self.r_a1)),
@@ -48,7 +50,7 @@ class Mixture(NamedTuple):
         return ComplianceTypes(self.name, ARMS, types)
 
     def expected(self, q_0: float) -> dict[tuple[str, int], float]:
-        """The rewards credited to each arm, in expectation, as the proof of Proposition 3 has them."""
+        """Return the expected rewards credited to each arm, by the formulas in the proof of Proposition 3."""
         _, p_n, p_a, p_c, r_n0, r_a1, r_c0, r_c1 = self
         q_1 = 1.0 - q_0
         return {
@@ -62,12 +64,12 @@ class Mixture(NamedTuple):
 
 
 class Alike(Mixture):
-    """A mixture in which rewards depend on the treatment taken and not on who takes it."""
+    """A mixture in which rewards depend on the treatment taken but not on who takes it."""
 
     __slots__ = ()
 
     def expected(self, q_0: float) -> dict[tuple[str, int], float]:
-        """The rewards credited to each arm, in expectation, as the proof of Proposition 2 has them."""
+        """Return the expected rewards credited to each arm, by the formulas in the proof of Proposition 2."""
         _, p_n, p_a, _, r_0, r_1, _, _ = self
         return {
             ("chosen", 0): (1.0 - p_a) * r_0 + p_a * r_1,
@@ -77,14 +79,15 @@ class Alike(Mixture):
 
 
 ALIKE = Alike("alike", 0.3, 0.25, 0.45, r_n0=0.3, r_a1=0.6, r_c0=0.3, r_c1=0.6)
-# The proof of Proposition 3: never-takers are healthier than compliers, always-takers less healthy.
+# The proof of Proposition 3: never-takers are healthier than compliers, and always-takers less healthy.
 UNLIKE = Mixture("unlike", 0.3, 0.25, 0.45, r_n0=0.7, r_a1=0.2, r_c0=0.3, r_c1=0.6)
-# Milder, so that Comply sees a wider gap than Chosen: compliers are few and gain much, the others differ little.
+# A milder case, in which Comply sees a wider gap than Chosen: compliers are few and gain much; the others differ
+# little.
 MILD = Mixture("mild", 0.45, 0.45, 0.1, r_n0=0.51, r_a1=0.49, r_c0=0.1, r_c1=0.9)
-# The proposition's favourite on each, with which the other protocols are compared.
+# The protocol that the proposition favours on each, with which the other protocols are compared.
 FAVOURITES = {ALIKE: "actual", UNLIKE: "comply", MILD: "comply"}
 
-# Each learner under the three protocols, compared on the same patients with the proposition's favourite.
+# Each learner under the three protocols, compared on the same patients with the favoured protocol.
 EXPERIMENTS = {
     f"{text}-{favourite}": Experiment(
         [f"{text}/{protocol}" for protocol in PROTOCOLS],
@@ -98,18 +101,18 @@ EXPERIMENTS = {
     for favourite in ("actual", "comply")
 }
 
-N_DRAWN = 1_000_000  # patients, to meet the expectations with
-CONTROL_SHARES = (0.5, 0.9)  # the proof's q_0
+N_DRAWN = 1_000_000  # patients for checking the expectations
+CONTROL_SHARES = (0.5, 0.9)  # q_0 in the proof
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """The mixtures, what the proofs expect and what is seen, and the regret of each learner under each protocol."""
+    """Return the mixtures, the expected and simulated rewards, and the regret of each learner under each protocol."""
     config = next(iter(results.values())).config
     expectations = [
         row
         for number, one in enumerate(FAVOURITES)
         for q_0 in CONTROL_SHARES
-        for row in _expectations(one, q_0, config.seed, run=config.n_runs + number)  # runs that no simulation had
+        for row in _expectations(one, q_0, config.seed, run=config.n_runs + number)  # runs that no simulation used
     ]
     regret = [
         _regret(results[f"{LEARNERS[learner]}-{FAVOURITES[one]}"], one.name, learner, protocol)
@@ -125,9 +128,10 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 def _expectations(mixture: Mixture, q_0: float, seed: int, run: int) -> list[dict[str, Any]]:
-    """Each protocol's expectation for each arm: the proof's, the population's own, and the mean over many patients.
+    """Return each protocol's expected reward of each arm: by the proof, from the population, and as a mean over
+    patients.
 
-    Patients come independently of each other, so it does no harm that arms are chosen in turn.
+    Patients are independent of each other, so the arms can be chosen in turn.
     """
     population, shares = mixture.population(), (q_0, 1.0 - q_0)
     own = {
@@ -150,7 +154,7 @@ def _expectations(mixture: Mixture, q_0: float, seed: int, run: int) -> list[dic
 
 
 def _regret(result: SimulationResult, population: str, learner: str, protocol: str) -> dict[str, Any]:
-    """Regret, and its difference from that of the reference."""
+    """Return the regret, and its difference from the reference's regret."""
     policy = LEARNERS[learner] if protocol == "chosen" else f"{LEARNERS[learner]}/{protocol}"
     outcome = result[population, policy]
     names = {"population": population, "learner": learner, "protocol": protocol, "policy": policy}
@@ -159,11 +163,11 @@ def _regret(result: SimulationResult, population: str, learner: str, protocol: s
 
 
 FIRST = next(iter(LEARNERS))
-_FAULT = 1e-12  # beyond this, two ways to compute an expectation do not agree
+_FAULT = 1e-12  # two ways to compute an expectation disagree by more than this
 
 
 class Facts:
-    """The tables with the few facts that more than one sentence needs."""
+    """The tables, with the facts that more than one sentence needs."""
 
     def __init__(self, tables: Tables) -> None:
         self.expectations, self.regret = tables["expectations"], tables["regret"]
@@ -174,17 +178,17 @@ class Facts:
         fault = max(abs(row["formula"] - row["expected"]) for row in rows)
         self.formulas_hold = fault < _FAULT
         self.farthest = max(abs(row["mean"] - row["formula"]) / row["se"] for row in rows)
-        # One of this many is as far off, by chance alone, in one study out of twenty.
+        # The largest of this many deviations exceeds the limit by chance alone in one study out of twenty.
         self.simulations_agree = self.farthest < NormalDist().inv_cdf(1 - 0.025 / len(rows))
 
     def gap(self, population: str, protocol: str) -> float:
-        """How much better the treatment looks to a protocol, the arms equally often chosen."""
+        """Return how much better the treatment looks to a protocol if both arms are chosen equally often."""
         its = self.expectations.filter(population=population, protocol=protocol, control_share=CONTROL_SHARES[0])
         control, treatment = its["formula"].to_list()
         return float(treatment - control)
 
     def chain_holds(self, population: str) -> bool:
-        """The proof's r_C0 ≤ E[R|c0,a0] ≤ E[R|a0], and the opposite for the treatment."""
+        """Return whether the proof's r_C0 ≤ E[R|c0,a0] ≤ E[R|a0] holds, and the opposite for the treatment."""
         compliers, holds = self.mixtures[population], True
         for q_0 in CONTROL_SHARES:
             its = self.expectations.filter(population=population, control_share=q_0)
@@ -194,48 +198,48 @@ class Facts:
         return bool(holds)
 
     def n_beating(self, population: str, *protocols: str) -> int:
-        """With how many learners the favourite surely has less regret than all of these."""
+        """Return for how many learners the favourite surely has less regret than all of these protocols."""
         its = self.regret.filter(population=population)
         sure = its.filter(its["protocol"].is_in(protocols), its["difference_low"] > 0.0)
         return sum(len(sure.filter(learner=learner)) == len(protocols) for learner in LEARNERS)
 
     def n_beaten(self, population: str, protocol: str) -> int:
-        """With how many learners it surely has more regret than this one."""
+        """Return for how many learners the favourite surely has more regret than this protocol."""
         its = self.regret.filter(population=population, protocol=protocol)
         return len(its.filter(its["difference_high"] < 0.0))
 
     def n_comply_beats_chosen(self, population: str) -> int:
-        """With how many learners, where neither is the favourite: those whose intervals are apart."""
+        """Return for how many learners Comply's interval is below Chosen's, if neither is the favourite."""
         its = self.regret.filter(population=population)
         comply, chosen = (its.filter(protocol=protocol) for protocol in ("comply", "chosen"))
         return int((comply["high"] < chosen["low"]).sum())
 
     def regrets(self, population: str, learner: str = FIRST) -> str:
-        """The regret of a learner under each protocol."""
+        """Return the regret of a learner under each protocol, as text."""
         rows = self.regret.filter(population=population, learner=learner).to_dicts()
         texts = estimate_texts([Estimate(row["mean"], None, row["low"], row["high"]) for row in rows])
         return ", ".join(f"{row['protocol'].title()} {text}" for row, text in zip(rows, texts, strict=True))
 
     def chains(self) -> list[str]:
-        """The populations of the proof of Proposition 3 on which its inequalities hold."""
+        """Return the populations for Proposition 3 on which the proof's inequalities hold."""
         return [name for name in self.mixtures if name != ALIKE.name and self.chain_holds(name)]
 
     def favourite(self, population: str) -> tuple[str, list[str]]:
-        """The protocol that the proposition favours on a population, and the others."""
+        """Return the protocol that the proposition favours on a population, and the others."""
         best = next(best for one, best in FAVOURITES.items() if one.name == population)
         return best.title(), [protocol.title() for protocol in PROTOCOLS if protocol != best]
 
     def n_best(self, population: str) -> int:
-        """With how many learners the favourite of a population beats both other protocols."""
+        """Return for how many learners the favourite of a population beats both other protocols."""
         return self.n_beating(population, *(other.lower() for other in self.favourite(population)[1]))
 
     def beats_one(self, population: str) -> bool:
-        """Whether it beats one of them with some learner."""
+        """Return whether the favourite beats at least one other protocol with some learner."""
         return any(self.n_beating(population, other.lower()) for other in self.favourite(population)[1])
 
 
 def charts(facts: Facts) -> Charts:
-    """Regret by learner and protocol, and what each protocol sees of the arms."""
+    """Return charts of regret by learner and protocol, and of the rewards that each protocol sees."""
     return {
         "propositions-regret": lambda: dots(
             _titled(facts.regret).with_columns(group="learner", style="protocol"),
@@ -247,13 +251,13 @@ def charts(facts: Facts) -> Charts:
 
 
 def _titled(table: polars.DataFrame) -> polars.DataFrame:
-    """A table with capitalised protocols, as the rows of a chart with a panel for each population."""
+    """Return a table with capitalised protocols, ready for a chart with a panel per population."""
     protocol = polars.col("protocol").str.to_titlecase()
     return table.with_columns(protocol, row=protocol, panel="population")
 
 
 def _expectations_chart(expectations: polars.DataFrame) -> Figure:
-    """Each arm twice, below each other: as simulated, and by the formula, which has no interval."""
+    """Draw each arm twice, one below the other: as simulated, and by the formula, which has no interval."""
     nothing = polars.lit(None, polars.Float64)
     simulated = _titled(expectations.filter(control_share=CONTROL_SHARES[0]))
     kinds = {"simulated": simulated, "by formula": simulated.with_columns(mean="formula", low=nothing, high=nothing)}
@@ -266,7 +270,7 @@ def _expectations_chart(expectations: polars.DataFrame) -> Figure:
 
 
 def cells(facts: Facts) -> Cells:
-    """Who is in the populations, and every figure of both charts."""
+    """Return tables of the populations, and of every figure in both charts."""
     named = ("population", "learner", "protocol")
     regret = [
         [*(row[name] for name in named), *_regrets(row), row["policy"]] for row in _titled(facts.regret).to_dicts()

@@ -1,4 +1,4 @@
-"""How fast regret grows with the number of patients: exponents and bends, and how sure they are."""
+"""Measure how fast regret grows with the number of patients: exponents and bends, with intervals."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,21 +11,23 @@ from adhere.intervals import t95
 from adhere.simulation import Estimate
 
 Floats = NDArray[np.float64]
-TOLERANCE = 0.05  # an exponent this near is taken for the thing itself
+TOLERANCE = 0.05  # tolerance of an exponent
 
 LOGARITHMIC, ROOT, FASTER, LINEAR, UNCLEAR = "log T", "√T", "faster than √T", "T", "unclear"
 
 
 def combination(weights: ArrayLike, values: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimate:
-    """A weighted sum of means over runs, with a 95% interval that is wide enough however the means go together.
+    """Return a weighted sum of means over runs, with a 95% interval that is valid for any correlation between the
+    means.
 
-    Simulations with one seed have their first runs' patients in common, so that a mean over m runs and one over n > m
-    may be correlated, by √(m/n) at most. Every pair is taken to be so, to the side that widens the interval. For few
-    runs it is wider too, by Student's t with the degrees of freedom of Welch and Satterthwaite.
+    Simulations with the same seed share the patients of their first runs. A mean over m runs and one over n > m runs
+    may therefore be correlated, by at most √(m/n). Every pair is assumed to be so correlated, in the direction that
+    widens the interval. With few runs the interval is also wider because it uses Student's t, with the degrees of
+    freedom of Welch and Satterthwaite.
 
-    >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[100, 100]).se  # as if always the same luck
+    >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[100, 100]).se  # as if perfectly correlated
     0.7
-    >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[1000, 10]).se  # hardly any luck in common
+    >>> combination([1, -1], [3.0, 1.0], [0.3, 0.4], n_runs=[1000, 10]).se  # nearly independent
     0.523...
     """
     shares = np.abs(np.asarray(weights, float) * np.asarray(errors, float))
@@ -43,10 +45,10 @@ def _freedom(shares: Floats, runs: Floats) -> float:
 
 
 def exponent(n_patients: Sequence[int], regret: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimate:
-    """The slope of log regret against log T: the power of T that regret grows with.
+    """Return the slope of log regret against log T: the power of T with which regret grows.
 
-    It is the plain least-squares line, that is a fixed weighted sum of the logarithms, so what it estimates does not
-    depend on how many runs each point has; a logarithm's error is the relative error of its regret (delta method).
+    It is the ordinary least-squares slope, a fixed weighted sum of the logarithms, so the estimand does not depend on
+    the number of runs per point. The error of a logarithm is the relative error of its regret (delta method).
 
     >>> t = [100, 1000, 10_000]
     >>> exponent(t, [3.0, 30.0, 300.0], [0.1, 1.0, 10.0], n_runs=[100, 100, 100]).mean
@@ -54,13 +56,13 @@ def exponent(n_patients: Sequence[int], regret: ArrayLike, errors: ArrayLike, n_
     """
     mean, error = np.asarray(regret, float), np.asarray(errors, float)
     if not (mean > 0).all():
-        raise InputError("regret", mean.tolist(), "positive numbers, for they have logarithms")
+        raise InputError("regret", mean.tolist(), "positive numbers, which have logarithms")
     away = np.log(n_patients) - np.log(n_patients).mean()
     return combination(away / (away @ away), np.log(mean), error / mean, n_runs)
 
 
 def bend(regret: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimate:
-    """How much more the second of two equal stretches of log T costs than the first; for a + b log T nothing.
+    """Return how much more regret grows over the second of two equal stretches of log T. For a + b log T it is 0.
 
     >>> bend([10.0, 20.0, 30.0], [0.0, 0.0, 0.0], n_runs=[5, 5, 5]).mean
     0.0
@@ -69,16 +71,17 @@ def bend(regret: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> Estimat
 
 
 def increments(regret: ArrayLike, errors: ArrayLike, n_runs: Sequence[int]) -> list[Estimate]:
-    """What each stretch of T costs, from one number of patients to the next."""
+    """Return how much regret grows from each number of patients to the next."""
     points = list(zip(np.asarray(regret, float), np.asarray(errors, float), n_runs, strict=True))
     return [combination([-1.0, 1.0], *zip(*pair, strict=True)) for pair in pairwise(points)]
 
 
 def order_of_growth(power: Estimate, curve: Estimate) -> str:
-    """What regret grows like, by its exponent and its bend over the longest trials.
+    """Return the order of growth of regret, from its exponent and its bend over the longest trials.
 
-    Logarithmic: the whole interval of the exponent is below 1/2, and the bend is not surely above zero. √T: the
-    exponent is at most 1/2, but for the tolerance. Linear: the whole interval is near 1, but for the tolerance.
+    - Logarithmic: the exponent's whole interval is below 1/2, and the bend is not surely above zero.
+    - √T: the exponent is at most 1/2, within the tolerance.
+    - Linear: the exponent's whole interval is near 1, within the tolerance.
 
     >>> order_of_growth(Estimate(0.51, 0.01, 0.49, 0.53), Estimate(900.0, 9.0, 880.0, 920.0))
     '√T'

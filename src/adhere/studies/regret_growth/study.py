@@ -1,7 +1,7 @@
-"""Theorems 1 and 2: how regret grows with the number of patients, from a hundred to a million.
+"""Check Theorems 1 and 2: how regret grows with the number of patients, from a hundred to a million.
 
-Regret grows with T, but its spread over runs does not shrink, so that a short trial needs many runs and a long one is
-content with few. Each T is run anew, for EXP3's γ follows from it.
+Regret grows with T, but its spread over runs does not shrink, so short trials need many runs and long ones few. Each
+T is simulated separately, because EXP3's γ depends on it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ N_PATIENTS = tuple(round(10 ** (half / 2)) for half in range(4, 13))
 
 
 def confounded(name: str, always: float, complier: tuple[float, float]) -> ComplianceTypes:
-    """Half always take the treatment and do well; the other half comply and are harmed by it.
+    """Return a population in which half always take the treatment and do well; the others comply and are harmed by
+    it.
 
-    Actual and Comply both prefer the treatment, however often it is chosen: what a hybrid listens to misleads it.
+    Actual and Comply both prefer the treatment, however often it is chosen, so the experts of a hybrid mislead it.
     """
     types = [
         ComplianceType("always-taker", 0.5, reward=(None, always)),
@@ -46,7 +47,7 @@ def confounded(name: str, always: float, complier: tuple[float, float]) -> Compl
 
 
 CONFOUNDED = confounded("confounded", 0.95, (0.45, 0.05))
-FAINT = confounded("faintly confounded", 0.75, (0.5, 0.3))  # the same with half the gap between the arms
+FAINT = confounded("faintly confounded", 0.75, (0.5, 0.3))  # the same, with half the gap between the arms
 DEFIERS = defiers()
 POPULATIONS = (CONFOUNDED, DEFIERS, FAINT)
 
@@ -56,9 +57,9 @@ ROOT_HYBRID, THOMPSON_HYBRID, ANNEALED_HYBRID = (
 PROVEN, HEADLINE = (f"thompson-bounded({ANNEALED_HYBRID}{option})" for option in ("", ", recycle=true"))
 RECYCLING = "hierarchical(thompson, recycle=true)"
 NAIVE = "thompson/actual"
-SUBLINEAR = "o(T)"  # no regret, at no stated rate
-# Each policy's name, and what the paper promises of it; Proposition 1 for those under Chosen. Theorem 2's proof does
-# not cover recycling, with which the stroke study reports its headline.
+SUBLINEAR = "o(T)"  # no-regret, at no stated rate
+# The name of each policy, and the growth that the paper promises: Proposition 1 for the policies under Chosen. The
+# proof of Theorem 2 does not cover recycling, which the stroke study uses for its headline.
 _POLICIES = {
     "thompson": ("Thompson", LOGARITHMIC),
     PROVEN: ("ThompsonBounded on ε-greedy", LOGARITHMIC),
@@ -75,13 +76,13 @@ PROMISES = {policy: promise for policy, (_, promise) in _POLICIES.items()}
 SLOW = tuple(policy for policy, promise in PROMISES.items() if promise == LOGARITHMIC)
 FAST = tuple(policy for policy in PROMISES if policy not in SLOW)
 
-# For each of N_PATIENTS, how many runs give exponents within ±0.05; near multiples of what a thread takes at a time.
+# The numbers of runs for N_PATIENTS that give exponents within ±0.05, near multiples of a thread's chunk of work.
 _SLOW_RUNS = (2048, 2048, 2048, 662, 832, 231, 96, 64, 32)
 _FAST_RUNS = (512, 512, 512, 166, 104, 33, 16, 8, 8)
 STUCK_RUNS = {(THOMPSON_HYBRID, 10_000): 832, (RECYCLING, 10_000): 832, (THOMPSON_HYBRID, 100_000): 192}
 
 
-# A simulation for each number of patients, of the policies that need many runs and of those that need few.
+# One simulation per number of patients, separately for the policies that need many runs and few runs.
 _SIZES = {"slow": (SLOW, [CONFOUNDED], _SLOW_RUNS), "fast": (FAST, [CONFOUNDED, DEFIERS], _FAST_RUNS)}
 EXPERIMENTS = {
     f"{name}-{t}": Experiment(policies, populations, t, n_runs, grid=[t])
@@ -116,7 +117,7 @@ DECADES = (10_000, 100_000, 1_000_000)
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """Regret at each T, how it grows, how many runs end on the worse arm, and what each protocol sees."""
+    """Return tables of regret at each T, its growth, the runs that end on the worse arm, and each protocol's view."""
     found = {
         (one.population, one.policy, result.config.n_patients): _point(one, result.config)
         for result in results.values()
@@ -144,7 +145,9 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 def _point(one: Outcome, config: Config) -> dict[str, Any]:
-    """One policy's regret in trials of one length, with an interval by Student's t, for runs may be few."""
+    """Return one policy's regret in trials of one length, with an interval by Student's t, because runs may be
+    few.
+    """
     n_wrong = round(config.n_runs * (1.0 - one.favours_best_arm.mean))
     counts = {"n_patients": config.n_patients, "n_runs": config.n_runs, "ended_wrong": n_wrong}
     assert one.regret.se is not None
@@ -153,7 +156,7 @@ def _point(one: Outcome, config: Config) -> dict[str, Any]:
 
 
 def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, Any]:
-    """Exponents over the two halves of the range, what the last decades cost, and what that looks like."""
+    """Return the exponents over both halves of the range, the cost of the last decades, and the order of growth."""
     figures = {}
     for name, ends in (("early", EARLY), ("late", LATE)):
         stretch = rows.filter(rows["n_patients"].is_between(*ends))
@@ -179,7 +182,7 @@ def _means(rows: polars.DataFrame) -> tuple[list[float], list[float], list[int]]
 
 
 def _types(population: ComplianceTypes) -> list[dict[str, Any]]:
-    """Who is in a population, and their mean rewards, so that a reader can build it again."""
+    """Return the compliance types of a population and their mean rewards, so that a reader can rebuild it."""
     return [
         {"population": population.name, "compliance_type": one.name, "probability": one.probability}
         | dict(zip(population.arms, one.reward, strict=True))
@@ -188,7 +191,9 @@ def _types(population: ComplianceTypes) -> list[dict[str, Any]]:
 
 
 def _gaps(population: ComplianceTypes) -> dict[str, Any]:
-    """By how much the control looks better than the treatment to each protocol, both equally often chosen."""
+    """Return how much better the control looks than the treatment to each protocol if both are chosen equally
+    often.
+    """
     views = {
         "chosen": population.mean_given_chosen(),
         "actual": population.mean_given_actual(),
@@ -207,53 +212,55 @@ class Facts:
         self.gaps = {row["population"]: row["chosen"] for row in tables["gaps"].to_dicts()}
 
     def rows(self, policy: str) -> list[dict[str, Any]]:
-        """How a policy's regret grows on each population."""
+        """Return the growth of a policy's regret on each population."""
         return self.growth.filter(policy=policy).to_dicts()
 
     def orders(self, policy: str) -> set[str]:
-        """What the policy's regret grows like, on all populations."""
+        """Return the orders of growth of a policy's regret on all populations."""
         return {row["order"] for row in self.rows(policy)}
 
     def powers(self, policy: str, intervals: bool = True) -> str:
-        """The exponents of a policy on each population it was run on."""
+        """Return a policy's exponents on each of its populations, as text."""
         rows = self.rows(policy)
         texts = zip(texts_in(rows, "late", intervals), rows, strict=True)
         return joined([f"{text} on {row['population']}" for text, row in texts])
 
     def text(self, policy: str, name: str, intervals: bool = True) -> str:
-        """An estimate for a policy that was run on one population, by the name of its columns."""
+        """Return an estimate for a policy that was run on one population, as text."""
         return texts_in(self.rows(policy), name, intervals)[0]
 
     def stuck_text(self, policy: str = THOMPSON_HYBRID) -> str:
-        """How many trials ended on the worse arm, by their length."""
+        """Return how many trials ended on the worse arm, by their length, as text."""
         rows = self.stuck.filter(policy=policy).to_dicts()
         return joined([f"{one['ended_wrong']} of {one['n_runs']:,} trials of {one['n_patients']:,}" for one in rows])
 
     def recycling_helps(self) -> bool:
-        """Whether, of trials of one length, surely fewer ended on the worse arm."""
+        """Return whether recycling surely makes fewer trials of the same length end on the worse arm."""
         (with_it,) = self.stuck.filter(policy=RECYCLING).to_dicts()
         (without,) = self.stuck.filter(policy=THOMPSON_HYBRID, n_patients=with_it["n_patients"]).to_dicts()
         return interval_in(with_it, "share").high < interval_in(without, "share").low
 
     def widest(self) -> float:
-        """Half of the widest interval of an exponent."""
+        """Return half the width of the widest interval of an exponent."""
         rows = self.growth.to_dicts()
         return max(float(row[f"{name}_high"] - row[f"{name}_low"]) / 2 for row in rows for name in ("early", "late"))
 
     def guarantees_show(self) -> bool:
-        """Whether the policy without a guarantee has the most regret in the longest trials."""
+        """Return whether the policy without a guarantee has the most regret in the longest trials."""
         its = self.regret.filter(population=CONFOUNDED.name, n_patients=N_PATIENTS[-1])
         naive, *others = (its.filter(policy=policy)["mean"][0] for policy in (NAIVE, ROOT_HYBRID, PROVEN))
         return bool(naive > max(others))
 
 
 def texts_in(rows: Sequence[Mapping[str, Any]], name: str, intervals: bool = True) -> list[str]:
-    """An estimate of each row, by the name of its columns."""
+    """Return an estimate for each row as text."""
     return estimate_texts([estimate_in_row(row, name) for row in rows], intervals=intervals)
 
 
 def charts(facts: Facts) -> Charts:
-    """Regret against T on two logarithmic axes and on one, the exponents, and the figure for the report's top."""
+    """Return charts of regret against T with two logarithmic axes and with one, of exponents, and for the report's
+    top.
+    """
     regret, growth = _named(facts.regret), _named(facts.growth)
     steep = [Guide("T", 1.0, 1.6 * facts.gaps[name], name) for name in (CONFOUNDED.name, DEFIERS.name)]
     shown = {NAIVE: NAMES[NAIVE], ROOT_HYBRID: NAMES[ROOT_HYBRID], PROVEN: "ThompsonBounded"}
@@ -273,7 +280,7 @@ def charts(facts: Facts) -> Charts:
 
 
 def _exponent_chart(growth: polars.DataFrame) -> Figure:
-    """Exponents by population and policy: a panel for each stretch of T, with bands around well-known exponents."""
+    """Draw exponents by population and policy in a panel per stretch of T, with bands around well-known exponents."""
     stretches = [
         growth.select(
             row="name", group="population", panel=polars.lit(title), mean=name, low=f"{name}_low", high=f"{name}_high"
@@ -293,7 +300,7 @@ def _named(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def cells(facts: Facts) -> Cells:
-    """How regret grows for each policy on each population, and who is in the populations."""
+    """Return tables of how regret grows for each policy and population, and of the populations."""
     rows = _named(facts.growth).to_dicts()
     types = type_rows((row[0], row[1], row[2:]) for row in facts.populations.rows())
     return {

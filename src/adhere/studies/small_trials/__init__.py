@@ -1,1 +1,1 @@
-"""Figure 3: trials of twelve patients, each with a population of its own."""
+"""Reproduce Figure 3: trials of twelve patients, each with its own population."""

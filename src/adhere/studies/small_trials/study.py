@@ -1,4 +1,4 @@
-"""Figure 3: trials of twelve patients, each with a population of its own."""
+"""Reproduce Figure 3: trials of twelve patients, each with its own population."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from adhere.studies.lineup import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What a patient who does not comply takes, by the population that draws it.
+# The arm that a non-complying patient takes, by population.
 READINGS = {"uniform-other": "the other arm", "uniform-any": "either arm", "uniform-corrective": "the better arm"}
 TITLES = {reading: title.removeprefix("the ") for reading, title in READINGS.items()}
 PAPERS_RUNS = 1000
 
-# Every policy under every reading, in two sizes; a learner's together, to compare them with its Chosen.
-# Patients depend on the seed, the simulation and the population alone: those of different learners meet the same.
+# Every policy under every reading, in two sizes. A learner's policies run together, to compare them with its Chosen.
+# Patients depend only on the seed, the simulation and the population: different learners meet the same patients.
 EXPERIMENTS = {
     f"{learner}-{size}": Experiment(
         [one.policy for one in ALL if one.learner == learner],
@@ -53,14 +53,14 @@ AVERAGE, AVERAGE_BUT_BOUNDED = "average", f"average without {BOUNDED}"
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """The final figures of all policies in both sizes, and the gains over Chosen with their averages."""
+    """Return the final figures of all policies in both sizes, and the gains over Chosen with their averages."""
     final = polars.concat([final_table(result, ALL) for result in results.values()])
     sizes = final["n_runs"].unique(maintain_order=True)
     return {"final": final, "gains": polars.concat([_gains(final.filter(n_runs=size)) for size in sizes])}
 
 
 def _gains(final: polars.DataFrame) -> polars.DataFrame:
-    """Surplus minus that of the learner's Chosen, by reading, learner and strategy, and their averages."""
+    """Return the surplus minus that of the learner's Chosen, by reading, learner and strategy, with averages."""
     others = [strategy for strategy in STRATEGIES if strategy != CHOSEN]
     averaged = {one: [one] for one in others}
     averaged |= {AVERAGE: others, AVERAGE_BUT_BOUNDED: [one for one in others if one != BOUNDED]}
@@ -81,7 +81,7 @@ def _gains(final: polars.DataFrame) -> polars.DataFrame:
 
 
 def average(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of several estimates, with an interval that is wide enough however they are correlated.
+    """Return the mean of several estimates, with an interval that is valid for any correlation between them.
 
     >>> average([Estimate(0.0, 1.0, -1.96, 1.96), Estimate(1.0, 2.0, -2.92, 4.92)]).se
     1.5
@@ -92,7 +92,7 @@ def average(estimates: Sequence[Estimate]) -> Estimate:
 
 
 class Facts:
-    """The final figures and the gains over Chosen, in the larger size unless another is asked for."""
+    """The final figures and the gains over Chosen, by default in the larger size."""
 
     def __init__(self, tables: Tables) -> None:
         self.final, self._gains = tables["final"], tables["gains"]
@@ -102,34 +102,34 @@ class Facts:
         self.in_size = self._gains.filter(n_runs=self.size)
 
     def of(self, reading: str, learner: str = AVERAGE, strategy: str = AVERAGE, size: int | None = None) -> Estimate:
-        """A gain over Chosen of the same learner, or an average of several."""
+        """Return a gain over Chosen with the same learner, or an average of several gains."""
         where = {"population": reading, "learner": learner, "strategy": strategy}
         return estimate_in(self._gains, n_runs=size or self.size, **where)
 
     def best(self, reading: str) -> tuple[str, Estimate]:
-        """The policy with the highest surplus."""
+        """Return the policy with the highest surplus, and the surplus."""
         its = self.final.filter(n_runs=self.size, population=reading, measure="surplus")
         row = its.sort("mean", descending=True, maintain_order=True).row(0, named=True)
         return f"{row['learner']} under {row['label']}", estimate_in(its, policy=row["policy"])
 
     def holding(self, strategy: str = AVERAGE, size: int | None = None) -> dict[str, bool]:
-        """Under which readings the gain, averaged over learners too, is above zero beyond chance."""
+        """Return for each reading whether the gain, averaged over learners, is significantly above zero."""
         gains = {title: self.of(reading, strategy=strategy, size=size) for reading, title in READINGS.items()}
         return {title: ends(gain)[0] > 0 for title, gain in gains.items()}
 
     def average_texts(self, size: int | None = None, intervals: bool = True) -> list[str]:
-        """The gain under each reading, averaged over strategies and learners."""
+        """Return the gain under each reading, averaged over strategies and learners, as text."""
         return estimate_texts([self.of(reading, size=size) for reading in READINGS], "+", intervals)
 
     def farthest_apart(self) -> tuple[str, list[tuple[float, str]]]:
-        """The reading under which learners differ most, and their gains there, the lowest first."""
+        """Return the reading under which learners differ most, and their gains there, lowest first."""
         ranked = {
             reading: sorted((self.of(reading, learner).mean, learner) for learner in LEARNERS) for reading in READINGS
         }
         return max(ranked.items(), key=lambda one: one[1][-1][0] - one[1][0][0])
 
     def best_by_name(self) -> dict[str, list[str]]:
-        """The policies with the highest surplus under some reading, and these readings."""
+        """Return the policies with the highest surplus under some reading, with these readings."""
         where: dict[str, list[str]] = {}
         for reading, title in READINGS.items():
             name, surplus = self.best(reading)
@@ -138,7 +138,7 @@ class Facts:
 
 
 def charts(facts: Facts) -> Charts:
-    """All figures of the study."""
+    """Return all figures of the study."""
     note = (
         f"Means of {facts.size:,} simulations; 95% intervals. "
         "Panels: the arm that a patient who does not comply takes."
@@ -167,7 +167,7 @@ def _gains_chart(facts: Facts, x_label: str, note: str) -> Figure:
 
 
 def cells(facts: Facts) -> Cells:
-    """The gains over Chosen, and the final figures of every policy."""
+    """Return tables of the gains over Chosen, and of the final figures of every policy."""
     pairs = facts.in_size.select("learner", "strategy").unique(maintain_order=True).rows()
     columns = [estimate_texts([facts.of(reading, *pair) for pair in pairs], sign="+") for reading in READINGS]
     rows = [(*pair, *its) for pair, its in zip(pairs, zip(*columns, strict=True), strict=True)]

@@ -1,1 +1,1 @@
-"""The stroke data itself: who was allocated what, who took what, and who was alive after 14 days."""
+"""Describe the stroke data: who was allocated which arm, who took which, and who was alive after 14 days."""

@@ -1,4 +1,4 @@
-"""The stroke data itself: every figure is counted from the table that ships with the package."""
+"""Describe the stroke data. Every figure is counted from the table shipped with the package."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from adhere.studies.framework.words import Cells, Charts, section_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of the published file (Sandercock, Niewada, Członkowska 2011, doi 10.7488/ds/104): its patients, and those of them
-# whose compliance (CMPLASP, CMPLHEP) is blank, whom the shipped counts leave out.
+# Counts in the published file (Sandercock, Niewada, Członkowska 2011, doi 10.7488/ds/104): its patients, and the
+# patients whose compliance (CMPLASP, CMPLHEP) is blank, which the shipped counts omit.
 RANDOMISED, COMPLIANCE_UNKNOWN = 19_435, 13
 
 PAPERS_PATIENTS = 19_422  # section 4 of the paper
@@ -28,7 +28,7 @@ REFERENCE = "none"
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """The shipped counts, and made of them compliance, survival under each view and the flow of patients."""
+    """Return the shipped counts, with compliance, survival under each view, and the flow of patients."""
     counts = polars.DataFrame([row._asdict() for row in shipped_counts()])
     counts = counts.with_columns(patients=polars.col("survived") + polars.col("died"))
     return {
@@ -40,7 +40,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 def _flow(counts: polars.DataFrame) -> polars.DataFrame:
-    """Each box of the flow diagram, and how many patients are in it."""
+    """Return the number of patients in each box of the flow diagram."""
     analysed = counts.filter(trial="aspirin")["patients"].sum()  # every patient is in both trials
     rows: list[dict[str, object]] = [
         {"step": "randomised", "patients": RANDOMISED},
@@ -56,7 +56,7 @@ def _flow(counts: polars.DataFrame) -> polars.DataFrame:
 
 
 def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
-    """The share of those allocated to each arm who took it, for counts by trial, allocated, taken."""
+    """Return the share of patients allocated to each arm who took it, from counts by trial, allocated and taken."""
     complied = polars.col("patients").filter(polars.col("taken") == polars.col("allocated")).sum()
     arms = counts.group_by("trial", "allocated", maintain_order=True).agg(polars.sum("patients"), complied=complied)
     rows = [{**row, **columns_of(share(row["complied"], row["patients"]), "share")} for row in arms.to_dicts()]
@@ -64,7 +64,7 @@ def compliance_by_arm(counts: polars.DataFrame) -> polars.DataFrame:
 
 
 def survival_by_view(counts: polars.DataFrame, reference: str) -> polars.DataFrame:
-    """Survival in each arm as Chosen, Actual and Comply see it, and how far it is from that in the reference arm."""
+    """Return survival in each arm as Chosen, Actual and Comply see it, and its difference from the reference arm."""
     credited = {"chosen": ["allocated"], "actual": ["taken"], "comply": ["allocated", "taken"]}
     rows = []
     for (trial,), patients in counts.group_by("trial", maintain_order=True):
@@ -87,7 +87,7 @@ def _sum(rows: polars.DataFrame, column: str) -> int:
 
 
 class Facts:
-    """The tables with the few figures that more than one sentence needs."""
+    """The tables, with the figures that more than one sentence needs."""
 
     def __init__(self, tables: Tables) -> None:
         self.counts, self.compliance = tables["counts"], tables["compliance"]
@@ -95,38 +95,38 @@ class Facts:
         self.randomised, self.left_out, self.analysed = self.flow["patients"].to_list()[:3]
 
     def alive(self, trial: str, view: str, arm: str, name: str = "share") -> Interval:
-        """The share alive at 14 days, or its `difference` from that of the reference arm."""
+        """Return the share alive at 14 days, or its `difference` from the reference arm."""
         (row,) = self.survival.filter(trial=trial, view=view, arm=arm).to_dicts()
         return interval_in(row, name)
 
     def complied(self, trial: str) -> str:
-        """The share of each arm of a trial who took it."""
+        """Return the share of each arm of a trial who took it, as text."""
         rows = self.compliance.filter(trial=trial).to_dicts()
         return ", ".join(f"{row['share']:.1%} ({row['allocated']})" for row in rows)
 
     def alive_if_allocated_aspirin(self) -> dict[str, float]:
-        """The share alive of those allocated aspirin, by what they took."""
+        """Return the share alive among patients allocated aspirin, by the arm they took."""
         groups = self.counts.filter(trial="aspirin", allocated="aspirin").to_dicts()
         return {row["taken"]: row["survived"] / row["patients"] for row in groups}
 
     def best_dose(self) -> tuple[str, Interval]:
-        """The dose of heparin with the largest difference, and that difference."""
+        """Return the dose of heparin with the largest difference, and that difference."""
         return max(self.heparin_doses().items(), key=lambda one: one[1].mean)
 
     def heparin_doses(self) -> dict[str, Interval]:
-        """The difference that each dose makes by intention to treat."""
+        """Return the difference that each dose makes by intention to treat."""
         return {
             arm: self.alive("heparin", "chosen", arm, "difference") for arm in ARMS["heparin"] if arm != REFERENCE
         }
 
 
 def points(one: Interval) -> str:
-    """A difference in percentage points, without its interval."""
+    """Return a difference in percentage points as text, without its interval."""
     return f"{round(100 * one.mean, 2) + 0.0:+.2f}"  # + 0.0 turns -0.0 into 0.0
 
 
 def charts(facts: Facts) -> Charts:
-    """All figures of the study."""
+    """Return all figures of the study."""
     return {
         "stroke-survival": lambda: _survival_chart(facts.survival),
         "stroke-flow": lambda: _flow_chart(facts),
@@ -134,7 +134,7 @@ def charts(facts: Facts) -> Charts:
 
 
 def _flow_chart(facts: Facts) -> Figure:
-    """From randomisation to the arm taken: a column for each arm of each trial."""
+    """Draw the flow from randomisation to the arm taken, in a column per arm of each trial."""
     columns = []
     arms = facts.flow.drop_nulls("allocated").group_by("trial", "allocated", maintain_order=True)
     for (trial, allocated), rows in arms:
@@ -153,7 +153,7 @@ def _flow_chart(facts: Facts) -> Figure:
 
 
 def _survival_chart(survival: polars.DataFrame) -> Figure:
-    """Survival in per cent, and its difference from the reference arm in points, by view, trial and arm."""
+    """Draw survival in per cent, and its difference from the reference arm in points, by view, trial and arm."""
     titles = {"share": "alive (%)", "difference": "difference (points)"}
     estimates = [
         survival.drop_nulls(name).select(
@@ -176,7 +176,7 @@ def _survival_chart(survival: polars.DataFrame) -> Figure:
 
 
 def cells(facts: Facts) -> Cells:
-    """The counts, compliance and survival."""
+    """Return tables of the counts, compliance and survival."""
     counts: list[list[str]] = []
     for (trial,), rows in facts.counts.group_by("trial", maintain_order=True):
         totals = (str(trial), "all", "all", *rows["survived", "died", "patients"].sum().row(0))

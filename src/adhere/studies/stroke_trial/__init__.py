@@ -1,1 +1,1 @@
-"""Figure 1 and the numbers of the text: surplus lives on the International Stroke Trial, aspirin and heparin."""
+"""Reproduce Figure 1 and the text's numbers: surplus lives in the International Stroke Trial, aspirin and heparin."""

@@ -1,4 +1,4 @@
-"""Figure 1 and the numbers of the text: surplus lives on the International Stroke Trial, aspirin and heparin."""
+"""Reproduce Figure 1 and the text's numbers: surplus lives in the International Stroke Trial, aspirin and heparin."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ EXPERIMENTS = {
     "all": _ALL,
     "again": replace(_ALL, policies=[one.policy for one in HEADLINES], n_runs=20_000, grid=1),
 }
-_READINGS = (LITERAL, PLAIN, RECYCLING)  # from the paper's letter on
+_READINGS = (LITERAL, PLAIN, RECYCLING)  # starting with the literal reading of the paper
 _PAPER = "the paper's figure (dashed) and its 95% interval"
 
 
 class Published(Interval):
-    """A mean and its 95% interval, as printed."""
+    """A mean and its 95% interval, as printed in the paper."""
 
     @property
     def se(self) -> float:
-        """What the interval's width says of the standard error."""
+        """The standard error implied by the interval's width."""
         return (self.high - self.low) / (2 * Z95)
 
     def agrees_with(self, ours: Estimate) -> bool:
-        """Whether the two means differ by no more than chance, at the 5% level.
+        """Return whether the two means agree at the 5% level.
 
         >>> Published(7.9, 7.2, 8.7).agrees_with(Estimate(7.2, 0.2, 6.8, 7.6))
         True
@@ -80,15 +80,15 @@ class Published(Interval):
         return abs(self.mean - ours.mean) <= Z95 * math.hypot(self.se, ours.se or 0.0)
 
     def holds(self, ours: Estimate) -> bool:
-        """Whether our mean lies inside the printed interval."""
+        """Return whether our mean lies inside the printed interval."""
         return self.low <= ours.mean <= self.high
 
     def verdict(self, ours: Estimate) -> str:
-        """Whether a figure agrees."""
+        """Return the verdict on a figure."""
         return AGREES if self.agrees_with(ours) else DIFFERS
 
     def verdict_and_place(self, ours: Estimate) -> str:
-        """The verdict, and whether our figure lies inside the printed interval."""
+        """Return the verdict, and whether our figure lies inside the printed interval, as text."""
         return f"{self.verdict(ours)}; {'inside' if self.holds(ours) else 'outside'} the paper's interval"
 
     def __str__(self) -> str:
@@ -97,13 +97,15 @@ class Published(Interval):
 
 _NAMES = ("Thompson sampling under Chosen", "ThompsonBounded", "HierarchicalBandit on ε-greedy")
 NAMES = dict(zip(HEADLINES, _NAMES, strict=True))
-# Section 5, "Stroke trial": surplus lives pooled over both trials, 2000 runs of 10,000 patients.
+# From section 5, "Stroke trial": surplus lives pooled over both trials, 2000 runs of 10,000 patients.
 _FIGURES = (Published(7.9, 7.2, 8.7), Published(8.9, 8.1, 9.7), Published(9.2, 8.3, 10.0))
 HEADLINE_FIGURES = dict(zip(HEADLINES, _FIGURES, strict=True))
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """The final figures of all policies, the headline figures in both sizes, and the surplus along the trial."""
+    """Return the final figures of all policies, the headline figures in both sizes, and the surplus along the
+    trial.
+    """
     final = final_table(results["all"], ALL)
     first = final.filter(polars.col("policy").is_in([one.policy for one in HEADLINES]))
     return {
@@ -114,7 +116,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 class Facts:
-    """The final figures of all policies in `few` runs, and those of the headline policies in `many` too."""
+    """The final figures of all policies in `few` runs, and of the headline policies also in `many` runs."""
 
     def __init__(self, tables: Tables) -> None:
         self.final, self.headline, self.along = tables["final"], tables["headline"], tables["along"]
@@ -122,12 +124,14 @@ class Facts:
         self.many = max(self.headline["n_runs"].to_list())
 
     def surplus(self, one: Entry, population: str = POOLED, measure: str = "surplus", n_runs: int = 0) -> Estimate:
-        """A policy's surplus on a trial, or pooled; given `n_runs`, that of a headline policy in so many."""
+        """Return a policy's surplus on a trial, or pooled. `n_runs` selects a headline policy's figure by its
+        runs.
+        """
         where = {"policy": one.policy, "population": population, "measure": measure}
         return estimate_in(self.headline, n_runs=n_runs, **where) if n_runs else estimate_in(self.final, **where)
 
     def agreeing(self, n_runs: int, measure: str = "surplus") -> list[str]:
-        """The paper's policies whose figures agree with its own."""
+        """Return the paper's policies with figures that agree with the paper."""
         figures = HEADLINE_FIGURES.items()
         return [
             NAMES[one]
@@ -136,7 +140,7 @@ class Facts:
         ]
 
     def realised_disagreeing(self) -> list[str]:
-        """Whose realised surplus disagrees with the paper's figure, and in how many runs."""
+        """Return the policies whose realised surplus disagrees with the paper, with the numbers of runs."""
         sizes: dict[str, list[str]] = {}
         for n in (self.few, self.many):
             agreeing = self.agreeing(n, "realised_surplus")
@@ -146,28 +150,30 @@ class Facts:
         return [f"{name} ({joined(its)} runs)" for name, its in sizes.items()]
 
     def readings(self) -> dict[str, Estimate]:
-        """What ThompsonBounded on ε-greedy saves in its other readings."""
+        """Return the surplus of ThompsonBounded on ε-greedy in its other readings."""
         words = {LITERAL: "as written", PLAIN: "with all experts learning from every round"}
         return {said: self.surplus(entry(GREEDY, BOUNDED, variant)) for variant, said in words.items()}
 
     def hybrid_gains(self) -> list[Estimate]:
-        """What hybrids gain over Thompson sampling on the same patients, in the order of the claim."""
+        """Return the gains of hybrids over Thompson sampling on the same patients, in the order of the claim."""
         hybrids = (HEADLINES[2], HEADLINES[1], entry(GREEDY, BOUNDED), entry(GREEDY, BOUNDED, LITERAL))
         return [self.surplus(one, measure="difference") for one in hybrids]
 
     def hybrids_save_more(self) -> bool:
-        """Whether both hybrids of the paper's text save more than Thompson sampling, beyond chance."""
+        """Return whether both hybrids of the paper's text save significantly more than Thompson sampling."""
         gains = [self.surplus(one, measure="difference", n_runs=self.few) for one in HEADLINES[1:]]
         return all(ends(one)[0] > 0 for one in gains)
 
     def best_without_compliance(self) -> tuple[list[Entry], Entry, Estimate]:
-        """The learners under Chosen, the best first; Thompson's best rival, and how far it is ahead of Thompson."""
+        """Return the learners under Chosen, best first; Thompson's best rival; and the rival's lead over Thompson."""
         ranked = sorted((entry(learner, CHOSEN) for learner in LEARNERS), key=lambda one: -self.surplus(one).mean)
         rival = next(one for one in ranked if one.learner != THOMPSON)
         return ranked, rival, self.surplus(rival, measure="difference")
 
     def beats_rivals(self, strategy: str) -> tuple[dict[str, int], str]:
-        """By learner, how many of Chosen and both hybrids Actual, or Comply, beats; and the verdict."""
+        """Return how many of Chosen and both hybrids a strategy (Actual or Comply) beats, by learner, and the
+        verdict.
+        """
         won = {}
         for learner in LEARNERS:
             own = self.surplus(entry(learner, strategy))
@@ -177,7 +183,9 @@ class Facts:
         return won, AGREES if judged == (3, 3) else IN_PART if any(judged) else DIFFERS
 
     def gains_by_trial(self) -> tuple[list[str], str]:
-        """What the hybrids gain on aspirin and on heparin, and the verdict: it should be more on aspirin."""
+        """Return the gains of the hybrids on aspirin and heparin, and the verdict: they should be larger on
+        aspirin.
+        """
         hybrids = HEADLINES[1:]
         pairs = [[self.surplus(one, trial, "difference", self.many) for trial in TRIALS] for one in hybrids]
         texts = iter(estimate_texts([gain for pair in pairs for gain in pair], sign="+"))
@@ -187,7 +195,7 @@ class Facts:
 
 
 def charts(facts: Facts) -> Charts:
-    """All figures of the study, and the one for the top of the report."""
+    """Return all figures of the study, and the figure for the top of the report."""
     note = f"Means of {facts.few:,} runs of {facts.n_patients:,} patients; 95% intervals."
     rows = [
         HeadlineRow(NAMES[one], facts.surplus(one, n_runs=facts.few), (published.low, published.high))
@@ -239,7 +247,7 @@ def _headline_chart(facts: Facts) -> Figure:
 
 
 def _reading(one: Entry) -> str:
-    """What sets a policy apart from the others of its group."""
+    """Return what distinguishes a policy from the others in its group."""
     plain = "all experts learn" if one.strategy == BOUNDED else "no recycling"
     reading = {"": plain, "literal": "as written (literal)"}.get(one.variant, one.variant)
     if one.gamma is None:
@@ -262,19 +270,19 @@ def _lives(facts: Facts) -> str:
 
 
 def _by_trial(table: polars.DataFrame, facts: Facts, note: str) -> Figure:
-    """A panel for each trial and one for both; one scale for all, which have the same unit."""
+    """Draw a panel per trial and one for both, with one scale, because all have the same unit."""
     return dots(table, x_label=_lives(facts), same_axis=TITLES.values(), note=note)
 
 
 def _short(one: Entry) -> str:
-    """A label that fits beside three panels."""
+    """Return a label that fits beside three panels."""
     strategy = {HIERARCHICAL: "Hierarchical", BOUNDED: "Bounded"}.get(one.strategy, one.strategy)
     variant = one.variant or ("all learn" if one.strategy == BOUNDED else "")
     return ", ".join(filter(None, [strategy, variant]))
 
 
 def cells(facts: Facts) -> Cells:
-    """The headline figures in numbers, and every policy's."""
+    """Return tables of the headline figures and of every policy's."""
     headline = [
         (NAMES[one], str(published), kind, f"{n:,}", estimate_text(ours, 2), published.verdict_and_place(ours))
         for one, published in HEADLINE_FIGURES.items()

@@ -1,4 +1,4 @@
-"""Figure 2 and Example 1: all policies on rich and poor patients, and on defiers."""
+"""Reproduce Figure 2 and Example 1: all policies on rich and poor patients, and on defiers."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
@@ -35,9 +35,9 @@ from adhere.studies.lineup import (
 
 RICH_AND_POOR, DEFIERS = "rich-and-poor", "defiers"
 TITLES = {RICH_AND_POOR: "rich and poor", DEFIERS: "defiers"}
-RIVALS = (CHOSEN, HIERARCHICAL, BOUNDED)  # what Figure 2 sets above Actual and Comply
+RIVALS = (CHOSEN, HIERARCHICAL, BOUNDED)  # the strategies that Figure 2 shows above Actual and Comply
 HALF = 0.5  # of the rivals' surplus: the paper gives no size
-NEARLY_ALL, LITTLE = 0.9, 0.1  # of the most that can be lost, against always choosing the best arm
+NEARLY_ALL, LITTLE = 0.9, 0.1  # of the largest possible loss, compared with always choosing the best arm
 # Every policy on both populations, at the size of Figure 2.
 EXPERIMENTS = {
     "all": Experiment(
@@ -51,7 +51,7 @@ EXPERIMENTS = {
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """The final figures of all policies, and the surplus along the trial of the main ones."""
+    """Return the final figures of all policies, and the surplus of the main policies along the trial."""
     return {"final": final_table(results["all"], ALL), "along": along_table(results["all"], MAIN)}
 
 
@@ -65,28 +65,32 @@ class Facts:
         self.n_patients, self.n_runs = (int(final[name][0]) for name in ("n_patients", "n_runs"))
 
     def of(self, population: str, one: Entry, measure: str = "surplus") -> Estimate:
-        """A measure of a policy after the last patient."""
+        """Return a measure of a policy after the last patient."""
         return estimate_in(self.final, population=population, policy=one.policy, measure=measure)
 
     def best(self, population: str) -> float:
-        """The surplus of always choosing the best arm: with two arms, the worst one's is the opposite."""
+        """Return the surplus of always choosing the best arm. With two arms, the worst arm's surplus is its
+        negative.
+        """
         one = ALL[0]
         return self.of(population, one).mean + self.of(population, one, "regret").mean
 
     def share_lost(self, population: str, one: Entry) -> Estimate:
-        """Regret as a share of the most that can be lost."""
+        """Return regret as a share of the largest possible loss."""
         regret, most = self.of(population, one, "regret"), 2 * self.best(population)
         return Estimate(*(None if value is None else value / most for value in vars(regret).values()))  # type: ignore[arg-type]
 
     def from_to(self, strategy: str, gamma: float = PAPERS_GAMMA) -> str:
-        """The lowest and the highest final surplus on rich and poor, over learners, or over variants of another γ."""
+        """Return the lowest and highest final surplus on rich and poor, over learners, or over variants with another
+        γ.
+        """
         own = [one for one in ALL if one.strategy == strategy]
         its = [one for one in own if (one in MAIN if gamma == PAPERS_GAMMA else one.gamma == gamma)]
         means = [self.of(RICH_AND_POOR, one).mean for one in its]
         return f"{min(means):,.0f} to {max(means):,.0f}"
 
     def much_worse(self, strategy: str) -> tuple[list[str], list[str]]:
-        """The learners with which a strategy is much worse than its rivals, and every comparison in words."""
+        """Return the learners with which a strategy is much worse than its rivals, and every comparison as text."""
         surplus = [self.of(RICH_AND_POOR, entry(learner, strategy)) for learner in LEARNERS]
         much, said = [], []
         for learner, one, text in zip(LEARNERS, surplus, estimate_texts(surplus), strict=True):
@@ -99,39 +103,39 @@ class Facts:
 
     @staticmethod
     def verdict(learners: Collection[str]) -> str:
-        """The verdict on a claim that holds with these learners."""
+        """Return the verdict on a claim that is true for the given learners."""
         return verdict_on([learner in learners for learner in LEARNERS])
 
     def lost(self, strategy: str) -> dict[str, Estimate]:
-        """Share lost on defiers, by learner."""
+        """Return the share lost on defiers, by learner."""
         return {learner: self.share_lost(DEFIERS, entry(learner, strategy)) for learner in LEARNERS}
 
     def lost_texts(self, strategy: str) -> str:
-        """Share lost on defiers, by learner, in words."""
+        """Return the share lost on defiers, by learner, as text."""
         return joined(f"{percent(one)} ({learner})" for learner, one in self.lost(strategy).items())
 
     def lost_range(self, strategy: str) -> str:
-        """The least and the largest share lost on defiers."""
+        """Return the smallest and the largest share lost on defiers, as text."""
         means = [one.mean for one in self.lost(strategy).values()]
         least, most = (share(value) for value in (min(means), max(means)))
         return least if least == most else f"{least} to {most}"
 
     def nearly_all_lost(self) -> list[str]:
-        """The learners that lose nearly all on defiers, under Actual."""
+        """Return the learners that lose nearly everything on defiers under Actual."""
         return [learner for learner, one in self.lost(ACTUAL).items() if ends(one)[0] > NEARLY_ALL]
 
     def little_lost(self) -> list[str]:
-        """The learners that lose little on defiers under Chosen and ThompsonBounded."""
+        """Return the learners that lose little on defiers under Chosen and ThompsonBounded."""
         lost = [self.lost(strategy) for strategy in (CHOSEN, BOUNDED)]
         return [learner for learner in LEARNERS if all(ends(its[learner])[1] < LITTLE for its in lost)]
 
     def below_chosen(self) -> list[str]:
-        """The learners on which the hierarchy ends below the learner alone, on rich and poor."""
+        """Return the learners for which the hierarchy ends below the learner alone, on rich and poor."""
         pairs = {one: [self.of(RICH_AND_POOR, entry(one, its)) for its in (HIERARCHICAL, CHOSEN)] for one in LEARNERS}
         return [learner for learner, (mine, chosen) in pairs.items() if is_below(mine, [chosen])]
 
     def variants_out_of_order(self) -> list[str]:
-        """The learners for which Figure 2's order does not hold between all variants, whatever their γ."""
+        """Return the learners for which some variants, of any γ, violate Figure 2's order."""
         fails = []
         for learner in LEARNERS:
             mine = [one for one in ALL if one.learner == learner]
@@ -142,19 +146,19 @@ class Facts:
         return fails
 
     def widest_spreads(self) -> list[str]:
-        """How far single runs of Comply lie apart, with the two learners where that is farthest."""
+        """Return the spread of single runs under Comply, for the two learners with the largest spread, as text."""
         errors = {learner: self.of(RICH_AND_POOR, entry(learner, COMPLY)).se or 0.0 for learner in LEARNERS}
         widest = sorted(LEARNERS, key=lambda learner: -errors[learner])[:2]
         return [f"{errors[learner] * math.sqrt(self.n_runs):,.0f} with {learner}" for learner in widest]
 
 
 def is_below(one: Estimate, others: Iterable[Estimate]) -> bool:
-    """Whether an interval ends before any of the others begins."""
+    """Return whether an interval ends before each of the other intervals begins."""
     return all(ends(one)[1] < ends(other)[0] for other in others)
 
 
 def charts(facts: Facts) -> Charts:
-    """All figures of the study, and the one for the top of the report."""
+    """Return all figures of the study, and the figure for the top of the report."""
     note = f"Means of {facts.n_runs:,} runs of {facts.n_patients:,} patients; 95% intervals."
     final_label = f"surplus (rewards) after {facts.n_patients:,} patients"
     along = {
@@ -179,7 +183,7 @@ def charts(facts: Facts) -> Charts:
 
 
 def cells(facts: Facts) -> Cells:
-    """The final figures of every policy."""
+    """Return tables of the final figures of every policy."""
     return every_policy_cells(facts.final, TITLES, "minus Thompson")
 
 

@@ -1,1 +1,1 @@
-"""Ten synthetic trials, analysed as a user's tables: does every set that is shown hold, is any sentence wrong?"""
+"""Analyse ten synthetic trials like a user's tables. Check every set shown and every sentence printed."""

@@ -1,4 +1,4 @@
-"""Kinds of sentences that an analysis prints, and whether the truth makes one wrong."""
+"""The kinds of sentences that an analysis prints, and whether the truth contradicts them."""
 
 import re
 import tomllib
@@ -20,7 +20,7 @@ Check = Callable[[str, Trial], bool]
 
 
 class Claim(NamedTuple):
-    """A printed sentence: its kind, whether it is wrong, and the level at which it may be by chance (0: never)."""
+    """A printed sentence: its kind, whether it is wrong, and how often chance may make it wrong (0: never)."""
 
     kind: str
     wrong: bool
@@ -36,7 +36,7 @@ class _Rule(NamedTuple):
 
 
 def claims(analysis: Analysis, trial: Trial) -> Iterator[Claim]:
-    """Every sentence of the verdict and the warnings, and those beside the tables, each by its kind."""
+    """Yield every sentence of the verdict, the warnings and the notes to tables, with its kind."""
     said = [*analysis.verdict, *analysis.warnings, analysis.mediation.sentence, analysis.bounds.inequality.sentence]
     said += [analysis.allocation.sentence] if analysis.allocation else []
     for sentence in dict.fromkeys(said):
@@ -45,7 +45,7 @@ def claims(analysis: Analysis, trial: Trial) -> Iterator[Claim]:
             yield Claim(f"{UNKNOWN_SENTENCE}: {sentence}", True, 0.0)
         for rule in rules:
             broken = rule.assumes & trial.breaks
-            if "any-time valid" in sentence:  # where missing outcomes enter at their worst case
+            if "any-time valid" in sentence:  # missing outcomes enter with their worst case
                 broken -= {AT_RANDOM}
             if broken:
                 yield Claim(f"{rule.kind} ≠ {', '.join(sorted(broken))}", rule.wrong(sentence, trial), 1.0)
@@ -96,9 +96,9 @@ _CHECKS: dict[str, Check] = {
     "": lambda _, trial: False,
     "always": lambda _, trial: (
         True
-    ),  # every log is right, every effect constant, and assignment acts by what is taken
+    ),  # every log is right, every effect constant, and assignment acts only through the arm taken
     "mediated": lambda _, trial: trial.is_mediated,
-    # Those who took different arms are comparable, also those who came early and late.
+    # People who took different arms are comparable, including those who came early and late.
     "comparable": lambda _, trial: trial.is_mediated and not (trial.drift and trial.allocation.learns),
     "arm mediated": _mediated_arm,
     "not alike": lambda _, trial: any(trial.spread_given(arm) > 0.05 for arm in range(len(trial.arms))),
@@ -115,7 +115,7 @@ _CHECKS: dict[str, Check] = {
 
 
 def _read() -> Iterator[_Rule]:
-    """The rules of `rules.toml`."""
+    """Yield the rules of `rules.toml`."""
     for given in tomllib.loads(files(__package__).joinpath("rules.toml").read_text("utf-8"))["rule"]:
         check, assumes = _CHECKS[given.get("wrong", "")], frozenset(given.get("assumes", ()))
         yield _Rule(given["kind"], re.compile(given["pattern"]), check, given.get("level", 0.0), assumes)

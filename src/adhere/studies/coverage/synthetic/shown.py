@@ -1,4 +1,4 @@
-"""Every set that an analysis shows, how it is marked, and the truth that it should contain."""
+"""Every set that an analysis shows, with its mark and the truth that it should contain."""
 
 from collections.abc import Iterator, Set
 from typing import NamedTuple
@@ -26,9 +26,9 @@ _OF_MISSING = {IF_AT_RANDOM: AT_RANDOM, LIKE_THEIR_ARM: GIVEN_ARM}
 
 
 class Shown(NamedTuple):
-    """A set as shown: its quantity, its row, its mark; `found` is None where it is withheld.
+    """A set as shown: its quantity, row and mark. `found` is None if the set is withheld.
 
-    `assumes` are the assumptions that the row names and that some trial breaks.
+    `assumes` contains the assumptions that the row names and that some trial breaks.
     """
 
     quantity: str
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def shown_sets(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
-    """Every set of the tables that `summary` prints."""
+    """Yield every set in the tables that `summary` prints."""
     for pair in analysis.pairs:
         treatment, control = (trial.arms.index(arm) for arm in pair)
         for row in effect_rows(analysis, *pair):
@@ -63,7 +63,7 @@ def _effect(row: EffectRow, trial: Trial, treatment: int, control: int) -> Shown
     mark = NO_ESTIMAND if row.kind == NO_ESTIMAND else mark
     label = row.label
     if not row.method and row.found is not None and view == View.COMPLIERS.value:
-        label = f"{label}, {row.found.method}"  # a set without an estimate stands alone, and has no method beside it
+        label = f"{label}, {row.found.method}"  # a set without an estimate has no method beside it
     assumes = {_OF_MISSING[row.assumes]} if row.assumes in _OF_MISSING else set()
     if IF_NO_DEFIERS in row.holds or row.method == ASSUMPTIONS["monotonicity"]:
         assumes.add(NO_DEFIERS)
@@ -71,7 +71,7 @@ def _effect(row: EffectRow, trial: Trial, treatment: int, control: int) -> Shown
 
 
 def _contrast(view: str, treatment: str, control: str) -> str:
-    """Estimand of a view in words."""
+    """Return a view's estimand in words."""
     if view == View.INTENTION_TO_TREAT.value:
         return f"assigning {treatment}, not {control}"
     among = " among compliers" if view == View.COMPLIERS.value else ""
@@ -79,7 +79,9 @@ def _contrast(view: str, treatment: str, control: str) -> str:
 
 
 def _means_compared(view: str, trial: Trial, treatment: int, control: int) -> tuple[float, float] | None:
-    """Mean outcomes under the treatment and the control that a view compares; None if it is about nobody."""
+    """Return the mean outcomes that a view compares, under treatment and control. Return None if its population is
+    empty.
+    """
     if view == View.INTENTION_TO_TREAT.value:
         return trial.mean_assigned(treatment), trial.mean_assigned(control)
     if view != View.COMPLIERS.value:
@@ -89,14 +91,14 @@ def _means_compared(view: str, trial: Trial, treatment: int, control: int) -> tu
 
 
 def _assumed(view: View, trial: Trial) -> set[str]:
-    """Assumptions of a mean or a ratio, which the notes name; those on missing outcomes where some are missing."""
+    """Return the assumptions behind a mean or a ratio, as its notes name them."""
     if view in MISLEADING:
         return set()
     return ({NO_DEFIERS} if view is View.COMPLIERS else set()) | _of_lost(trial)
 
 
 def _of_lost(trial: Trial) -> set[str]:
-    """The assumption on missing outcomes, where some are missing."""
+    """Return the assumption about missing outcomes, if some outcomes are missing."""
     return {AT_RANDOM} if trial.has_missing else set()
 
 
@@ -168,7 +170,7 @@ def _first(given: Quantity) -> ConfidenceSet | None:
 
 
 def _mark(analysis: Analysis, found: ConfidenceSet | None, view: View | None = None) -> str:
-    """Mark of a set in a table whose caption qualifies it, if it has one other than its validity."""
+    """Return the mark of a set if its table's caption qualifies it, or an empty text."""
     if view in MISLEADING:
         return NO_ESTIMAND
     return NOT_ADAPTIVE if analysis.adaptive and found and found.validity is Validity.FIXED else ""
@@ -178,6 +180,6 @@ def _shown(
     quantity: str, row: str, found: ConfidenceSet | None, truth: float | None, assumes: Set[str] = frozenset(),
     mark: str = "",
 ) -> Shown:  # fmt: skip
-    """A set under its mark, which is its validity where none is given; withheld if it is none."""
+    """Return a set with its mark, by default its validity. Without a set, the mark is "withheld"."""
     mark = (mark or found.validity.value) if found else WITHHELD
     return Shown(quantity, row, mark, found, truth, frozenset(assumes))

@@ -1,4 +1,6 @@
-"""Run the synthetic trials: draw their tables, analyse each like a user, and count what is shown and wrong."""
+"""Run the synthetic trials: draw their tables, analyse each like a user, and count sets that cover and wrong
+sentences.
+"""
 
 import math
 import zlib
@@ -31,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def draw_table(trial: Trial, seed: int, replication: int) -> polars.DataFrame:
-    """Draw one trial as the table that its data manager would hand over; the same numbers for the same seed."""
+    """Draw one trial as the table that its data manager would deliver. The same seed gives the same numbers."""
     rng = np.random.default_rng([seed, zlib.crc32(trial.title.encode()), replication])
     n, kinds = trial.n_patients, trial.kinds
     kind = rng.choice(len(kinds), n, p=[one.share for one in kinds])
@@ -62,9 +64,9 @@ def draw_table(trial: Trial, seed: int, replication: int) -> polars.DataFrame:
 
 
 def _learned(trial: Trial, rng: np.random.Generator, stratum: Ints, gains: Floats) -> tuple[Ints, Floats]:
-    """Allocate two arms by Thompson sampling on the arm assigned, each posterior taken as normal.
+    """Allocate two arms by Thompson sampling on the arm assigned, with a normal approximation of each posterior.
 
-    The probability that is logged is the one by which the arm is drawn, so that it is exact.
+    The logged probability is the one that the arm is drawn with, so it is exact.
     """
     by_stratum = trial.allocation.learns == "by stratum"
     counts = [[[1.0, 1.0], [1.0, 1.0]] for _ in range(len(trial.strata) if by_stratum else 1)]
@@ -82,7 +84,7 @@ def _learned(trial: Trial, rng: np.random.Generator, stratum: Ints, gains: Float
 
 
 def _better(one: list[float], other: list[float]) -> float:
-    """Probability that one Beta variable exceeds another, each taken as normal."""
+    """Return the probability that one Beta variable exceeds another, each approximated as normal."""
     (mean, variance), (other_mean, other_variance) = _moments(*one), _moments(*other)
     return 0.5 * math.erfc((other_mean - mean) / math.sqrt(2.0 * (variance + other_variance)))
 
@@ -92,12 +94,12 @@ def _moments(successes: float, failures: float) -> tuple[float, float]:
     return successes / n, successes * failures / (n * n * (n + 1.0))
 
 
-LEAST, DOUBTFUL = 0.90, 0.93  # coverage of a set marked 95%: the bar, and below which a trial is run again
-_SURE = 0.99  # level of the limit up to which chance explains wrong sentences beyond their level
+LEAST, DOUBTFUL = 0.90, 0.93  # coverage of sets marked 95%: the bar, and the value below which a trial is run again
+_SURE = 0.99  # confidence level for wrong sentences in excess of their own level
 
 
 class SetKind(NamedTuple):
-    """Sets of one quantity in one row under one mark; `broken` are assumptions that the row names and that fail."""
+    """Sets of one quantity in one row under one mark. `broken` names assumptions of the row that are false here."""
 
     quantity: str
     row: str
@@ -106,20 +108,20 @@ class SetKind(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the set is marked 95% and everything that its row assumes is true."""
+        """Return whether the set is marked 95% and all assumptions of its row are true."""
         return self.mark in PROMISED and not self.broken
 
 
 @dataclass
 class ClaimTally:
-    """How often a kind of sentence was printed, how often it was wrong, and how often it may be by chance."""
+    """Counts of one kind of sentence: how often it was printed and wrong, and how often chance may make it wrong."""
 
     level: float
     n: int = 0
     n_wrong: int = 0
 
     def fails(self, n_replications: int) -> bool:
-        """Whether it was wrong in more trials than its level and chance explain."""
+        """Return whether it was wrong in more trials than its level and chance explain."""
         if not self.n_wrong:
             return False
         return wilson(self.n_wrong, n_replications, _SURE)[0] > self.level
@@ -136,16 +138,16 @@ class TrialCount:
     claims: dict[str, ClaimTally] = field(default_factory=dict)
 
     def below(self, least: float) -> list[SetKind]:
-        """Sets marked 95%, their assumptions true, that cover less often than `least`."""
+        """Return the sets marked 95%, with true assumptions, that cover less often than `least`."""
         return [kind for kind, tally in self.sets.items() if kind.is_judged and tally.n_covering < least * tally.n]
 
     @property
     def wrong_claims(self) -> list[str]:
-        """Kinds of sentences that were wrong too often."""
+        """The kinds of sentences that were wrong too often."""
         return [name for name, tally in self.claims.items() if tally.fails(self.n_replications)]
 
     def add(self, seed: int, replication: int) -> None:
-        """Draw one table, analyse it like a user, and count what is shown."""
+        """Draw one table, analyse it like a user, and count the sets and sentences."""
         trial = self.trial
         analysis = analyse(draw_table(trial, seed, replication))
         self.n_replications += 1
@@ -157,7 +159,7 @@ class TrialCount:
                 kind = SetKind(one.quantity, one.row, one.mark, ", ".join(sorted(one.assumes & trial.breaks)))
                 self.sets.setdefault(kind, Tally(one.truth)).add(one.found)
         printed: dict[str, tuple[bool, float]] = {}
-        for claim in claims(analysis, trial):  # a kind counts once in a replication
+        for claim in claims(analysis, trial):  # a kind counts once per replication
             wrong, _ = printed.get(claim.kind, (False, 0.0))
             printed[claim.kind] = (wrong or claim.wrong, claim.level)
         for name, (wrong, level) in printed.items():
@@ -167,7 +169,7 @@ class TrialCount:
 
 
 def count_trial(trial: Trial, replications: Iterable[int], seed: int = 0) -> TrialCount:
-    """Count over replications, which the seed and their numbers determine."""
+    """Count over replications. The seed and a replication's number determine its table."""
     counted = TrialCount(trial)
     for replication in replications:
         counted.add(seed, replication)
@@ -175,15 +177,15 @@ def count_trial(trial: Trial, replications: Iterable[int], seed: int = 0) -> Tri
 
 
 LEGEND = (
-    "covers: share of the tables with the set in which it contains the truth, with its 95% Monte Carlo interval. A "
-    "set is marked 95% where its row says fixed-sample, any-time valid, or asymptotic: ✓ covers in at least 90% of "
+    "covers: among tables with the set, the share in which it contains the truth, with a 95% Monte Carlo interval. "
+    "Sets are marked 95% if their row is fixed-sample, any-time valid or asymptotic: ✓ covers in at least 90% of "
     "tables, ✗ in fewer, ≠ names an assumption that the trial breaks. Sets marked · promise less, or are withheld. A "
-    "sentence is ✗ where the truth contradicts it in more tables than its level and chance explain."
+    "sentence is marked ✗ if the truth contradicts it in more tables than its level and chance explain."
 )
 
 
 def summary(counts: Sequence[TrialCount], width: int = 100, *, details: bool = True) -> str:
-    """Text of the complete report."""
+    """Return the complete report as text."""
     parts = [overview(counts, width)]
     if details:
         parts += [_details(one, width) for one in counts]
@@ -198,7 +200,7 @@ def summary(counts: Sequence[TrialCount], width: int = 100, *, details: bool = T
 
 
 def overview(counts: Sequence[TrialCount], width: int) -> str:
-    """A line for each trial: the least coverage of its sets by mark, and its sentences."""
+    """Return a line per trial: the lowest coverage of its sets by mark, and its wrong sentences."""
     rows = [["", "trial", "tables", "marked 95%", "least", "marked less", "least", "withheld", "wrong sentences"]]
     for one in counts:
         judged = [kind for kind in one.sets if kind.is_judged]
@@ -275,9 +277,9 @@ def _claim_rows(one: TrialCount) -> Iterator[Row]:
         yield _head(one) | {"sentence": name, **counts, "fails": tally.fails(one.n_replications)}
 
 
-REPLICATIONS, AGAIN = 200, 10  # tables of a trial, and how many times as many where it is run again
+REPLICATIONS, AGAIN = 200, 10  # tables per trial, and the factor if a trial is run again
 _MAX_REPLICATIONS = 100_000
-_WIDTH = 160  # of the file
+_WIDTH = 160  # of the text file
 
 
 def synthetic_trials(
@@ -287,21 +289,21 @@ def synthetic_trials(
     seed: int = 0,
     trials: Sequence[Trial] | None = None,
 ) -> tuple[TrialCount, ...]:
-    """Analyse every trial again and again, and write what was counted into a folder.
+    """Analyse every trial repeatedly, and write the counts into a folder.
 
-    A trial with a set marked 95% that covers less than 93%, or with a sentence that is wrong too often, is run again
-    with ten times as many fresh replications, and these count.
+    A trial is run again, with ten times as many fresh replications that replace the first ones, in two cases: a set
+    marked 95% covers less than 93%, or a sentence is wrong too often.
 
     Parameters
     ----------
     out
-        The folder; `synthetic.txt` and `data/synthetic-….csv` go there.
+        The folder for `synthetic.txt` and `data/synthetic-….csv`.
     replications
-        Tables of each trial.
+        Number of tables of each trial.
     seed
-        The same seed gives the same numbers.
+        The seed. The same seed gives the same numbers.
     trials
-        Trials of one's own choice, instead of the ten.
+        Trials to use instead of the ten.
 
     """
     out, seed = Path(out), check_seed(seed)
@@ -316,7 +318,7 @@ def synthetic_trials(
                 counted = count_trial(trial, range(replications, (1 + AGAIN) * replications), seed)
             progress.finish(replications)
             found.append(counted)
-    tables = {"synthetic-sets": _set_rows, "synthetic-sentences": _claim_rows}  # everything of every trial
+    tables = {"synthetic-sets": _set_rows, "synthetic-sentences": _claim_rows}  # everything about every trial
     rows = {name: [row for one in found for row in of_trial(one)] for name, of_trial in tables.items()}
     write_tables(
         out / "data", {name: polars.DataFrame(every, infer_schema_length=None) for name, every in rows.items()}
