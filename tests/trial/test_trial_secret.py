@@ -242,7 +242,7 @@ def test_without_the_right_secret_a_trial_neither_recommends_nor_knows_its_kits(
             SecretUnknownError, match="does not match the commitment" if change == "swapped" else "not known here"
         ):
             send(processor, refused)
-    why = "another, so it cannot" if change == "swapped" else "missing, so it cannot"
+    why = "does not match, so it cannot" if change == "swapped" else "missing, so it cannot"
     for naming in (
         Report(request_id="d", actual=kit, **own),
         Correct(request_id="e", actual=kit, reason="slip", **own),
