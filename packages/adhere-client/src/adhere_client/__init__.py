@@ -1,6 +1,6 @@
-"""Call an adhere service from Python: `Client` blocks, `AsyncClient` is for async code; both have the same calls.
+"""Call an adhere service from Python, with `Client`, which blocks, or with `AsyncClient` in async code.
 
-The types of their results are in `adhere_client.responses`.
+Both clients have the same calls. The types of the results are in `adhere_client.responses`.
 """
 
 from adhere_client.client import AsyncClient as AsyncClient

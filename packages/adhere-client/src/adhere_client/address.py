@@ -1,4 +1,4 @@
-"""Where the service is and who calls: the address and the token, checked before anything is sent."""
+"""The address of the service and the token of the caller, both checked before anything is sent."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ _A_TOKEN = "the text shown when the token was made, such as adh_…"
 
 
 class Address(NamedTuple):
-    """A service: its scheme, host and port as bytes for the wire, the path before all paths, and its text."""
+    """The address of a service: its scheme, host and port, the path that precedes every path, and the full text."""
 
     scheme: bytes
     host: bytes
@@ -20,13 +20,13 @@ class Address(NamedTuple):
 
     @property
     def host_header(self) -> bytes:
-        """The value of the header Host."""
+        """Return the value of the header Host."""
         host = b"[%b]" % self.host if b":" in self.host else self.host
         return host if self.port is None else b"%b:%d" % (host, self.port)
 
 
 def parse_address(url: str) -> Address:
-    """The parts of an address.
+    """Parse the address of a service.
 
     >>> parse_address("http://127.0.0.1:8000/adhere/")
     Address(scheme=b'http', host=b'127.0.0.1', port=8000, root='/adhere', text='http://127.0.0.1:8000/adhere')
@@ -37,7 +37,7 @@ def parse_address(url: str) -> Address:
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").encode("idna"), parts.port
-    except ValueError:  # a port that is no number, or a host that cannot be one
+    except ValueError:  # the port is not a number, or the host name is not valid
         raise InputError("url", url, _AN_ADDRESS) from None
     if parts.username is not None or parts.password is not None:
         raise InputError("url", _Unshown("an address with a password"), f"{_AN_ADDRESS}, and the token apart from it")
@@ -48,14 +48,14 @@ def parse_address(url: str) -> Address:
 
 
 class Secret(bytes):
-    """Bytes that are not shown, should something print them."""
+    """Bytes whose representation hides them, for example when they are printed."""
 
     def __repr__(self) -> str:
         return "(not shown)"
 
 
 def bearer(token: str) -> Secret:
-    r"""The value of the header Authorization. Spaces and line breaks around a token do not count.
+    r"""Return the value of the header Authorization. Spaces and line breaks around the token are removed.
 
     >>> bearer(" adh_1234\n") == b"Bearer adh_1234"
     True
@@ -78,7 +78,7 @@ def bearer(token: str) -> Secret:
 
 
 class _Unshown:
-    """Stands in an error for a value that must not be printed."""
+    """A placeholder in an error for a value that must not be printed."""
 
     def __init__(self, what: str) -> None:
         self._what = what

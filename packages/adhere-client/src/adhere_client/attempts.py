@@ -1,4 +1,4 @@
-"""When a request is sent again, and after which pause. Every repetition is logged; no token ever is."""
+"""Decide when a request is sent again, and after which pause. Every retry is logged; tokens never are."""
 
 import logging
 from typing import Any
@@ -8,19 +8,24 @@ from adhere_client.request import HttpResponse, Request
 
 log = logging.getLogger("adhere_client")
 
-_TOO_MANY = 429  # surely not executed
-_UNAVAILABLE = (502, 503, 504)  # perhaps executed
-_FIRST_PAUSE, _MAX_PAUSE = 0.1, 10.0  # seconds; each pause is twice as long as the one before
-_MAX_ASKED_PAUSE = 60.0  # of the pauses a service asks for
+_TOO_MANY = 429  # the request was certainly not executed
+_UNAVAILABLE = (502, 503, 504)  # the request may have been executed
+_FIRST_PAUSE, _MAX_PAUSE = 0.1, 10.0  # seconds; each pause is twice as long as the previous one
+_MAX_ASKED_PAUSE = 60.0  # seconds; longer pauses that a service asks for are cut to this length
 _IN_WORDS = {"ConnectTimeout": "timed out", "ReadTimeout": "timed out", "WriteTimeout": "timed out"}
 
 
 class Attempts:
-    """The attempts at one request, of which at most `retries` are repetitions.
+    """The attempts to send one request, with at most `retries` retries.
 
-    Repeated is what may be expected to pass: a lost answer, a service that asks to wait (429, 502, 503, 504), and a
-    service that cannot be reached now but was before by this client (`was_up`), as when it is restarted. A service
-    that was never reached fails at once: probably it is not running, or the address is wrong.
+    A request is retried after faults that are likely to pass:
+
+    - The answer was lost.
+    - The service asks to wait (status 429, 502, 503 or 504).
+    - The service cannot be reached, but this client reached it before (`was_up`). It may be restarting.
+
+    If this client never reached the service, the request fails at once. The service is probably not running, or the
+    address is wrong.
     """
 
     def __init__(self, request: Request[Any], url: str, retries: int, *, was_up: bool) -> None:
@@ -28,14 +33,14 @@ class Attempts:
         self._repeated = 0
 
     def pause_after(self, response: HttpResponse) -> float | None:
-        """Return the seconds to wait before the request is sent again, or None if this is the answer."""
+        """Return the seconds to wait before the request is sent again, or None if the response is final."""
         again = response.status == _TOO_MANY or (response.status in _UNAVAILABLE and self._request.repeatable)
         if not again or self._repeated >= self._retries:
             return None
         return self._pause(f"status {response.status}", _asked_pause(response.headers.get("retry-after", "")))
 
     def pause_after_failure(self, error: Exception) -> float:
-        """Return the seconds to wait if no answer came; raise if the request must not, or need not, be sent again."""
+        """Return the seconds to wait after a request without an answer, or raise an error if it is not sent again."""
         import httpcore
 
         if isinstance(error, (httpcore.ConnectError, httpcore.ConnectTimeout)):  # nothing was sent
@@ -48,7 +53,7 @@ class Attempts:
         raise ServiceError(0, f"no answer from {self._url}: {_reason(error)}{unknown}") from None
 
     def _pause(self, what: str, asked: float = 0.0) -> float:
-        import random  # when it is needed: importing this package stays quick
+        import random  # imported here so that importing this package is fast
 
         grown = min(_FIRST_PAUSE * 2.0**self._repeated, _MAX_PAUSE)
         pause = max(asked, grown) + random.uniform(0.0, _FIRST_PAUSE)
@@ -59,7 +64,7 @@ class Attempts:
 
 
 def _asked_pause(header: str) -> float:
-    """The seconds in a header Retry-After; a date in it is ignored."""
+    """Return the seconds in a Retry-After header, or 0 if it has a date instead."""
     return min(float(header), _MAX_ASKED_PAUSE) if header.isascii() and header.isdigit() else 0.0
 
 
@@ -70,13 +75,13 @@ def _no_connection(url: str, error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return the words of the deepest cause."""
+    """Return the message of the deepest cause."""
     said = [str(cause) for cause in _causes(error) if str(cause)]
     return said[-1] if said else _IN_WORDS.get(type(error).__name__, type(error).__name__)
 
 
 def _causes(error: object) -> list[BaseException]:
-    """An exception and what it was raised from; of a group its members. httpcore keeps the cause as its argument."""
+    """List an exception and its causes, including the members of a group. httpcore stores a cause as an argument."""
     found: list[BaseException] = []
     while isinstance(error, BaseException) and error not in found:
         found.append(error)

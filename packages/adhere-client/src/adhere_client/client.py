@@ -19,7 +19,7 @@ Answered = TypeVar("Answered")
 
 
 class Call(Generic[Arguments, Answered]):
-    """A call as type checkers see it: a method of `Client`, and one of `AsyncClient` that is awaited."""
+    """A call as type checkers see it: a method of `Client`, or a coroutine method of `AsyncClient`."""
 
     def __init__(self, steps_of: Callable[Arguments, Steps[Answered]]) -> None:
         self.steps_of = steps_of
@@ -39,17 +39,17 @@ class Call(Generic[Arguments, Answered]):
         return self.steps_of
 
     def shown_on(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """Let a method show the parameters of its call, after itself, and the result in place of the steps."""
+        """Give a method the signature of its call: self, the call's parameters, and the result instead of steps."""
         signature = inspect.signature(self.steps_of, eval_str=True)
         itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        result = get_args(signature.return_annotation)[-1]  # of Steps[result]
+        result = get_args(signature.return_annotation)[-1]  # the argument of Steps[result]
         shown = signature.replace(parameters=[itself, *signature.parameters.values()], return_annotation=result)
         method.__signature__ = shown  # type: ignore[attr-defined]
         return method
 
 
 class Calls(Connection):
-    """The calls of both clients. A client has methods in their place, each of which carries out its call."""
+    """The calls of both clients. Each client replaces every call by a method that carries it out."""
 
     create_trial = Call(calls.designs.create_trial)
     create_trial_from = Call(calls.designs.create_trial_from)
@@ -119,7 +119,7 @@ class Calls(Connection):
                 return result
 
     async def _execute(self, request: Request[Result]) -> Result:
-        """Send a request until it is answered."""
+        """Send a request, with retries, until it is answered."""
         arguments, attempts = self._encode(request), self._attempts(request)
         while True:
             try:
@@ -164,11 +164,11 @@ class Client(Calls):
     """
 
     def __init__(self, url: str, token: str, *, timeout: float = 30.0, tries: int = 8) -> None:
-        import httpcore  # when it is needed: importing this package stays quick
+        import httpcore  # imported here so that importing this package is fast
 
         super().__init__(url, token, timeout=timeout, tries=tries)
         self._pool = httpcore.ConnectionPool(**self._pool_options())
-        weakref.finalize(self, self._pool.close)  # for those who neither call close() nor use `with`
+        weakref.finalize(self, self._pool.close)  # for callers that neither call close() nor use `with`
 
     def close(self) -> None:
         """Close the connections."""
@@ -200,7 +200,7 @@ class Client(Calls):
         @wraps(steps_of)
         def method(self: Client, /, *args: Any, **kwargs: Any) -> Any:
             try:
-                self._carry_out(steps_of, *args, **kwargs).send(None)  # runs to its end: all it awaits here blocks
+                self._carry_out(steps_of, *args, **kwargs).send(None)  # ends at once: all its awaits block
             except StopIteration as end:
                 return end.value
 
@@ -226,7 +226,7 @@ class AsyncClient(Calls):
     """
 
     def __init__(self, url: str, token: str, *, timeout: float = 30.0, tries: int = 8) -> None:
-        import httpcore  # when it is needed: importing this package stays quick
+        import httpcore  # imported here so that importing this package is fast
 
         super().__init__(url, token, timeout=timeout, tries=tries)
         self._pool = httpcore.AsyncConnectionPool(**self._pool_options())
@@ -248,7 +248,7 @@ class AsyncClient(Calls):
             if request.into is not None and got.status < 300:
                 with replacing(request.into) as file:
                     async for part in got.aiter_stream():
-                        file.write(part)  # 64 KiB into the system's cache: no reason to start a thread
+                        file.write(part)  # 64 KiB into the system's cache: fast enough without a thread
             else:
                 body = await got.aread()
             return self._respond(got.status, got.headers, body)

@@ -1,4 +1,4 @@
-"""The part that both clients share: a request becomes bytes, a response becomes a result or an exception."""
+"""The base of both clients: it encodes requests and turns responses into results or exceptions."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,19 +14,19 @@ from adhere_client.request import HttpResponse, Request, Result
 
 _ERRORS: Mapping[int, type[InputError]] = {400: InputError, 404: UnknownError, 409: ConflictError, 422: InputError}
 _CONNECT_TIMEOUT = 10.0
-_MAX_IDLE = 8  # connections kept open
+_MAX_IDLE = 8  # idle connections that stay open
 
 
 class Connection:
     """The address, the token and the options of a client."""
 
-    # adhere.Client raises adhere's own exceptions, which are also these.
+    # adhere.Client raises adhere's own exceptions, which are subclasses of the client's.
     _own_errors: ClassVar[Mapping[type[InputError], type[InputError]]] = {}
 
     def __init__(self, url: str, token: str, *, timeout: float = 30.0, tries: int = 8) -> None:
-        import httpcore  # when it is needed: importing this package stays quick
+        import httpcore  # imported here so that importing this package is fast
 
-        # What says that there is no answer.
+        # The exceptions that mean that no answer came.
         self._failures = httpcore.NetworkError, httpcore.TimeoutException, httpcore.RemoteProtocolError
         with self._raising_own():
             self._address = parse_address(url)
@@ -48,7 +48,7 @@ class Connection:
         if self._address.scheme == b"https":
             import ssl
 
-            tls = ssl.create_default_context()  # the system's certificates, or those in $SSL_CERT_FILE
+            tls = ssl.create_default_context()  # the system's certificates, or the certificates in $SSL_CERT_FILE
         return {"ssl_context": tls, "max_connections": None, "max_keepalive_connections": _MAX_IDLE}
 
     def _attempts(self, request: Request[Any]) -> Attempts:
@@ -57,7 +57,7 @@ class Connection:
         return Attempts(request, self._address.text, self._tries, was_up=self._was_up)
 
     def _encode(self, request: Request[Any]) -> dict[str, Any]:
-        """The arguments with which httpcore sends it."""
+        """Return the arguments with which httpcore sends a request."""
         import httpcore
 
         address = self._address
@@ -90,7 +90,7 @@ class Connection:
         return HttpResponse(status, named, body)
 
     def _answer(self, request: Request[Result], response: HttpResponse) -> Result:
-        """The decoded answer; raises what the service refused or failed at."""
+        """Return the decoded answer, or raise an error if the service refused the request or failed."""
         if response.status >= 300:
             raise _error_in(response)
         try:
@@ -109,7 +109,7 @@ class Connection:
             if own is None:
                 raise
             same = own(error.field, error.value, error.expected, error.sentence)
-            vars(same).update(vars(error))  # with the recommendation_id of a conflict
+            vars(same).update(vars(error))  # copies the recommendation_id of a conflict too
             raise same from None
 
 

@@ -1,4 +1,4 @@
-"""Exceptions that a call raises: values that are refused, and a service that fails."""
+"""Exceptions that a call raises when a value is refused or the service fails."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class InputError(ValueError):
     def __init__(self, field: str, value: object, expected: str, sentence: str = "") -> None:
         self.field, self.value, self.expected = field, value, expected
         self.sentence = sentence or f"{field}: got {_short(repr(value))}, expected {expected}"
-        ValueError.__init__(self, self.sentence)  # not the next class, which in adhere takes other arguments
+        ValueError.__init__(self, self.sentence)  # not super(): in adhere, the next class takes other arguments
 
     def __reduce__(self) -> Any:
         return type(self), (self.field, self.value, self.expected, self.sentence)

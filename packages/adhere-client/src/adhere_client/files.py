@@ -1,4 +1,4 @@
-"""Files: those of designs, which are read, and those of exports, which are written completely or not at all."""
+"""Read files of designs, and write exports completely or not at all."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from adhere_client.errors import InputError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file for its owner only, renamed to `path` when the block ends and deleted when it raises.
+    """Open a temporary file that is renamed to `path` when the block ends, and deleted if the block raises.
 
-    Permissions of a file that is replaced are kept, and a link goes on pointing to it. A device or a pipe is written
-    into.
+    Only the owner can read a new file. A file that is replaced keeps its permissions, and links to it stay valid.
+    Devices and pipes are written to directly.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
@@ -38,23 +38,23 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 class HasJson(Protocol):
-    """A design as adhere has it."""
+    """The protocol of `adhere.Design`, which can be converted to JSON."""
 
     def to_json(self) -> str:
-        """Its fields in JSON."""
+        """Return the fields of the design in JSON."""
 
 
 AnyDesign: TypeAlias = str | PathLike[str] | Mapping[str, Any] | HasJson
 
 
 def fields_of(design: AnyDesign) -> dict[str, Any]:
-    """Return the fields of a design that are given: scenarios, which may be beside them in a file, are not sent."""
+    """Return the given fields of a design, without the scenarios that a design's file may also contain."""
     found = _document(design).items()
     return {name: value for name, value in found if name != "scenarios" and value is not None}
 
 
 def scenarios_of(design: AnyDesign) -> Any:
-    """Return the scenarios beside the fields of a design, or None if it has none."""
+    """Return the scenarios in a design's file or mapping, or None if it has none."""
     return _document(design).get("scenarios")
 
 

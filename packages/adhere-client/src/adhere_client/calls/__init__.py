@@ -1,4 +1,4 @@
-"""Every call of the service, described once; `Client` and `AsyncClient` carry them out."""
+"""The calls of the service, each described once. `Client` and `AsyncClient` carry them out."""
 
 from adhere_client.calls import designs as designs
 from adhere_client.calls import recommendations as recommendations

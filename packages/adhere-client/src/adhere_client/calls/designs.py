@@ -1,4 +1,4 @@
-"""Designs: trials created by them, designs checked and simulated, the policies they may name; explorations."""
+"""Calls that create a trial, check or simulate a design, list the policies, or explore a population."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,11 +46,11 @@ def create_trial(
     lower_is_better: bool = False,
     seed: int | None = None,
 ) -> Steps[Design]:
-    """Create a trial; returns its design with all defaults filled in. The same again changes nothing.
+    """Create a trial and return its design with all defaults filled in. Repeating the call changes nothing.
 
-    A seed is for rehearsals only: any other trial draws a secret of its own, by which nobody can predict an arm.
+    Only rehearsals take a seed. Any other trial draws its own secret, so that nobody can predict an arm.
     """
-    body = locals() | {  # all parameters, by their names
+    body = locals() | {  # all parameters by name
         "policy": str(policy),
         "arms": list_of("arms", arms, 'names, such as ["walk", "aspirin"]'),
         "reward_values": list_of("reward_values", reward_values, "numbers from 0 to 1"),
@@ -62,9 +62,9 @@ def create_trial(
 
 
 def create_trial_from(design: AnyDesign, *, seed: int | None = None) -> Steps[Design]:
-    """Create the trial of a design: a .toml or .json file, a mapping, or an `adhere.Design`.
+    """Create a trial from a design: a .toml or .json file, a mapping, or an `adhere.Design`.
 
-    The rest as for `create_trial`.
+    Otherwise it works like `create_trial`.
     """
     body = {**fields_of(design), "seed": None if seed is None else str(seed)}
     created = yield from ask(Request("POST", "/trials", CreatedTrial, body))
@@ -72,12 +72,12 @@ def create_trial_from(design: AnyDesign, *, seed: int | None = None) -> Steps[De
 
 
 def check_design(design: AnyDesign) -> Steps[CheckedDesign]:
-    """Check a design, as for `create_trial_from`, without creating a trial."""
+    """Check a design without creating a trial. It takes the same designs as `create_trial_from`."""
     return ask(Request("POST", "/designs", CheckedDesign, {"design": fields_of(design)}))
 
 
 def policies() -> Steps[list[PolicyDetails]]:
-    """Every policy that a design may name."""
+    """List the policies that a design may name."""
     found = yield from get("/policies", PolicyList)
     return found.policies
 
@@ -85,9 +85,10 @@ def policies() -> Steps[list[PolicyDetails]]:
 def start_simulation(
     design: AnyDesign, scenarios: Mapping[str, Any] | None = None, *, n_trials: int = 2_000, seed: int = 0
 ) -> Steps[Simulation]:
-    """Simulate trials of a design in a grid of scenarios; left out, those in its file, or else a usual grid.
+    """Simulate trials of a design in a grid of scenarios.
 
-    It waits while another simulation of this token is not done.
+    Without a grid, the scenarios in the design's file are used, or a default grid if the file has none. The
+    simulation starts when the earlier simulations of this token have ended.
     """
     table = scenarios_of(design) if scenarios is None else scenarios
     body = {"design": fields_of(design), "scenarios": _grid(table), "n_trials": n_trials, "seed": str(seed)}
@@ -95,23 +96,23 @@ def start_simulation(
 
 
 def simulation(id: int) -> Steps[Simulation]:  # noqa: A002 (the name in the address)
-    """How far a simulation is, and at its end the operating characteristics."""
+    """Return the progress of a simulation and, once it is done, the operating characteristics."""
     return get(f"/simulations/{id}", Simulation)
 
 
 def simulations() -> Steps[list[SimulationLine]]:
-    """The simulations that this token started within the last hour, the newest first."""
+    """List the simulations that this token started within the last hour, newest first."""
     found = yield from get("/simulations", SimulationList)
     return found.simulations
 
 
 def stop_simulation(id: int) -> Steps[None]:  # noqa: A002 (the name in the address)
-    """Stop a simulation that waits or runs; one that has ended is forgotten."""
+    """Stop a simulation that is waiting or running, or forget a simulation that has ended."""
     return ask(Request("DELETE", f"/simulations/{id}", type(None)))
 
 
 def simulation_report(id: int, path: str | Path) -> Steps[None]:  # noqa: A002 (the name in the address)
-    """Write the report on a simulation that is done to an HTML file."""
+    """Write the report on a completed simulation to an HTML file."""
     return ask(Request("GET", f"/simulations/{id}/report", type(None), into=Path(path)))
 
 
@@ -124,10 +125,10 @@ def explore(
     runs: int = 1_000,
     seed: int = 0,
 ) -> Steps[Exploration]:
-    """Show who is fooled in a population of four compliance types, and how policies fare there in simulated trials.
+    """Explore a population of four compliance types: which protocols are fooled, and how policies do in simulations.
 
-    `compliance_types` replaces the preset's: {"compliers": (share, mean reward on control, on treatment), …},
-    of never-takers, always-takers, compliers and defiers.
+    `compliance_types` replaces the types of the preset. It maps never-takers, always-takers, compliers and defiers
+    to a share and two mean rewards: {"compliers": (share, mean reward on control, on treatment), …}.
     """
     query: dict[str, Any] = {"preset": preset, "patients": patients, "runs": runs, "seed": seed}
     for name, numbers in (compliance_types or {}).items():
@@ -142,7 +143,7 @@ def explore(
 
 
 def _grid(table: object) -> object:
-    """A grid of scenarios; a single number may stand for a list of one."""
+    """Return a grid of scenarios, with each single number made a list."""
     if not isinstance(table, Mapping):
         return table
     lists = ("effect", "compliance", "confounding")

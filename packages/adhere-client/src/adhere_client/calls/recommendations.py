@@ -1,4 +1,4 @@
-"""Recommendations and what becomes of them."""
+"""Calls that make a recommendation, record what followed it, or read recommendations."""
 
 import math
 from collections.abc import Sequence
@@ -28,12 +28,15 @@ def recommend(
     refuse_alike: bool = False,
     request_id: str | None = None,
 ) -> Steps[IssuedRecommendation]:
-    """Recommend an arm, or in a blinded trial a kit, for a subject, of a stratum if the trial's design has strata.
+    """Recommend an arm for a subject or, in a blinded trial, a kit. Give the stratum if the design has strata.
 
-    An admin names the site, if the trial has any. If the design asks before a subject is entered a second time, that
-    is refused without `again`; a `ConflictError` has the ID of the earlier recommendation (`recommendation_id`).
-    With `refuse_alike`, a new subject whose code looks like that of another subject of the site is refused: the
-    `ConflictError` has the field "refuse_alike" and the ID of that one's recommendation.
+    An admin names the site if the trial has sites.
+
+    If the design asks before a subject is entered a second time, the second entry is refused unless `again` is True.
+    The `ConflictError` has the ID of the earlier recommendation (`recommendation_id`).
+
+    With `refuse_alike`, a new subject is refused if the code looks like the code of another subject of the site. The
+    `ConflictError` has the field "refuse_alike" and the ID of the other subject's recommendation.
     """
     given = {"stratum": stratum, "site": site, "again": again or None, "refuse_alike": refuse_alike or None}
     body = {"subject": subject} | {name: value for name, value in given.items() if value is not None}
@@ -41,7 +44,7 @@ def recommend(
 
 
 def recommendation(trial: str, id: str) -> Steps[RecommendationDetails]:  # noqa: A002 (the name in the address)
-    """A recommendation and its reports. A site sees less."""
+    """Return a recommendation and its reports. Sites see fewer fields than admins."""
     return get(recommendation_path(trial, id), RecommendationDetails)
 
 
@@ -57,9 +60,9 @@ def report(
     subject: str | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
-    """Report the arm taken, the reward, or both; `happened` is when, of what is reported here (left out, now).
+    """Report the arm taken, the reward, or both. `happened` is the time of the reported events (default: now).
 
-    With `subject`, it is refused unless the recommendation is theirs.
+    With `subject`, the report is refused if the recommendation belongs to another subject.
     """
     body = {
         "actual": actual,
@@ -85,7 +88,7 @@ def correct(
     subject: str | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
-    """Correct a report; what `retract` lists ("actual", "reward", "withdrawal") counts as never reported."""
+    """Correct a report. Items in `retract` ("actual", "reward", "withdrawal") then count as never reported."""
     body = {
         "reason": reason,
         "actual": actual,
@@ -119,9 +122,9 @@ def mark_in_error(
     subject: str | None = None,
     request_id: str | None = None,
 ) -> Steps[Recorded]:
-    """Mark a recommendation as entered in error: a slip, by which nobody was to be treated.
+    """Mark a recommendation as entered in error: nobody was to be treated according to it.
 
-    It is refused if something was reported of it, unless that is retracted first (`correct`).
+    The call is refused if the recommendation has a report. Retract the report first (`correct`).
     """
     body = {"reason": reason, "subject": subject}
     return write(recommendation_path(trial, id, "error"), Recorded, body, request_id)
@@ -135,7 +138,10 @@ def unblind(
     id: str | None = None,  # noqa: A002 (the name in the address)
     request_id: str | None = None,
 ) -> Steps[Unblinding]:
-    """Unblind a kit, which is recorded; a site its own, or one that the subject of its recommendation `id` took."""
+    """Unblind a kit. This is recorded.
+
+    A site may unblind its own kits, and a kit that the subject of its recommendation `id` took.
+    """
     body = {"kit": kit, "reason": reason} | ({} if id is None else {"recommendation_id": id})
     return write(trial_path(trial, "unblindings"), Unblinding, body, request_id)
 
@@ -146,7 +152,7 @@ def erase(trial: str, subject: str, *, site: str | None = None, request_id: str 
 
 
 def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
-    """The recommendations that await a report, oldest first: a site's own, or those of all sites."""
+    """List the recommendations that await a report, oldest first. A site sees its own; other roles see all sites."""
     path = trial_path(trial, "waiting")
     page = yield from get(path, WaitingPage)
     found = page.waiting
@@ -157,13 +163,13 @@ def waiting(trial: str) -> Steps[list[ListedRecommendation]]:
 
 
 def recommendations(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
-    """The recommendations of a subject and their state; an admin's at all sites, or at one ("" for no site)."""
+    """List the recommendations of a subject with their states. An admin may name one site ("" for no site)."""
     found = yield from _find(trial, subject, site)
     return found.recommendations
 
 
 def alike(trial: str, subject: str, *, site: str | None = None) -> Steps[list[ListedRecommendation]]:
-    """The latest recommendations of subjects whose codes look like a new one, which may be mistyped."""
+    """List the latest recommendations of subjects with codes that look like a new code, which may be mistyped."""
     found = yield from _find(trial, subject, site)
     return list(found.alike)
 
@@ -174,9 +180,9 @@ def _find(trial: str, subject: str, site: str | None) -> Steps[RecommendationLis
 
 
 def _reward(reward: float | None) -> float | None:
-    """A reward as JSON can say it; True and False are 1 and 0."""
+    """Return a reward as a value that JSON allows; True and False become 1 and 0."""
     if reward is None:
         return None
-    if not hasattr(reward, "__float__") or not math.isfinite(reward):  # JSON has no NaN; it would be sent as null
+    if not hasattr(reward, "__float__") or not math.isfinite(reward):  # JSON has no NaN, which would be sent as null
         raise InputError("reward", reward, "a number from 0 to 1")
     return float(reward)

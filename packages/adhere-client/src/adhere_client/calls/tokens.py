@@ -1,4 +1,4 @@
-"""Tokens and links to sign in."""
+"""Calls that make, list or revoke tokens, and make links to sign in."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,9 +17,9 @@ def make_token(
     expires_at: datetime | None = None,
     new_site: bool = False,
 ) -> Steps[IssuedToken]:
-    """Make a token. A site whose name looks like that of another one is refused, unless it is a `new_site`.
+    """Make a token. A site's name that looks like the name of another site is refused, unless `new_site` is True.
 
-    It has no request id: a call whose answer got lost is not repeated, since its token would be lost too.
+    If the answer is lost, the call is not repeated: each repetition would make another token.
     """
     body: dict[str, Any] = {"role": role, "label": label, "site": site, "trial": trial, "expires_at": expires_at}
     if new_site:
@@ -33,7 +33,10 @@ def rotate_token(
     overlap: timedelta = timedelta(0),
     expires_at: datetime | None = None,
 ) -> Steps[IssuedToken]:
-    """Make a new token with the rights of a valid one, which ends after the overlap; not repeated either."""
+    """Replace a valid token by a new token with the same rights. The old token ends after the overlap.
+
+    If the answer is lost, the call is not repeated.
+    """
     if not isinstance(overlap, timedelta):
         raise InputError("overlap", overlap, "a datetime.timedelta")
     body = {"overlap_seconds": int(overlap.total_seconds()), "expires_at": expires_at}
@@ -41,16 +44,19 @@ def rotate_token(
 
 
 def make_link(id: int, *, minutes: int = 60) -> Steps[SignInLink]:  # noqa: A002 (the name in the address)
-    """Make a link by which the holder of a token signs in to the pages, once; not repeated either."""
+    """Make a link with which the holder of a token can sign in to the pages once.
+
+    If the answer is lost, the call is not repeated.
+    """
     return ask(Request("POST", f"/tokens/{id}/links", SignInLink, {"minutes": minutes}, repeatable=False))
 
 
 def tokens() -> Steps[list[TokenDetails]]:
-    """All tokens, without their texts."""
+    """List all tokens, without their texts."""
     found = yield from get("/tokens", TokenList)
     return found.tokens
 
 
 def revoke_token(id: int) -> Steps[None]:  # noqa: A002 (the name in the address)
-    """Revoke a token; once more changes nothing."""
+    """Revoke a token. Revoking it again changes nothing."""
     return ask(Request("DELETE", f"/tokens/{id}", type(None)))

@@ -1,4 +1,4 @@
-"""Responses of the service, declared once: the service sends these types, and the clients return them."""
+"""Types of the responses. The service sends them, and the clients return them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Response(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The base of all responses: values that can be compared, printed and turned into JSON.
+    """The base class of all responses: values that can be compared, printed and converted to JSON.
 
     >>> from datetime import UTC, datetime
     >>> from adhere_client.responses.recommendations import Recorded
@@ -15,11 +15,11 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as plain dictionaries, lists, numbers and texts, which `json.dumps` takes."""
+        """Return the response as dictionaries, lists, numbers and strings, ready for `json.dumps`."""
         return dict(msgspec.json.decode(msgspec.json.encode(self)))
 
     def to_json(self) -> str:
-        """Return the response in JSON, as the service sent it."""
+        """Return the response as JSON, in the form in which the service sends it."""
         return msgspec.json.encode(self).decode()
 
 

@@ -1,4 +1,4 @@
-"""A trial's log: its records, recommendations derived again from it, and who read what."""
+"""Responses about a trial's log: its records, recommendations derived again from it, and the access log."""
 
 from datetime import datetime
 from typing import Annotated
@@ -30,14 +30,14 @@ class LogPage(Response, frozen=True):
 
 
 class DerivationReason(Response, frozen=True):
-    """A part of why a recommendation came out as it did."""
+    """One of the reasons for a recommendation."""
 
     what: str
     says: str
 
 
 class Reproduction(OfRecommendation, frozen=True):
-    """A recommendation derived again from the log as it stood when it was made."""
+    """A recommendation derived again from the log up to the time when it was made."""
 
     same: Annotated[bool, about("Whether all that could be derived again is as it was logged.")]
     derived: Annotated[str, about("What could be derived again.")]
@@ -53,7 +53,7 @@ class Reproduction(OfRecommendation, frozen=True):
 
 
 class Verification(Response, frozen=True):
-    """Whether the log is intact: every record by the hash chain, and what is kept beside it by its digests."""
+    """The result of verifying a log: its records by the hash chain, and data stored beside the log by digests."""
 
     whole: bool
     records: Annotated[int, about("How many are intact, counted from the first.")]
@@ -71,7 +71,7 @@ class Verification(Response, frozen=True):
 
 
 class Access(Response, frozen=True):
-    """A read, or all reads of one kind by a token in ten minutes."""
+    """One read, or all reads of one kind by one token within ten minutes."""
 
     id: int
     at: Annotated[str, about("Of reads counted together, the beginning of their ten minutes.")]
@@ -84,7 +84,7 @@ class Access(Response, frozen=True):
 
 
 class AccessPage(Response, frozen=True):
-    """The access log of a trial, or a part of it."""
+    """One page of a trial's access log."""
 
     accesses: list[Access]
     next: Annotated[int | None, about("If there may be more: the value of after for them.")] = None

@@ -1,4 +1,4 @@
-"""A trial as a statistician watches it: numbers as in its analysis, now and over time."""
+"""The statistician's view of a running trial: the numbers of its analysis, now and over time."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,7 +10,7 @@ from adhere_client.responses.trials import ArmAtLook, Look, LookThreshold
 
 
 class Estimate(Response, frozen=True):
-    """An estimate with its interval; without a value, the reason. A set that is no interval has no ends."""
+    """An estimate with its interval, or the reason why there is none. A set that is not an interval has no ends."""
 
     value: float | None
     low: float | None
@@ -19,7 +19,7 @@ class Estimate(Response, frozen=True):
 
 
 class AssignedRow(Response, frozen=True):
-    """The patients assigned one arm: what they took, and of how many the outcome is known."""
+    """The patients assigned to one arm: the treatments they took, and the number of known outcomes."""
 
     arm: str
     assigned: int
@@ -33,10 +33,10 @@ class AssignedRow(Response, frozen=True):
 
 
 class Effect(Response, frozen=True):
-    """The difference in mean outcome of a treatment and a control by one view, with its confidence set.
+    """The difference in mean outcome between a treatment and a control in one view, with its confidence set.
 
-    `validity` says what the set promises. An any-time valid one has its past too: after `t[m]` recommendations it
-    lay from `low[m]` to `high[m]`. `n_pending` counts the patients who entered at their worst case.
+    `validity` describes the set's guarantee. An any-time valid set comes with its history: after `t[m]`
+    recommendations it went from `low[m]` to `high[m]`. `n_pending` counts the patients with their worst case.
     """
 
     view: str
@@ -55,9 +55,9 @@ class Effect(Response, frozen=True):
 
 
 class AllocationOverTime(Response, frozen=True):
-    """After `t[m]` recommendations, made until `at[m]`: how many were of each arm, and its mean probability.
+    """The recommendations of each arm and its mean probability, after `t[m]` recommendations made until `at[m]`.
 
-    The mean is over the recommendations since the time before; null where none had probabilities.
+    Each mean covers the recommendations since the previous time. It is null if no recommendation had probabilities.
     """
 
     t: list[int]
@@ -67,7 +67,7 @@ class AllocationOverTime(Response, frozen=True):
 
 
 class AllocationCheck(Response, frozen=True):
-    """Whether arms were drawn with the logged probabilities: how often each was assigned, and was to be expected."""
+    """A check that arms were drawn with the logged probabilities: observed and expected assignments of each arm."""
 
     observed: dict[str, int]
     expected: dict[str, float]
@@ -77,7 +77,7 @@ class AllocationCheck(Response, frozen=True):
 
 
 class Posterior(Response, frozen=True):
-    """A Beta distribution that a part of the policy has of an arm's mean outcome, with its 95% interval."""
+    """The Beta posterior of an arm's mean outcome in one component of the policy, with its 95% interval."""
 
     part: str
     of: Annotated[str, about("Whose outcomes count: assigned, taken, ….")]
@@ -90,7 +90,7 @@ class Posterior(Response, frozen=True):
 
 
 class Weights(Response, frozen=True):
-    """How much a part of the policy trusts each of its experts, or prefers each arm; they add up to 1."""
+    """The weights that one component of the policy gives to its experts or to the arms; they add up to 1."""
 
     part: str
     of: Annotated[str, about("experts or arms")]
@@ -98,7 +98,7 @@ class Weights(Response, frozen=True):
 
 
 class OddsOfMediation(Response, frozen=True):
-    """How much likelier the policy finds that outcomes depend on the arm taken alone than that they do not."""
+    """The policy's odds that outcomes depend on the arm taken alone."""
 
     part: str
     log_odds: float | None
@@ -106,7 +106,7 @@ class OddsOfMediation(Response, frozen=True):
 
 
 class Beliefs(Response, frozen=True):
-    """The policy's state after the reports so far. A policy of one's own has the probabilities alone."""
+    """The policy's state after the reports so far. A custom policy shows only its probabilities."""
 
     probabilities: Annotated[dict[str, float], about("Of each arm at the next recommendation.")]
     posteriors: list[Posterior]
@@ -115,7 +115,7 @@ class Beliefs(Response, frozen=True):
 
 
 class SurplusOverTime(Response, frozen=True):
-    """The expected sum of outcomes gained over drawing all arms with equal probabilities, with its interval."""
+    """The expected gain in summed outcomes over drawing all arms with equal probabilities, with its interval."""
 
     total: Estimate
     sentence: str
@@ -125,7 +125,7 @@ class SurplusOverTime(Response, frozen=True):
 
 
 class PresentValues(Response, frozen=True):
-    """The numbers that the next look would compare with its thresholds if it were made now. It is not a look."""
+    """The numbers that a look made now would compare with its thresholds. Showing them is not a look."""
 
     look: int
     outcomes: int
@@ -136,14 +136,14 @@ class PresentValues(Response, frozen=True):
 
 
 class Taken(Response, frozen=True):
-    """Whether what was taken can be trusted: given the arm taken, does the outcome depend on the arm assigned?"""
+    """A test of the reports of treatments taken: given the arm taken, does the outcome depend on the arm assigned?"""
 
     depends: Annotated[bool, about("Whether the data say that it does.")]
     sentence: str
 
 
 class Monitor(Response, frozen=True):
-    """A trial as a statistician watches it; the numbers are those of `adhere analyse` on the log up to `head`."""
+    """The statistician's view of a running trial, with the numbers of `adhere analyse` on the log up to `head`."""
 
     trial: str
     status: str

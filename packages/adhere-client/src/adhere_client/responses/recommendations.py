@@ -1,4 +1,4 @@
-"""Recommendations and what was reported of them."""
+"""Responses about recommendations and the reports on them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -7,9 +7,9 @@ from adhere_client.responses import Response, about
 
 
 class Recorded(Response, frozen=True):
-    """When a command was recorded, and about which recommendation.
+    """The time when a command was recorded, and its recommendation.
 
-    A site is not told the position in the log: a gap in positions would tell it that something else was recorded.
+    Sites do not receive the position in the log, because a gap would reveal that something else was recorded.
     """
 
     at: datetime
@@ -18,20 +18,20 @@ class Recorded(Response, frozen=True):
 
 
 class OfRecommendation(Response, frozen=True):
-    """The base of responses about one recommendation, with its ID."""
+    """The base class of responses about one recommendation, with its ID."""
 
     recommendation_id: str
 
     @property
     def id(self) -> str:
-        """The ID of the recommendation, as the calls of a client take it."""
+        """Return the recommendation's ID, for use in other calls of a client."""
         return self.recommendation_id
 
 
 class IssuedRecommendation(OfRecommendation, frozen=True):
     """A recommendation: its ID, and the arm or, in a blinded trial, the kit.
 
-    If it was made before, for another stratum than was asked for, it has the time and stratum of that entry.
+    If the recommendation was made earlier for another stratum, the time and stratum of that entry are included.
     """
 
     arm: str | None = None
@@ -41,7 +41,7 @@ class IssuedRecommendation(OfRecommendation, frozen=True):
 
 
 class Unblinding(OfRecommendation, frozen=True):
-    """The arm in a kit, and when its disclosure was recorded; `repeated` if it was answered before under this key."""
+    """The arm in a kit, and when its disclosure was recorded. `repeated` means that this key was answered before."""
 
     arm: str
     kit: str
@@ -50,7 +50,7 @@ class Unblinding(OfRecommendation, frozen=True):
 
 
 class ListedRecommendation(OfRecommendation, frozen=True):
-    """A recommendation in a list; state is waiting, complete, lost to follow-up or entered in error."""
+    """A recommendation in a list. Its state is waiting, complete, lost to follow-up or entered in error."""
 
     site: str
     at: datetime
@@ -63,7 +63,7 @@ class ListedRecommendation(OfRecommendation, frozen=True):
 
 
 class WaitingPage(Response, frozen=True):
-    """Recommendations that await a report, oldest first, or a part of them."""
+    """One page of the recommendations that await a report, oldest first."""
 
     waiting: list[ListedRecommendation]
     total: int
@@ -71,7 +71,7 @@ class WaitingPage(Response, frozen=True):
 
 
 class RecommendationList(Response, frozen=True):
-    """The recommendations of a subject, in order; none of one that is not known, or of another site."""
+    """The recommendations of a subject, in order. The list is empty if the subject is unknown or of another site."""
 
     recommendations: list[ListedRecommendation]
     alike: Annotated[
@@ -114,7 +114,7 @@ class HistoryLine(Response, frozen=True):
 
 
 class Derivation(Response, frozen=True):
-    """How a recommendation was derived: enough to derive it again."""
+    """The inputs and outputs of a recommendation, from which it can be derived again."""
 
     arm: str
     subject: Annotated[str, about("The key that stands for the subject in the log.")]
@@ -132,7 +132,7 @@ class Derivation(Response, frozen=True):
 
 
 class RecommendationDetails(OfRecommendation, frozen=True):
-    """A recommendation and its reports; took is arm, kit, nothing or other."""
+    """A recommendation and its reports. The field took is arm, kit, nothing or other."""
 
     at: datetime
     open: bool

@@ -14,7 +14,7 @@ class ArmEstimate(Response, frozen=True):
 
 
 class Compliance(Response, frozen=True):
-    """The arms taken by those who were recommended one arm, and the share that took it, with its 95% interval."""
+    """The arms taken by patients who were recommended one arm, and the share who took it, with its 95% interval."""
 
     chosen: str
     took: dict[str, int]
@@ -27,7 +27,7 @@ class Compliance(Response, frozen=True):
 
 
 class Results(Response, frozen=True):
-    """A trial's results: what became of its recommendations, and estimates for three analysis sets."""
+    """A trial's results: the state of its recommendations, and estimates for three analysis sets."""
 
     trial: str
     head: str

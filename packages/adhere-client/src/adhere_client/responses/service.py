@@ -1,4 +1,4 @@
-"""The service itself: its tokens, links to sign in, and health."""
+"""Responses about the service: its tokens, links to sign in, and health."""
 
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ class Healthy(Response, frozen=True, omit_defaults=False):
 
 
 class Start(Response, frozen=True):
-    """The name of this service, and where to go."""
+    """The name of this service, and the paths of its pages and documents."""
 
     name: str
     version: str
@@ -37,12 +37,12 @@ class IssuedToken(Response, frozen=True):
     def __repr__(self) -> str:
         return f"IssuedToken(id={self.id}, token=(not shown), role={self.role!r}, label={self.label!r})"
 
-    def __rich_repr__(self) -> Any:  # what rich prints instead
+    def __rich_repr__(self) -> Any:  # the fields that rich prints instead
         yield from (("id", self.id), ("role", self.role), ("label", self.label))
 
 
 class SignInLink(Response, frozen=True):
-    """A one-time link to sign in, with the rights of a token. It is shown only here.
+    """A one-time link to sign in with the rights of a token. It is shown only here.
 
     To use it, append its path to the service's address.
     """

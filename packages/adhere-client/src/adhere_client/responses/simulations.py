@@ -1,14 +1,14 @@
-"""Policies, and designs and populations that the service simulates."""
+"""Responses about policies, simulated designs and explored populations."""
 
 from typing import Annotated
 
 from adhere_client.responses import Response, about
 
-Pair = tuple[float | None, float | None]  # of control and treatment
+Pair = tuple[float | None, float | None]  # for control and treatment
 
 
 class PolicyParameter(Response, frozen=True, omit_defaults=False):
-    """A parameter of a policy; without a default it is required, or the policy sets it."""
+    """A parameter of a policy. Without a default, it is either required or set by the policy."""
 
     name: str
     meaning: str
@@ -18,7 +18,7 @@ class PolicyParameter(Response, frozen=True, omit_defaults=False):
 
 
 class PolicyDetails(Response, frozen=True, omit_defaults=False):
-    """A policy: what it does, its parameters, and what it needs of a trial."""
+    """A policy: a description, its parameters, and its requirements on a trial."""
 
     name: str
     kind: Annotated[str, about("learner, learner that sees both arms, hybrid or guard.")]
@@ -41,7 +41,7 @@ class PolicyList(Response, frozen=True):
 
 
 class Characteristic(Response, frozen=True):
-    """An operating characteristic with its Monte Carlo standard error and 95% interval, or why there is none."""
+    """An operating characteristic with its Monte Carlo standard error and 95% interval, or why it is missing."""
 
     name: str
     mean: float | None
@@ -55,7 +55,7 @@ class Characteristic(Response, frozen=True):
 
 
 class SimulatedScenario(Response, frozen=True, omit_defaults=False):
-    """A scenario, what is true in it, and how trials of the design behave in it."""
+    """A scenario, its true values, and the operating characteristics of the design in it."""
 
     name: str
     null: Annotated[str | None, about("sharp, average, or none.")]
@@ -77,13 +77,13 @@ class SimulationLine(Response, frozen=True):
 
 
 class SimulationList(Response, frozen=True):
-    """The simulations that a token started within the last hour, the newest first."""
+    """The simulations that a token started within the last hour, newest first."""
 
     simulations: list[SimulationLine]
 
 
 class Simulation(Response, frozen=True):
-    """A simulation of a design: its state, and at its end the operating characteristics."""
+    """A simulation of a design: its state and, once it is done, the operating characteristics."""
 
     id: int
     state: Annotated[str, about("waiting, running, done, failed or stopped.")]
@@ -102,7 +102,7 @@ class Simulation(Response, frozen=True):
 
 
 class ExploredGroup(Response, frozen=True):
-    """A compliance type: its share of the patients, and its mean reward if it takes the control or the treatment."""
+    """A compliance type: its share of the patients, and its mean rewards when taking the control or the treatment."""
 
     name: Annotated[str, about("never-takers, always-takers, compliers or defiers")]
     share: float
@@ -121,17 +121,17 @@ class ExplorationSettings(Response, frozen=True):
 
 
 class ExploredTruth(Response, frozen=True):
-    """The mean reward of each arm, control first: if everybody is told to take it, and if everybody took it."""
+    """The mean reward of each arm, control first, if it is recommended to everybody and if everybody takes it."""
 
     mean_given_chosen: tuple[float, float]
     mean_if_taken: Annotated[tuple[float, float], about("Also by those who never would: no trial can see it.")]
 
 
 class ExploredBelief(Response, frozen=True, omit_defaults=False):
-    """The mean reward that a protocol credits to each arm, control first, where arms are recommended evenly.
+    """The mean reward that a protocol credits to each arm, control first, if arms are recommended equally often.
 
-    What Actual credits depends on how often each arm is recommended: lowest and highest are over 1% to 99%. The
-    verdict is right, fooled, undecided, depends or uninformed.
+    The protocol Actual depends on how often each arm is recommended. Its lowest and highest values cover
+    recommendation shares from 1% to 99%. The verdict is right, fooled, undecided, depends or uninformed.
     """
 
     protocol: str
@@ -144,7 +144,7 @@ class ExploredBelief(Response, frozen=True, omit_defaults=False):
 
 
 class ExploredInterval(Response, frozen=True):
-    """A mean over runs and its 95% Monte Carlo interval; a single run has none."""
+    """A mean over runs with its 95% Monte Carlo interval. A single run has no interval."""
 
     mean: float
     low: float | None
@@ -152,7 +152,7 @@ class ExploredInterval(Response, frozen=True):
 
 
 class ExploredCurve(Response, frozen=True):
-    """A measure after each of the numbers of patients in t: its mean over runs and 95% Monte Carlo interval."""
+    """The course of a measure: its mean over runs and 95% Monte Carlo interval after each number of patients in t."""
 
     mean: list[float]
     low: list[float] | None
@@ -160,7 +160,7 @@ class ExploredCurve(Response, frozen=True):
 
 
 class ExploredPolicy(Response, frozen=True):
-    """How a policy fared."""
+    """The performance of one policy in an exploration."""
 
     policy: str
     title: str
@@ -174,7 +174,7 @@ class ExploredPolicy(Response, frozen=True):
 
 
 class Exploration(Response, frozen=True):
-    """An exploration: who is fooled and why, what is true and believed, and how policies fare."""
+    """An exploration: the true and believed means, which protocols are fooled and why, and policies' performance."""
 
     settings: ExplorationSettings
     sentence: Annotated[str, about("Who is fooled, and why.")]

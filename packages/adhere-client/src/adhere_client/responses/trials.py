@@ -1,4 +1,4 @@
-"""Trials: their designs, the looks at them, and who was enrolled."""
+"""Responses about trials: their designs, looks and enrolment."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -7,12 +7,12 @@ from msgspec import field
 
 from adhere_client.responses import Response, about
 
-# A part of a design (Looks, Stopping, …) has the fields of the request that creates a trial.
+# The parts of a design (Looks, Stopping, …) have the same fields as in the request that creates a trial.
 Part = Annotated[dict[str, Any], about("As in the request, without what has its default value.")]
 
 
 class ImputationRule(Response, frozen=True):
-    """The rule for missing reports: after how many days which arm, or nothing, counts as taken, and which reward."""
+    """The rule for missing reports: the days to wait, the arm (or nothing) that counts as taken, and the reward."""
 
     after_days: float
     actual: str | None = None
@@ -47,7 +47,7 @@ class Design(Response, frozen=True, omit_defaults=False):
 
 
 class CreatedTrial(Response, frozen=True, omit_defaults=False):
-    """A new trial: the record of its creation, and its design with all defaults filled in."""
+    """A new trial: the record that created it, and its design with all defaults filled in."""
 
     record: int
     design: Design
@@ -56,7 +56,7 @@ class CreatedTrial(Response, frozen=True, omit_defaults=False):
 
 
 class CheckedDesign(Response, frozen=True):
-    """A valid design with all defaults filled in, of which no trial was created."""
+    """A valid design with all defaults filled in. No trial was created."""
 
     design: Design
     design_digest: Annotated[str, about("Equal designs have the same; a trial of it has it too.")]
@@ -66,7 +66,7 @@ class CheckedDesign(Response, frozen=True):
 
 
 class ArmAtLook(Response, frozen=True):
-    """An arm at a look: its status, the numbers compared with thresholds, by name, its share until the next look."""
+    """An arm at a look: its status, the numbers compared with thresholds, and its share until the next look."""
 
     arm: str
     status: str
@@ -75,7 +75,7 @@ class ArmAtLook(Response, frozen=True):
 
 
 class LookThreshold(Response, frozen=True):
-    """The threshold that a number at a look must reach for a status: `of` is the number's name."""
+    """The threshold that a number must reach for a status at a look. `of` is the name of the number."""
 
     of: str
     at_least: float | None = None
@@ -83,7 +83,7 @@ class LookThreshold(Response, frozen=True):
 
 
 class LookSummary(Response, frozen=True):
-    """A look without its arms; a decision other than "go on" recommends to stop."""
+    """A look without its arms. Any decision except "go on" recommends to stop the trial."""
 
     look: int
     record: int
@@ -94,7 +94,7 @@ class LookSummary(Response, frozen=True):
 
 
 class Look(LookSummary, frozen=True):
-    """A look at a trial. A decision other than "go on" recommends to stop, which a person confirms by ending it."""
+    """A look at a trial. Any decision except "go on" recommends to stop. A person confirms it by ending the trial."""
 
     arms: list[ArmAtLook]
     selected: str | None = None
@@ -102,7 +102,7 @@ class Look(LookSummary, frozen=True):
 
     @property
     def is_stop(self) -> bool:
-        """Whether it recommends to stop."""
+        """Return whether the look recommends to stop."""
         return self.decision != "go on"
 
 
@@ -142,7 +142,7 @@ class TrialList(Response, frozen=True):
 
 
 class TrialDetails(Response, frozen=True):
-    """A trial. Sites and coordinators see nothing that could predict the next arm, nor the arms if it is blinded."""
+    """A trial. Sites and coordinators see nothing that predicts the next arm, and no arms of a blinded trial."""
 
     name: str
     status: str
@@ -177,7 +177,7 @@ class TrialDetails(Response, frozen=True):
 
 
 class SiteList(Response, frozen=True):
-    """The sites of a trial, by name: those with a token for it or for all trials, and those that entered subjects."""
+    """The sites of a trial by name: sites with a token for this or all trials, and sites that entered subjects."""
 
     sites: list[str]
     required: Annotated[
@@ -190,7 +190,7 @@ class SiteList(Response, frozen=True):
 
 
 class SiteEnrolment(Response, frozen=True):
-    """A site: how many recommendations it had, and what is reported of them."""
+    """A site: the number of its recommendations, and how many of them are reported."""
 
     site: Annotated[str, about("Empty for what admins asked for themselves.")]
     recommendations: int
@@ -207,7 +207,7 @@ class SiteEnrolment(Response, frozen=True):
 
 
 class DayEnrolment(Response, frozen=True):
-    """The recommendations of a site on a day, in the time zone of the site."""
+    """The number of recommendations of a site on one day, in the site's time zone."""
 
     day: str
     site: str
@@ -215,7 +215,7 @@ class DayEnrolment(Response, frozen=True):
 
 
 class TrialEnrolment(Response, frozen=True):
-    """Enrolment by site and day, and what is still to be reported; it names no arm and no outcome."""
+    """The enrolment by site and day, and the number of missing reports, without any arm or outcome."""
 
     trial: str
     status: str
