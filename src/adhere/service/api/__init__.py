@@ -1,1 +1,1 @@
-"""The HTTP API: the table of routes, what they take and answer, and who may use them."""
+"""The HTTP API: the table of routes with their requests, responses and permissions."""

@@ -1,9 +1,9 @@
-"""Call a route, and log the read: an answer that reveals an arm is written down before it is sent.
+"""Call a route and log the read. An answer that reveals an arm is logged before it is sent.
 
-Requests over HTTP and pages both come through `call`, so that a page can show nothing that the API would not.
+Both HTTP requests and pages go through `call`, so that a page can show nothing that the API would refuse.
 
-What a route reveals is in the table of routes. Sites and coordinators see no arm of a blinded trial, unless a site
-unblinds a kit, so their other reads are not logged.
+The table of routes defines what each route reveals. Sites and coordinators see no arm of a blinded trial unless a
+site unblinds a kit. Their other reads are therefore not logged.
 """
 
 from datetime import datetime
@@ -23,16 +23,16 @@ from adhere_client.responses.log import Access, AccessPage
 TRIAL, RECOMMENDATION, UNBLINDING, REPORT = "trial", "recommendation", "unblinding", "report"
 RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS = "results", "looks", "export", "monitor", "analysis"
 RECORDS, DERIVATION = "records", "derivation"
-# What is logged of a trial that is not blinded.
+# The kinds of read that are logged for an unblinded trial.
 _OF_UNBLINDED: Final = frozenset({RECOMMENDATION, RESULTS, LOOKS, EXPORT, MONITOR, ANALYSIS, RECORDS, DERIVATION})
-_COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR, RECORDS})  # one row for all of a token in ten minutes
+_COUNTED: Final = frozenset({TRIAL, RESULTS, LOOKS, MONITOR, RECORDS})  # one row per token and ten minutes
 _WINDOW_MINUTES: Final = 10
 _PAGE: Final = 1000
 _NEWEST: Final = 100
 
 
 async def call(route: Route, context: RequestContext) -> Any:
-    """Return the answer to a request whose holder may use the route."""
+    """Return the answer to a request from a holder who may use the route."""
     if context.query:
         check_query(context.query, [name for name, _ in route.query])
     if route.reveals and (context.holder.role not in BLIND_ROLES or route.reveals == UNBLINDING):
@@ -41,12 +41,12 @@ async def call(route: Route, context: RequestContext) -> Any:
 
 
 async def _logged(route: Route, context: RequestContext) -> Any:
-    """Return the answer to a token that sees arms, once the read is durably in the access log."""
+    """Answer a token that may see arms, after the read is stored durably in the access log."""
     kind = route.reveals
     try:
         response = await route.handler(context)
     except ConflictError:
-        if kind == REPORT:  # a refusal says what was taken, as a success does to who guessed right
+        if kind == REPORT:  # a refusal reveals what was taken, like a success after a correct guess
             await _log(context, kind, context.recommendation_id)
         raise
     try:
@@ -66,13 +66,13 @@ async def _log(context: RequestContext, kind: str, recommendation_id: str | None
     try:
         await service.access_log.write(Read(live.number, _time(utc_now(), kind), token, kind, recommendation_id))
     except StoreError as error:
-        if context.body is not None:  # what was asked, or its refusal, is recorded already
+        if context.body is not None:  # the request, or its refusal, is already recorded
             raise OutcomeUnknownError(str(error)) from None
         raise
 
 
 def _time(now: datetime, kind: str) -> str:
-    """Return the time of a read, or for reads that are counted together the beginning of their ten minutes.
+    """Return the time of a read or, if reads are counted together, the start of the ten minutes around it.
 
     >>> _time(datetime(2026, 3, 1, 9, 37, 12, 5), "results"), _time(datetime(2026, 3, 1, 9, 37, 12, 5), "export")
     ('2026-03-01T09:30:00.000000', '2026-03-01T09:37:12.000005')
@@ -84,9 +84,9 @@ def _time(now: datetime, kind: str) -> str:
 
 @reading
 def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessPage:
-    """List who read what of a trial: up to 1000 rows, those that follow with after set to next.
+    """List who read which data of a trial: up to 1000 rows; more follow with after set to next.
 
-    With before (0: the end), the newest 100 of those before come first, and next is the value of before for more.
+    With before (0: the end), the newest 100 rows before it come first, and next is the value of before for more.
     """
     number, before = context.service.processor.trial(context.trial).number, query_number(context.query, "before", -1)
     if before < 0:

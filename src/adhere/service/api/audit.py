@@ -1,4 +1,4 @@
-"""Handlers of the audit: the log, page by page and in words; a recommendation derived again; the chain verified."""
+"""Handlers of the audit: read the log in words, derive a recommendation again, and verify the chain of hashes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -22,7 +22,7 @@ _TOKEN: Final = "token "
 
 @reading
 def list_records(context: RequestContext, view: ReadTransaction) -> LogPage:
-    """List a trial's log in words, 100 records at a time: the last ones, those before a record or those after it."""
+    """List a trial's log in words, 100 records at a time: the last records, or the records before or after one."""
     live = context.service.processor.trial(context.trial)
     total = view.head(live.number).position
     before, after = (query_number(context.query, name, -1) for name in ("before", "after"))
@@ -42,7 +42,7 @@ def list_records(context: RequestContext, view: ReadTransaction) -> LogPage:
 
 
 def _lines(view: ReadTransaction, live: LiveTrial, records: Sequence[Record]) -> list[LogLine]:
-    """Records in words, with the labels of tokens and the IDs of recommendations."""
+    """Describe records in words, with the labels of tokens and the IDs of recommendations."""
     labels = {f"{_TOKEN}{token.id}": token.label for token in view.tokens()}
     indices = {one.recommendation_index for one in records if one.recommendation_index is not None}
     made = made_events(view, live.number, sorted(indices))
@@ -64,7 +64,7 @@ def _lines(view: ReadTransaction, live: LiveTrial, records: Sequence[Record]) ->
 
 
 async def derive_again(context: RequestContext) -> Reproduction:
-    """Derive a recommendation again from the log as it stood then, and say why it came out so."""
+    """Derive a recommendation again from the log at that time, and explain how it came about."""
     service = context.service
 
     def look(view: ReadTransaction) -> tuple[Recommended, list[LogLine], int, Design]:
@@ -98,7 +98,7 @@ async def derive_again(context: RequestContext) -> Reproduction:
 
 
 async def verify_log(context: RequestContext) -> Verification:
-    """Verify a trial's log: whether its chain of hashes is whole."""
+    """Verify that the chain of hashes of a trial's log is intact."""
     head = await context.service.head(context.trial)
     verdict: VerificationResult
     verdict = await context.service.jobs.run(context.holder.id, "verify", context.trial, n_records=head.position)

@@ -1,4 +1,4 @@
-"""Authentication and authorisation: a valid token, within its rate, with the route's role, for its own trial."""
+"""Authentication and authorisation: check a request's token, rate, role and trial."""
 
 from starlette.types import Scope
 
@@ -13,19 +13,20 @@ from adhere.service.http.problems import ProblemError
 from adhere.store import Token
 
 _MAX_TOKEN_LENGTH = 200
-# Of all connections, requests of one token take a quarter at most, and its event streams another; of few, these.
+# One token's requests may use a quarter of all connections, and its event streams another quarter. If there are
+# few connections, each may use `_OF_FEW`.
 _SHARE_OF_CONNECTIONS, _OF_FEW = 4, 8
 
 
 class Authenticator:
-    """Checks the token of every request."""
+    """The authenticator, which checks the token of every request."""
 
     def __init__(self, service: Service) -> None:
         settings = service.settings
         self._service = service
         self._limit = RateLimit(settings.token_rate, settings.token_burst)
         self._failures = RateLimit(settings.failure_rate, settings.failure_burst)
-        # Apart from those: where many sessions have ended, all behind one address can still sign in.
+        # A separate limit, so that people behind one address can still sign in after many sessions have ended.
         self._refreshes = RateLimit(settings.failure_rate, settings.failure_burst)
         self._proxies = TrustedProxies(settings.trusted_proxies)
         most = max(_OF_FEW, max_connections(settings.max_connections, settings.workers) // _SHARE_OF_CONNECTIONS)
@@ -35,9 +36,9 @@ class Authenticator:
     async def authenticate(
         self, route: Route, headers: dict[bytes, bytes], scope: Scope, context: RequestContext
     ) -> Token:
-        """The holder of the token; raises a `ProblemError` if the request is not allowed."""
+        """Return the holder of the token, or raise a `ProblemError` if the request is not allowed."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-        token = token.strip()  # the parser leaves the blanks after a header's value
+        token = token.strip()  # the parser does not remove blanks after a header's value
         holder = self._service.tokens.find(token) if scheme.lower() == b"bearer" else None
         if holder is None:
             holder = await self._refresh_and_look(scheme, token, scope)
@@ -50,14 +51,14 @@ class Authenticator:
         sessions = self._service.sessions
         holder = sessions.find(secret)
         if holder is None and secret and not self._refreshes.wait(self._network(scope)):
-            await self._service.in_thread(self._service.refresh)  # another process may have opened it
+            await self._service.in_thread(self._service.refresh)  # another process may have opened the session
             holder = sessions.find(secret)
         if holder is not None:
             self._admit(holder, scope, context, secret)
         return holder
 
     async def signing_in(self, text: str, scope: Scope) -> Token | None:
-        """Return the holder of a token or of a one-time link, which is then used up, or None if it is not valid."""
+        """Return the holder of a token or one-time link, or None if it is not valid. A link is then used up."""
         text = text.strip()
         if not text.startswith(LINK_PREFIX):
             try:
@@ -80,7 +81,7 @@ class Authenticator:
         context.admission = Admission(self._requests, self._streams, holder.id, session)
 
     def is_secure(self, scope: Scope) -> bool:
-        """Whether the client came by HTTPS, to us or to a proxy that we trust."""
+        """Return whether the client used HTTPS, either to this service or to a trusted proxy."""
         peer = scope.get("client")
         return scope["scheme"] == "https" or (peer is not None and self._proxies.is_secure(peer[0], scope["headers"]))
 
@@ -94,7 +95,10 @@ class Authenticator:
             raise ProblemError("too-many", detail, retry_after=wait)
 
     async def _refresh_and_look(self, scheme: bytes, token: bytes, scope: Scope) -> Token:
-        """Another process may have made the token since the last refresh; failures are limited for each address."""
+        """Refresh the tokens, because another process may have made this one, and return the holder.
+
+        Failures are limited per address.
+        """
         self._count_failure(scope)
         tokens = self._service.tokens
         if scheme.lower() == b"bearer" and 0 < len(token) <= _MAX_TOKEN_LENGTH:
@@ -111,7 +115,7 @@ class Authenticator:
 
 
 def check_role(route: Route, role: str) -> None:
-    """Refuse a role that the route is not for."""
+    """Refuse a role that may not use the route."""
     if role not in route.roles:
         allowed = " or ".join(sorted(route.roles))
         raise ProblemError(
@@ -120,7 +124,7 @@ def check_role(route: Route, role: str) -> None:
 
 
 def check_trial(context: RequestContext) -> None:
-    """Refuse any other trial to a token for one trial: to it, all others are unknown."""
+    """Refuse a trial if the token is for another trial only. Such a token is told that the trial is unknown."""
     only = context.holder.trial
     if only is not None and context.trial != only:
         raise UnknownError("trial", context.trial, "the trial this token is for")

@@ -1,4 +1,4 @@
-"""Handlers of what a trial is made of: the policies there are, and designs that are only checked."""
+"""Handlers that list the policies and check designs."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -23,7 +23,7 @@ _PROTOCOLS: Final = ("chosen", "actual", "comply")
 
 
 async def list_policies(_context: RequestContext) -> PolicyList:
-    """List the policies by name: what each does, its parameters, what it needs."""
+    """List the policies by name, with a description, parameters and requirements."""
     return PolicyList([_details(describe(cls)) for _, cls in sorted(registry.items())])
 
 
@@ -34,7 +34,7 @@ def _details(found: PolicyDescription) -> PolicyDetails:
 
 
 async def check_design(context: RequestContext) -> CheckedDesign:
-    """Check a design, from its fields or its file's text, without creating a trial."""
+    """Check a design, given as its fields or as the text of its file, without creating a trial."""
     return await context.service.in_background(partial(_checked, context.body.design))
 
 
@@ -46,14 +46,14 @@ def _checked(given: NewTrial | str) -> CheckedDesign:
 
 
 def design_response(design: Design) -> responses.Design:
-    """Return a design as it is sent: with all its fields, and its parts without what has its default value."""
+    """Return a design as a response, with all its fields. Its parts omit fields with default values."""
     return convert(to_builtins(asdict(design)), responses.Design)
 
 
 def read_design(given: NewTrial | str) -> tuple[Design, Any]:
-    """The design that was sent, and the scenarios beside it in its file, if it has some.
+    """Return the design in a request, and the scenarios in its file if there are any.
 
-    A text is never taken for the path of a file: whoever sends it must not read files of this machine.
+    Text is never read as the path of a file, because a client must not read files of this machine.
     """
     if isinstance(given, str):
         document: Mapping[str, Any] = design_document(given)

@@ -1,9 +1,8 @@
-"""Handlers of enrolment and follow-up: who was enrolled, what waits for a report, a subject's recommendations, sites.
+"""Handlers of enrolment and follow-up: enrolment, recommendations awaiting a report, a subject's list, and sites.
 
-A trial has sites once a token of role site is for this trial only, or a subject was entered for a site. From then on
-nobody enters a subject for no site. Tokens for all trials do not count by themselves: beside the trials of those
-sites there may be one without sites, which an application runs with an admin's token. The page asks for a site as
-soon as there is one that may use the trial.
+A trial has sites once a token with the role site is for this trial only, or a subject was entered for a site. From
+then on, every subject must be entered for a site. Tokens for all trials do not count, because an application may
+run another trial without sites, with an admin's token. The page asks for a site as soon as a site may use the trial.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,13 +37,13 @@ from adhere_client.responses.trials import DayEnrolment, SiteEnrolment, SiteList
 
 Result = TypeVar("Result")
 _PAGE: Final = 100
-_ALL_SITES: Final = "/"  # which no site is called
+_ALL_SITES: Final = "/"  # not a valid name of a site
 
 
 def _following(
     handler: Callable[[RequestContext, ReadTransaction, LiveTrial, FollowUp], Result],
 ) -> Callable[[RequestContext], Awaitable[Result]]:
-    """Make a handler of a function of the request, a view of the store, the trial and its follow-up."""
+    """Make a handler from a function of the request, a view of the store, the trial and its follow-up."""
 
     @wraps(handler)
     async def handle(context: RequestContext) -> Result:
@@ -62,7 +61,7 @@ def _following(
 
 @_following
 def enrolment(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> TrialEnrolment:
-    """Show the enrolment of all sites by day, and what is still to be reported."""
+    """Show the enrolment of all sites by day, and the number of missing reports."""
     oldest: dict[str, int] = {}
     for number in follow_up.pending():
         oldest.setdefault(follow_up.site(number), number)
@@ -105,7 +104,7 @@ def _site(follow_up: FollowUp, name: str, counts: SiteCounts, oldest: int | None
 
 @_following
 def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp) -> WaitingPage:
-    """List what awaits a report, oldest first: up to 100, those that follow with after set to next."""
+    """List up to 100 recommendations that await a report, oldest first; more follow with after set to next."""
     own = context.holder.site if context.holder.role == SITE else None
     after = query_value(context.query, "after", "", "the ID of a recommendation")
     index = _index(view, live.number, after) if after else -1
@@ -120,7 +119,7 @@ def list_waiting(context: RequestContext, view: ReadTransaction, live: LiveTrial
 def find_recommendations(
     context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp
 ) -> RecommendationList:
-    """List the recommendations of a subject, by pseudonym or by one of them; for an admin at one site or at all."""
+    """List the recommendations of a subject, found by pseudonym or by an ID; admins may search one site or all."""
     shown = partial(_lines, context, view, live, follow_up)
     if wanted := query_value(context.query, "recommendation_id", "", "the ID of a recommendation"):
         index = _index(view, live.number, wanted)
@@ -146,7 +145,7 @@ def _index(view: ReadTransaction, trial: int, recommendation_id: str) -> int:
 
 
 def _sites_asked(context: RequestContext, view: ReadTransaction, trial: int) -> list[str]:
-    """Return the site of the token, or for an admin the one that is asked for (empty: no site), or all of them."""
+    """Return the token's site or, for an admin, the requested site (empty: no site) or all sites."""
     site = query_value(context.query, "site", _ALL_SITES, "the name of a site")
     if context.holder.role == SITE:
         if site not in (_ALL_SITES, "", context.holder.site):
@@ -156,7 +155,7 @@ def _sites_asked(context: RequestContext, view: ReadTransaction, trial: int) -> 
 
 
 def _of_key(view: ReadTransaction, trial: int, follow_up: FollowUp, key: str) -> list[int]:
-    """The recommendations of the subject with a key, in order."""
+    """Return the indices of the recommendations of the subject with a key, in order."""
     made = made_events(view, trial, list(follow_up.of_subject(key)))
     return sorted(number for number, event in made.items() if event.subject == key)
 
@@ -164,7 +163,7 @@ def _of_key(view: ReadTransaction, trial: int, follow_up: FollowUp, key: str) ->
 def _lines(
     context: RequestContext, view: ReadTransaction, live: LiveTrial, follow_up: FollowUp, numbers: Sequence[int]
 ) -> list[ListedRecommendation]:
-    """Recommendations as a role sees them: who was treated, and with what, is for the site itself and admins."""
+    """Return recommendations as a role may see them. Only the site and admins see the subject and the arm or kit."""
     acts = context.holder.role in (SITE, ADMIN)
     made = made_events(view, live.number, numbers)
     keys = [one.subject for one in made.values()] if acts else []
@@ -198,7 +197,7 @@ def _state(known: int) -> str:
 
 @reading
 def list_sites(context: RequestContext, view: ReadTransaction) -> SiteList:
-    """List the sites that may use a trial, or entered subjects, and whether a subject must be entered for one."""
+    """List the sites that may use a trial or entered subjects, and whether every subject needs a site."""
     service, trial = context.service, context.trial
     entered = {site for site in sites_of(view, service.processor.trial(trial).number) if site}
     own, shared = service.tokens.sites(trial), service.tokens.sites(None)
@@ -206,7 +205,7 @@ def list_sites(context: RequestContext, view: ReadTransaction) -> SiteList:
 
 
 async def check_site(context: RequestContext, site: str) -> None:
-    """Refuse to enter a subject for a site that is not one of the trial's, or not that of the token."""
+    """Refuse to enter a subject for a site that is not a site of the trial, or not the token's own site."""
     if context.holder.role == SITE:
         raise InputError("site", site, "none, or the site of the token")
     known = (await list_sites(context)).sites

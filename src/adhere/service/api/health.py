@@ -14,7 +14,7 @@ async def alive(_context: RequestContext) -> Healthy:
 
 
 async def ready(context: RequestContext) -> Healthy:
-    """Readiness to write."""  # from what is known already: the answer waits for no work
+    """Readiness to write."""  # uses known facts only, so that the answer never waits
     service = context.service
     if not service.loaded:
         detail = "starting: the policies of open trials are being loaded"

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of routes and the types of its requests and responses."""
+"""The OpenAPI 3.1 document, made from the table of routes and the types of their requests and responses."""
 
 import re
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _IDEMPOTENCY_KEY = {
     "description": "A new value for each request, the same when a request is sent again.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
 }
-# Links: from operation, to operation, the parameters of the latter.
+# Links: the operation, the next operation, and the parameters of the next operation.
 _NEW_TRIAL = {"trial": "$response.body#/design/name"}
 _SAME_TRIAL = {"trial": "$request.path.trial"}
 _SAME_RECOMMENDATION = {**_SAME_TRIAL, "recommendation_id": "$response.body#/recommendation_id"}
@@ -43,7 +43,7 @@ _LINKS: tuple[tuple[str, str, dict[str, str]], ...] = (
 
 
 def document(routes: Iterable[Route], root_path: str = "") -> bytes:
-    """The document in JSON, for a service under a root path."""
+    """Return the document in JSON for a service under a root path."""
     table = tuple(routes)
     types = {kind for route in table for kind in (route.body, route.response) if kind not in (None, bytes, dict)}
     ordered = [Problem, *sorted(types, key=lambda kind: kind.__name__ if kind else "")]

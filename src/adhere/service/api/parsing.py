@@ -1,4 +1,4 @@
-"""Parse a request: path parameters, headers, and the body, whose size is limited while it is read."""
+"""Parse a request: path parameters, headers and the body. The body's size is limited while it is read."""
 
 import json
 import re
@@ -27,21 +27,21 @@ _NO_KEY = (
 
 
 class BodyDecoder:
-    """Decodes the bodies of a route; what is wrong with one is raised as a `ProblemError`."""
+    """The decoder of a route's request bodies, which raises a `ProblemError` for an invalid body."""
 
     def __init__(self, body: type) -> None:
         self._body = body
         self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(body).decode
-        # Every name that may occur in a body, as it is written in JSON.
+        # Every name that may occur in a body, in JSON's quotes.
         self._names = tuple(f'"{name}"'.encode() for name in _names(msgspec.inspect.type_info(body)))
 
     def decode(self, raw: bytes) -> Any:
-        """The body, validated."""
+        """Return the decoded and validated body."""
         try:
             found = self._decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _body_problem(error, raw, self._body) from None
-        # msgspec takes the last of two equal names. To parse it again would take time, so first see if it can be.
+        # If a name occurs twice, msgspec uses the last value. Parsing again is slow, so check first if it is needed.
         if raw.count(b":") > 1 and self._may_repeat(raw):
             problem = _parsed(raw)
             if isinstance(problem, ProblemError):
@@ -52,21 +52,21 @@ class BodyDecoder:
         for name in self._names:
             if raw.count(name) > 1:
                 return True
-        return b"\\" in raw  # a name may be written in escapes
+        return b"\\" in raw  # a name may contain escapes
 
 
 class DisconnectedError(Exception):
-    """The client disconnected before its request was complete."""
+    """Error of a client that disconnected before its request was complete."""
 
 
 def parse_trial(parameters: dict[str, str]) -> str:
-    """The name of a trial, normalised as names are stored."""
+    """Return the trial's name, normalised in the form in which names are stored."""
     name = parameters["trial"]
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def parse_number(parameters: dict[str, str]) -> int:
-    """The number of a token or of a simulation, whichever the path names; -1 if it names neither."""
+    """Return the number of the token or simulation that the path names, or -1 if it names neither."""
     for what in ("token", "simulation"):
         if (text := parameters.get(what)) is not None:
             if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
@@ -76,7 +76,7 @@ def parse_number(parameters: dict[str, str]) -> int:
 
 
 def parse_recommendation(parameters: dict[str, str]) -> str:
-    """The ID of a recommendation, as it is stored."""
+    """Return the ID of a recommendation in the form in which IDs are stored."""
     text = parameters["recommendation_id"]
     found = parse_id(text)
     if found is None:
@@ -85,7 +85,7 @@ def parse_recommendation(parameters: dict[str, str]) -> str:
 
 
 def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """The headers that are used here; each may occur once."""
+    """Return the headers that the service uses. Each may occur only once."""
     found: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in USED_HEADERS:
@@ -98,7 +98,7 @@ def parse_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def parse_key(headers: dict[bytes, bytes]) -> str:
-    """The Idempotency-Key, under which a client may send the same request again."""
+    """Return the idempotency key, with which a client may send the same request again."""
     key = headers.get(b"idempotency-key", b"")
     if is_key(key):
         return key.decode("ascii")
@@ -111,12 +111,12 @@ def parse_key(headers: dict[bytes, bytes]) -> str:
 
 
 def is_key(key: bytes) -> bool:
-    """Whether it can be an Idempotency-Key."""
+    """Return whether a text can be an idempotency key."""
     return _KEY.fullmatch(key) is not None
 
 
 async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: BodyDecoder, max_bytes: int) -> Any:
-    """The body, decoded and validated."""
+    """Read the body, and return it decoded and validated."""
     media = headers.get(b"content-type", b"")
     if media != _JSON and media.partition(b";")[0].strip().lower() != _JSON:
         got = shown(media.decode("latin-1"))
@@ -134,7 +134,7 @@ async def parse_body(receive: Receive, headers: dict[bytes, bytes], decoder: Bod
 
 
 async def read_body(receive: Receive, max_bytes: int) -> bytes:
-    """The body as it comes, of a limited size."""
+    """Return the raw body, of limited size."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -162,14 +162,14 @@ def _too_large(max_bytes: int) -> ProblemError:
 
 
 def _body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
-    """A body that is not JSON, or not of the expected type."""
+    """Describe the problem of a body that is not JSON or not of the expected type."""
     value = _parsed(raw)
     if isinstance(value, ProblemError):
         return value
     if not isinstance(error, msgspec.ValidationError):
         at = re.search(r"\(byte (\d+)\)$", str(error))
         return _not("JSON", raw.decode(errors="replace"), int(at.group(1)) if at else len(raw))
-    wrong = misfit(error, value, body, shown)  # a value of None: it is too deep for Python's parser
+    wrong = misfit(error, value, body, shown)  # None: nested too deeply for Python's parser
     return ProblemError(
         "invalid",
         wrong.sentence,
@@ -180,7 +180,10 @@ def _body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Parse a body as Python does: a problem that says where it is not JSON, or None if it is too deep."""
+    """Parse a body with Python's parser.
+
+    Return a problem if it is not valid JSON, with the position, or None if it is nested too deeply.
+    """
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -193,7 +196,7 @@ def _parsed(raw: bytes) -> Any:
         return _not("JSON", text, error.pos)
     except InputError as error:
         return ProblemError("invalid", error.sentence, field=shown(error.field), expected=error.expected)
-    except (RecursionError, ValueError):  # too deep, or a whole number of too many digits
+    except (RecursionError, ValueError):  # nested too deeply, or an integer with too many digits
         return None
 
 
@@ -204,7 +207,7 @@ def _not(what: str, text: str, at: int) -> ProblemError:
 
 
 def _number(text: str) -> float | str:
-    """A number, or its text if it is too large for one."""
+    """Return the number in a text, or the text itself if the number is infinite as a float."""
     value = float(text)
     return value if abs(value) < float("inf") else text
 

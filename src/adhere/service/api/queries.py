@@ -1,4 +1,4 @@
-"""Parameters after the question mark of an address: what they may be, and how they are read."""
+"""Query parameters, after the question mark of an address: their allowed values, and functions that read them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _MAX_DIGITS = 15
 
 
 def check_query(query: bytes, known: Sequence[str]) -> None:
-    """Refuse a parameter that a path does not take: it may be a misspelt one that it does."""
+    """Refuse parameters that a path does not take, because they may be misspelt."""
     for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name not in known:
             takes = f"this path takes {', '.join(known) or 'none'}"
@@ -19,7 +19,7 @@ def check_query(query: bytes, known: Sequence[str]) -> None:
 
 
 def query_value(query: bytes, name: str, default: str, expected: str) -> str:
-    """The value of a parameter, which may be given once."""
+    """Return the value of a parameter, which may be given only once."""
     try:
         given = [value for known, value in parse_qsl(query.decode(), keep_blank_values=True) if known == name]
     except ValueError:
@@ -30,7 +30,7 @@ def query_value(query: bytes, name: str, default: str, expected: str) -> str:
 
 
 def query_number(query: bytes, name: str, default: int = 0) -> int:
-    """The value of a parameter that is a whole number."""
+    """Return the value of a parameter that is a whole number."""
     expected = f"a whole number of at most {_MAX_DIGITS} digits"
     text = query_value(query, name, str(default), expected)
     if text == str(default):
@@ -42,17 +42,17 @@ def query_number(query: bytes, name: str, default: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several words, the default first."""
+    """A parameter with a fixed set of words, the default first."""
 
     values: tuple[str, ...]
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema of the OpenAPI document."""
+        """Return the schema for the OpenAPI document."""
         return {"enum": list(self.values), "default": self.values[0]}
 
     def read(self, query: bytes, name: str) -> str:
-        """Return the word in an address, or the default if it is not given."""
+        """Return the word in an address, or the default if the parameter is missing."""
         expected = f"one of {', '.join(self.values)}"
         word = query_value(query, name, self.values[0], expected)
         if word not in self.values:
@@ -62,7 +62,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a range, whole or not."""
+    """A parameter that is a number in a range, either a whole number or any number."""
 
     least: float
     most: float
@@ -70,11 +70,11 @@ class Number:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema of the OpenAPI document."""
+        """Return the schema for the OpenAPI document."""
         return {"type": "integer" if self.whole else "number", "minimum": self.least, "maximum": self.most}
 
     def read(self, query: bytes, name: str, default: float) -> float:
-        """The number in an address; the default if it is not given."""
+        """Return the number in an address, or the default if the parameter is missing."""
         expected = f"a {'whole ' if self.whole else ''}number from {self.least:,} to {self.most:,}"
         text = query_value(query, name, "", expected)
         if not text:
@@ -90,14 +90,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """A text of limited length."""
+    """A parameter that is a text of limited length."""
 
     meaning: str
     max_length: int = 200
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema of the OpenAPI document."""
+        """Return the schema for the OpenAPI document."""
         return {"type": "string", "maxLength": self.max_length, "description": self.meaning}
 
 

@@ -1,8 +1,8 @@
 """Handlers of recommendations: recommend, report, correct, withdraw, mark in error, show.
 
-Of the records since a recommendation was made, a site is shown what it did itself, and what an admin reported for it.
-In a blinded trial kits stand for arms, and a reason or words of anybody else are left out, because they may name an
-arm. What a rule imputed is not shown.
+A site sees its own records about a recommendation, and the reports that an admin made for it. In a blinded trial it
+sees kits instead of arms. Reasons and words of other people are left out, because they may name an arm. Imputed
+values are not shown to sites.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,12 +63,12 @@ async def correct(context: RequestContext) -> Response:
 
 
 async def withdraw(context: RequestContext) -> Response:
-    """Mark as lost to follow-up."""
+    """Mark a recommendation as lost to follow-up."""
     return await context.execute(Withdraw, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 
 async def mark_in_error(context: RequestContext) -> Response:
-    """Mark as entered in error: nobody was to be treated by it."""
+    """Mark a recommendation as entered in error: nobody was to be treated according to it."""
     return await context.execute(MarkInError, recommendation_id=context.recommendation_id, **asdict(context.body))
 
 
@@ -147,9 +147,9 @@ def _recorded_lines(
     kits: Mapping[int, Sequence[AnyEvent]],
     site: str | None,
 ) -> tuple[RecordedLine, ...]:
-    """Return a line for each report, correction and unblinding, in order, as the `site` may see it (None: all).
+    """Return a line for each report, correction and unblinding, in order, as `site` may see it (None: everything).
 
-    A kit of another recommendation that the subject took may have been unblinded too.
+    If the subject took a kit of another recommendation, unblindings of that kit are included.
     """
     own = events[0].recommendation_index if isinstance(events[0], Recommended) else -1
     found = [event for event in events if isinstance(event, _SHOWN)]
@@ -164,7 +164,7 @@ def _recorded_lines(
         is_own = site is None or (by is not None and by.site == site)
         if isinstance(event, Unblinded) and not is_own:
             return None
-        tells = is_own or not design.blinded  # whether its reason and words are shown
+        tells = is_own or not design.blinded  # whether the reason and the words are shown
         named = event.recommendation_index if isinstance(event, Unblinded) else getattr(event, "kit", None)
         kit, actual = _kit_code(live, kits, named), getattr(event, "actual", None)
         hidden = design.blinded and site is not None
@@ -191,7 +191,7 @@ def _recorded_lines(
 def _named_kits(
     view: ReadTransaction, live: LiveTrial, events: Sequence[AnyEvent]
 ) -> Mapping[int, Sequence[AnyEvent]]:
-    """The events about each recommendation whose kit is named by an event about this one, and about itself."""
+    """Return the events of this recommendation, and of each recommendation with a kit that these events name."""
     if not live.kits.usable:
         return {}
     named = {event.kit for event in events if isinstance(event, Reported | Corrected) and event.kit is not None}
@@ -202,20 +202,20 @@ def _named_kits(
 
 
 def _kit_code(live: LiveTrial, kits: Mapping[int, Sequence[AnyEvent]], index: int | None) -> str | None:
-    """The code of a kit, or None if the report named none."""
+    """Return the code of a kit, or None if the report named no kit."""
     made = kits[index][0] if index is not None and index in kits else None
     return live.kits.code(made.epoch, made.recommendation_index) if isinstance(made, Recommended) else None
 
 
 def _taken_as_shown(design: Design, taken: int, kit: str | None, *, hidden: bool) -> tuple[str, str | None]:
-    """The kind of what was taken, and the arm; where arms are hidden, the code of the kit that was named."""
+    """Return the kind of treatment taken and the arm or, if arms are hidden, the code of the reported kit."""
     if taken in _WORDS:
         return _WORDS[taken], None
     return ("kit", kit) if hidden else ("arm", design.arms[taken])
 
 
 def _recorder(by: Token | None, in_log: str, *, is_own: bool) -> str:
-    """Name whoever recorded something: by the label of the token or, to another site, by the role."""
+    """Name the person who recorded something: by the token's label or, for another site's record, by the role."""
     if is_own:
         return by.label if by is not None else in_log or "the service"
     return _OTHERS.get(by.role, "another site") if by is not None else "the service"

@@ -1,4 +1,4 @@
-"""Request bodies; unknown fields are refused."""
+"""Types of the request bodies. Unknown fields are refused."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,8 +15,8 @@ from adhere.errors import InputError
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_LENGTH)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
-Reward: TypeAlias = bool | Annotated[float, Meta(ge=0.0, le=1.0)]  # true is 1, false is 0
-# JavaScript rounds larger numbers, so those are strings. Checked by `seed_of`, in one sentence for both kinds.
+Reward: TypeAlias = bool | Annotated[float, Meta(ge=0.0, le=1.0)]  # true means 1, false means 0
+# JavaScript rounds large integers, so large seeds are strings. `seed_of` checks both kinds with the same message.
 Seed: TypeAlias = (
     Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": MAX_COUNT - 1})]
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9]{1,20}$"}, examples=["18446744073709551615"])]
@@ -33,11 +33,11 @@ OfSubject: TypeAlias = Annotated[
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The base of all request bodies."""
+    """The base class of all request bodies."""
 
 
 class RewardBody(Body, frozen=True, kw_only=True):
-    """A body with a reward, which is a number once it is read: the same reward has one digest."""
+    """A body with a reward. Booleans become numbers, so that equal rewards have equal digests."""
 
     reward: Annotated[Reward | None, Meta(description="From 0 to 1; true is 1 and false 0.")] = None
 
@@ -47,7 +47,7 @@ class RewardBody(Body, frozen=True, kw_only=True):
 
 
 class NewTrial(Design, frozen=True, kw_only=True):
-    """A trial's design; a rehearsal may have a seed beside it. Any other trial draws a secret of its own."""
+    """A trial's design, with a seed if it is a rehearsal. Any other trial draws its own secret."""
 
     reward_values: Annotated[
         tuple[Reward, ...], Meta(description="Every reward that can occur; only policies that recycle need it.")
@@ -58,7 +58,7 @@ class NewTrial(Design, frozen=True, kw_only=True):
     ] = None
 
     def design(self) -> Design:
-        """Return the design, if it is valid; an `InputError` names the field if not."""
+        """Return the design if it is valid; otherwise raise an `InputError` that names the field."""
         fields = asdict(self)
         del fields["seed"]
         return make_design(**fields)
@@ -70,13 +70,13 @@ AnyDesign: TypeAlias = Annotated[
 
 
 class GivenDesign(Body, frozen=True, kw_only=True):
-    """A design to check, of which no trial is created."""
+    """A design to check. No trial is created."""
 
     design: AnyDesign
 
 
 class ScenarioTable(Body, frozen=True, kw_only=True):
-    """A grid of scenarios: every effect at every baseline, compliance and confounding, each with both nulls."""
+    """A grid of scenarios: every effect at every baseline, compliance and confounding, and both nulls for each."""
 
     baseline: Annotated[
         float | tuple[float, ...], Meta(description="The mean outcome of those who comply, or several of them.")
@@ -95,7 +95,7 @@ class ScenarioTable(Body, frozen=True, kw_only=True):
 
 
 class NewSimulation(Body, frozen=True, kw_only=True):
-    """A design to simulate, and in which scenarios: left out, those of its file, or else a usual grid."""
+    """A design to simulate, and the scenarios (default: the scenarios of its file, or a default grid)."""
 
     design: AnyDesign
     scenarios: ScenarioTable | None = None
@@ -104,7 +104,7 @@ class NewSimulation(Body, frozen=True, kw_only=True):
 
 
 def seed_of(given: int | str | None) -> int | None:
-    """A seed that was sent as a string or as a number that no JSON parser rounds."""
+    """Return the seed in a request: a string, or a number that is small enough for every JSON parser."""
     if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 20 and int(given) < 2**64:
         return int(given)
     if given is None or (isinstance(given, int) and 0 <= given < MAX_COUNT):
@@ -114,7 +114,7 @@ def seed_of(given: int | str | None) -> int | None:
 
 
 class NewRecommendation(Body, frozen=True, kw_only=True):
-    """The subject to recommend an arm for, by the site's pseudonym."""
+    """The subject to recommend an arm for, identified by the site's pseudonym."""
 
     subject: Name
     stratum: Annotated[Name | None, Meta(description="One of the design's strata, if it has some.")] = None
@@ -135,7 +135,7 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
 
 
 class NewReport(RewardBody, frozen=True, kw_only=True):
-    """A report of what was taken (an arm, in a blinded trial a kit; nothing; something else), the reward, or both."""
+    """A report of the treatment taken (an arm or kit, nothing, or something else), the reward, or both."""
 
     actual: Actual = None
     took_nothing: TookNothing = False
@@ -148,7 +148,7 @@ class NewReport(RewardBody, frozen=True, kw_only=True):
 
 
 class NewCorrection(RewardBody, frozen=True, kw_only=True):
-    """New values of what was reported; what retract lists counts as never reported."""
+    """New values that replace reported ones. Items in retract then count as never reported."""
 
     reason: Text
     actual: Actual = None
@@ -167,13 +167,13 @@ class Reason(Body, frozen=True, kw_only=True):
 
 
 class Mark(Reason, frozen=True, kw_only=True):
-    """The reason why a recommendation is withdrawn, or was entered in error, and whose it is."""
+    """The reason why a recommendation is withdrawn or was entered in error, and its subject."""
 
     subject: OfSubject = None
 
 
 class Ending(Reason, frozen=True, kw_only=True):
-    """The reason of an end, and whether reports that are still awaited are given up."""
+    """The reason for ending a trial, and whether missing reports are given up."""
 
     accept_open: Annotated[
         bool, Meta(description="End it although reports are awaited, which then can never be recorded.")
@@ -181,7 +181,7 @@ class Ending(Reason, frozen=True, kw_only=True):
 
 
 class NewUnblinding(Body, frozen=True, kw_only=True):
-    """The kit to unblind, and the reason. A site may unblind its own kits, and those that its subjects have taken."""
+    """The kit to unblind, and the reason. A site may unblind its own kits and kits that its subjects have taken."""
 
     kit: Name
     reason: Text
@@ -192,21 +192,21 @@ class NewUnblinding(Body, frozen=True, kw_only=True):
 
 
 class NewErasure(Body, frozen=True, kw_only=True):
-    """A subject by pseudonym, and the site that uses it (none: a subject without a site)."""
+    """A subject's pseudonym, and the site that uses it (none for a subject without a site)."""
 
     subject: Name
     site: Name | None = None
 
 
 class Rotation(Body, frozen=True, kw_only=True):
-    """For how long the old token stays valid, and until when the new one is (default: as long as the old one was)."""
+    """The time for which the old token stays valid, and the end of the new token (default: the old token's end)."""
 
     overlap_seconds: Annotated[int, Meta(ge=0, le=MAX_OVERLAP.days * 86_400)] = 0
     expires_at: datetime | None = None
 
 
 class NewToken(Body, frozen=True, kw_only=True):
-    """A role, the name of the site (role site only), the only trial the token is for and its end (optional)."""
+    """A new token: its role, site (role site only) and, optionally, its only trial and its end."""
 
     role: Role
     label: Annotated[Name, Meta(description="Whose it is, for the list of tokens.")]
@@ -219,12 +219,12 @@ class NewToken(Body, frozen=True, kw_only=True):
 
 
 class NewLink(Body, frozen=True, kw_only=True):
-    """For how long a one-time link to sign in is valid."""
+    """The time for which a one-time link to sign in is valid."""
 
     minutes: Annotated[int, Meta(ge=1, le=7 * 1440, description="Until it expires, unless it is used before.")] = 60
 
 
-# One body of each kind that would be accepted, for the documentation.
+# An acceptable body of each kind, for the documentation.
 EXAMPLES: Final[Mapping[type[Struct], Mapping[str, Any]]] = {
     NewTrial: {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]},
     GivenDesign: {"design": {"name": "headache", "policy": "thompson", "arms": ["walk", "aspirin"]}},

@@ -1,4 +1,4 @@
-"""Routes: a method and a path, who may use it, its request and its response."""
+"""Routes: a method and a path, with permissions, a request and a response."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,18 +22,19 @@ ENROLMENT_ROLES: Final = frozenset({COORDINATOR, STATISTICIAN, ADMIN})
 ADMIN_ROLES: Final = frozenset({ADMIN})
 METRICS_ROLES: Final = frozenset({METRICS, ADMIN})
 ALL_ROLES: Final = TRIAL_ROLES | METRICS_ROLES
-BLIND_ROLES: Final = frozenset({SITE, COORDINATOR})  # are told no arm of a blinded trial, and of no trial its results
+BLIND_ROLES: Final = frozenset({SITE, COORDINATOR})  # see no arms of a blinded trial, and no results of any trial
 
 
 @dataclass(frozen=True)
 class Route:
-    """A method and path, the roles that may use it (none: public), its request and its response.
+    """A route: a method, a path, the roles that may use it (none: public), its request and its response.
 
-    `group` is its heading in the OpenAPI document and in `/docs`. A handler may return a value of the domain that has
-    the fields of the `response`; over HTTP it is sent as one.
-    `idempotent` routes write to a trial's log and need the header Idempotency-Key. `problems` are kinds of problem
-    that do not follow from the other fields. `reveals` is the kind of read that is written to the access log before
-    the answer is sent, if it shows an arm of a blinded trial, or a probability.
+    - `group` is the route's heading in the OpenAPI document and in `/docs`.
+    - A handler may return a domain value with the fields of `response`, which is sent as that type.
+    - `idempotent` routes write to a trial's log and need the header Idempotency-Key.
+    - `problems` are the kinds of problem that do not follow from the other fields.
+    - `reveals` is the kind of read for the access log, if the answer shows an arm of a blinded trial or a
+      probability. It is logged before the answer is sent.
     """
 
     method: str
@@ -52,17 +53,17 @@ class Route:
 
     @property
     def name(self) -> str:
-        """The ID of the operation in the OpenAPI document, by which pages call it: the name of its handler."""
+        """Return the name of the handler, which is the operation's ID in the OpenAPI document and for pages."""
         return self.handler.__name__
 
     @property
     def summary(self) -> str:
-        """A sentence about the operation, in the words of its handler."""
+        """Return a sentence about the operation, from the handler's docstring."""
         return (self.handler.__doc__ or "").removesuffix(".")
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """All kinds of problem that it can respond with."""
+        """Return all kinds of problem that the route can respond with."""
         kinds = {"unavailable", *self.problems}
         if self.roles:
             kinds |= {"unauthenticated", "forbidden", "too-many"} | {"malformed"}
@@ -78,8 +79,8 @@ class Route:
 
     @property
     def if_unknown(self) -> str:
-        """The advice for a client if it is not known whether a request was executed."""
-        if self.method == "GET":  # only the row of the access log was to be written
+        """Return advice for a client that does not know whether its request was executed."""
+        if self.method == "GET":  # the request would have written to the access log only
             return "send the same request again"
         if self.idempotent:
             return "send the same request again with the same Idempotency-Key"

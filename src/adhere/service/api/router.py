@@ -1,4 +1,4 @@
-"""The router: a tree of path segments."""
+"""The router, a tree of path segments."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from adhere.service.http.problems import ProblemError
 
 
 class Routed(Protocol):
-    """A row of the router's table: a route of the API, or a page."""
+    """A row of the router's table: a route of the API or a page."""
 
     @property
     def method(self) -> str:
-        """Its method."""
+        """Return the HTTP method."""
 
     @property
     def path(self) -> str:
-        """Its path, with names in braces for what differs."""
+        """Return the path, with names in braces for its parameters."""
 
 
 Found = TypeVar("Found", bound=Routed)
@@ -35,7 +35,7 @@ class _Node(Generic[Found]):
 
 
 class Router(Generic[Found]):
-    """The routes by method and path, under a root path or not: a proxy may pass it on or remove it."""
+    """The routes by method and path. The root path is optional, because a proxy may keep or remove it."""
 
     def __init__(self, routes: Iterable[Found], root_path: str = "") -> None:
         self._root: _Node[Found] = _Node()
@@ -54,7 +54,7 @@ class Router(Generic[Found]):
             raise InputError("root_path", root_path, f"a path that begins with none of {', '.join(sorted(taken))}")
 
     def match(self, method: str, raw_path: str) -> tuple[Found, dict[str, str]]:
-        """The route of a path as it was sent, and its path parameters.
+        """Return the route of an undecoded path, and its path parameters.
 
         Segments are decoded one by one, so that an encoded slash does not divide them.
         """

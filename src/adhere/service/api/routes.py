@@ -1,4 +1,4 @@
-"""The table of the API: the application, the OpenAPI document and the tests of permissions are made from it."""
+"""The table of the API's routes, used by the application, the OpenAPI document and the tests of permissions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -50,7 +50,7 @@ _BETWEEN = (("before", WHOLE_NUMBER), ("after", WHOLE_NUMBER))
 
 
 def _get(path: str, roles: frozenset[str], handler: Any, response: type | None = None, **more: Any) -> Route:
-    """Make a route that reads; left out, the response is what the handler returns."""
+    """Make a route that reads. By default, the response is the handler's return type."""
     return Route("GET", path, roles, handler, response or handler.__annotations__["return"], **more)
 
 
@@ -59,13 +59,13 @@ def _file(path: str, roles: frozenset[str], handler: Any, *media: str, **more: A
 
 
 def _export(path: str, handler: Any, types: Mapping[str, str], reveals: str) -> Route:
-    """Make a route that gives a trial as a file of the type of the format that is asked for."""
+    """Make a route that returns a trial as a file in the requested format."""
     media = (kind.partition(";")[0] for kind in types.values())
     return _file(path, ANALYST_ROLES, handler, *media, query=(("format", Choice(tuple(types))),), reveals=reveals)
 
 
 def _post(path: str, roles: frozenset[str], handler: Any, body: type, status: int = 201, **more: Any) -> Route:
-    """Make a route that changes something but a trial's log; the response is what the handler returns."""
+    """Make a route that changes data outside a trial's log. The response is the handler's return type."""
     return Route("POST", path, roles, handler, handler.__annotations__["return"], status, body, **more)
 
 

@@ -1,6 +1,6 @@
-"""Handlers of simulations: how would trials of a design behave, and whom does a population fool?
+"""Handlers that simulate trials of a design, or explore which protocols a population misleads.
 
-The settings of an exploration are in the address, so that a link carries them.
+The settings of an exploration are part of the address, so that a link contains them.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from adhere.service.context import RequestContext
 from adhere.service.jobs.simulation_files import SimulationFiles, SimulationState
 from adhere_client.responses.simulations import SimulatedScenario, Simulation, SimulationLine, SimulationList
 
-MAX_PATIENTS_IN_ALL: Final = 20_000_000  # in all: some ten seconds of one core with the quick policies
-_REPORT_SECONDS = 30.0  # to wait for a report that is being made
+MAX_PATIENTS_IN_ALL: Final = 20_000_000  # about ten seconds on one core with the fast policies
+_REPORT_SECONDS = 30.0  # the longest wait for a report that is being made
 _POLL_SECONDS = 0.1
 _SHARE_OR_REWARD = Number(0, 1)
 _PATIENTS, _RUNS, _SEED = (Number(*ends, whole=True) for ends in ((10, MAX_PATIENTS), (1, MAX_RUNS), (0, MAX_SEED)))
@@ -49,7 +49,7 @@ EXPLORATION_QUERY: Final[tuple[tuple[str, Number | Text], ...]] = (
 
 
 async def start_simulation(context: RequestContext) -> Simulation:
-    """Simulate trials of a design in scenarios; a token has one simulation at a time."""
+    """Simulate trials of a design in scenarios; a token runs one simulation at a time."""
     token, body, service = context.holder.id, context.body, context.service
     design, scenarios, total = await service.in_background(partial(_read, body))
     seed = seed_of(body.seed) or 0
@@ -59,26 +59,26 @@ async def start_simulation(context: RequestContext) -> Simulation:
 
 
 async def show_simulation(context: RequestContext) -> Simulation:
-    """Show how far a simulation is, and at its end the operating characteristics."""
+    """Show the progress of a simulation and, once it is done, the operating characteristics."""
     service = context.service
     return await service.in_thread(lambda: _view(*service.simulations.find(context.holder.id, context.id)))
 
 
 async def list_simulations(context: RequestContext) -> SimulationList:
-    """List the simulations that the token started and that are still kept, the newest first."""
+    """List the simulations that the token started and that are still stored, newest first."""
     service = context.service
     known = await service.in_thread(lambda: service.simulations.of_token(context.holder.id))
     return SimulationList([SimulationLine(files.id, one.name, one.state, one.n_trials) for files, one in known])
 
 
 async def stop_simulation(context: RequestContext) -> None:
-    """Stop a simulation that waits or runs; one that has ended is forgotten."""
+    """Stop a simulation that is waiting or running, or forget a simulation that has ended."""
     service = context.service
     await service.in_background(lambda: service.simulations.stop(context.holder.id, context.id))
 
 
 async def simulation_report(context: RequestContext) -> Response:
-    """The report on a simulation that is done, as one HTML file."""
+    """Return the report on a completed simulation as one HTML file."""
     service = context.service
     files, state = await service.in_thread(lambda: service.simulations.find(context.holder.id, context.id))
     until = time.monotonic() + _REPORT_SECONDS
@@ -92,7 +92,7 @@ async def simulation_report(context: RequestContext) -> Response:
 
 
 def _read(body: NewSimulation) -> tuple[Design, Mapping[str, Any] | None, int]:
-    """Return the design, its scenarios and the number of patients, if they are valid and not too many."""
+    """Return the design, its scenarios and the number of patients, if they are valid and within the limit."""
     design, own = read_design(body.design)
     scenarios = own if body.scenarios is None else _table(body.scenarios)
     if scenarios is not None and (not isinstance(scenarios, Mapping) or "populations" in scenarios):
@@ -150,12 +150,12 @@ def _report(files: SimulationFiles) -> str:
 
 
 async def explore(context: RequestContext) -> Exploration:
-    """Show who is fooled in a population of four compliance types, and how policies fare there."""
+    """Explore a population of four compliance types: which protocols are fooled, and how policies perform."""
     return await context.service.explorer.explore(context.holder.id, settings_of(context.query))
 
 
 def settings_of(query: bytes) -> Settings:
-    """The settings in an address; what is not given is as in the preset, or the default."""
+    """Return the settings in an address. Missing settings come from the preset or the defaults."""
     start = presets.preset_groups(query_value(query, "preset", presets.DEFAULT, _PRESET_MEANING))
     groups = [
         Group(
@@ -177,7 +177,7 @@ def settings_of(query: bytes) -> Settings:
 
 
 def _policies(query: bytes) -> tuple[str, ...]:
-    """The policies of all parameters of this name: a form sends one for each box that is ticked."""
+    """Return the policies from all parameters called policies. A form sends one parameter per ticked box."""
     given = [
         value for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if name == "policies"
     ]

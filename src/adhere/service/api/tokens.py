@@ -1,4 +1,4 @@
-"""Handlers of tokens."""
+"""Handlers of tokens and of links to sign in."""
 
 from datetime import timedelta
 from functools import partial
@@ -20,7 +20,7 @@ async def make_token(context: RequestContext) -> IssuedToken:
 
 
 async def rotate_token(context: RequestContext) -> IssuedToken:
-    """Make a new token with the rights of a valid one, which ends at once or after an overlap."""
+    """Replace a valid token by a new token with the same rights; the old token ends at once or after an overlap."""
     service, body = context.service, context.body
     overlap = timedelta(seconds=body.overlap_seconds)
     rotate = partial(
@@ -30,7 +30,7 @@ async def rotate_token(context: RequestContext) -> IssuedToken:
 
 
 async def make_link(context: RequestContext) -> SignInLink:
-    """Make a link by which the holder of a token signs in to the pages, once."""
+    """Make a link with which the holder of a token can sign in to the pages once."""
     service, minutes = context.service, context.body.minutes
     text, end = await service.group_commit.run(lambda: service.sessions.make_link(context.id, minutes))
     return SignInLink(f"{service.settings.root_path}/app/sign-in{LINK_FRAGMENT}{text}", end)
@@ -44,7 +44,7 @@ def list_tokens(context: RequestContext, view: ReadTransaction) -> TokenList:
 
 
 async def revoke_token(context: RequestContext) -> None:
-    """Revoke a token; the last admin's cannot be revoked."""
+    """Revoke a token; the last admin's token cannot be revoked."""
     await context.service.group_commit.run(lambda: context.service.tokens.revoke(context.id, by=context.holder.id))
 
 

@@ -36,13 +36,13 @@ from adhere_client.responses.trials import (
 
 
 async def create_trial(context: RequestContext) -> CreatedTrial:
-    """Create a trial; the same design again changes nothing."""
+    """Create a trial; sending the same design again changes nothing."""
     body: NewTrial = context.body
     service = context.service
     seed = seed_of(body.seed)
 
     def prepared() -> Design:
-        # Its policy is compiled now, in a thread: one that does not compile is refused.
+        # The policy is compiled now, in a thread, so that a policy that does not compile is refused.
         design = body.design()
         check_seed_of(design, seed)
         engine_of(design).load()
@@ -60,14 +60,14 @@ async def create_trial(context: RequestContext) -> CreatedTrial:
 
 @reading
 def list_trials(context: RequestContext, view: ReadTransaction) -> TrialList:
-    """List the trials: status, patients so far, reports awaited, compliance; a site sees less."""
+    """List the trials with status, patients so far, awaited reports and compliance; sites see fewer fields."""
     only = context.holder.trial
     numbers = {name: number for name, number in view.trials().items() if only in (None, name)}
     return TrialList([_line(view, context.holder.role, name, number) for name, number in numbers.items()])
 
 
 def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine:
-    """A trial in the list, as far as a role may see it."""
+    """Return a line of the list, with the fields that a role may see."""
     design, (status, n_recommendations, counts) = created_event(view, number).design, summary_of(view, number)
     line = TrialLine(name, status, design.rehearsal, blinded=design.blinded)
     if role == SITE:
@@ -81,10 +81,10 @@ def _line(view: ReadTransaction, role: str, name: str, number: int) -> TrialLine
 
 @reading
 def show_trial(context: RequestContext, view: ReadTransaction) -> TrialDetails:
-    """Show a trial; a site and a coordinator see less."""
+    """Show a trial; sites and coordinators see fewer fields."""
     live = context.service.processor.trial(context.trial)
     design, head = live.design, view.head(live.number)
-    # The one that is stored, of whichever version, or one derived from the log if there is none.
+    # The stored snapshot, of any version, or a snapshot derived from the log if none is stored.
     snapshot = decode_snapshot(head.snapshot) or snapshot_of(read_state(view, live.number, design, live.engine))
     is_blind = context.holder.role in BLIND_ROLES
     details = TrialDetails(
@@ -120,14 +120,14 @@ def show_trial(context: RequestContext, view: ReadTransaction) -> TrialDetails:
 
 
 def _summary(look: Looked) -> LookSummary:
-    """The part of a look that names no arm, and so needs no row in the access log."""
+    """Return the part of a look that names no arm, which needs no row in the access log."""
     counts = look.n_outcomes, look.n_recommendations
     return LookSummary(look.look + 1, look.position, look.at, *counts, decision_of(look))
 
 
 @reading
 def list_looks(context: RequestContext, view: ReadTransaction) -> LookList:
-    """List the looks at a trial so far: what was found of each arm, and whether to stop."""
+    """List the looks at a trial so far: the findings on each arm, and whether to stop."""
     live = context.service.processor.trial(context.trial)
     return LookList(
         convert(logged_looks(view, live.number, live.design), list[Look], from_attributes=True),
@@ -136,7 +136,7 @@ def list_looks(context: RequestContext, view: ReadTransaction) -> LookList:
 
 
 async def pause(context: RequestContext) -> Response:
-    """Pause a trial: nobody new gets a recommendation, reports are accepted."""
+    """Pause a trial: new recommendations are refused, and reports are accepted."""
     return await context.execute(ChangeStatus, status="paused", reason=context.body.reason)
 
 
@@ -146,18 +146,21 @@ async def resume(context: RequestContext) -> Response:
 
 
 async def close(context: RequestContext) -> Response:
-    """End a trial for good: reports and corrections are refused from then on."""
+    """End a trial permanently: reports and corrections are refused from then on."""
     if not context.body.accept_open:
         await context.service.in_background(partial(_check_none_open, context))
     return await context.execute(ChangeStatus, status="closed", reason=context.body.reason)
 
 
 def _check_none_open(context: RequestContext) -> None:
-    """Refuse to end a trial by mistake; not in the transaction of the end, so that no writer waits for the count."""
+    """Refuse to end a trial that has open recommendations.
+
+    The check is outside the transaction that ends the trial, so that no writer waits while they are counted.
+    """
     name = context.trial
     with context.service.store.reading() as view:
         number = view.trials().get(name)
-        if number is None or summary_of(view, number).status == "closed":  # which the command itself is told
+        if number is None or summary_of(view, number).status == "closed":  # the command itself reports these cases
             return
         n_open = summary_of(view, number).counts.pending
     if n_open:
@@ -170,7 +173,7 @@ def _check_none_open(context: RequestContext) -> None:
 
 
 async def reveal(context: RequestContext) -> Response:
-    """Reveal the secret by which a closed trial drew its arms, so that anybody can draw them again from its log."""
+    """Reveal the secret with which a closed trial drew its arms, so that anybody can redraw them from its log."""
     return await context.execute(Reveal, reason=context.body.reason)
 
 
@@ -178,7 +181,7 @@ async def unblind(context: RequestContext) -> Response:
     """Unblind a kit and record it."""
     body = asdict(context.body)
     if (given := body["recommendation_id"]) is not None:
-        body["recommendation_id"] = parse_id(given) or given  # one that is none is that of no recommendation
+        body["recommendation_id"] = parse_id(given) or given  # an invalid ID is looked up unchanged and not found
     return await context.execute(Unblind, **body)
 
 
@@ -199,7 +202,7 @@ async def results(context: RequestContext) -> Results:
 
 
 async def monitor(context: RequestContext) -> Monitor:
-    """Show a trial as a statistician watches it: effects, compliance, allocation, beliefs and looks, over time."""
+    """Show the statistician's view of a trial: effects, compliance, allocation, beliefs and looks over time."""
     service, trial, since = context.service, context.trial, context.since
     if since is not None and (made := service.monitors.made_since(trial, since)) is not None:
         return made
