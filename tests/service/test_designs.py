@@ -35,7 +35,10 @@ def test_every_policy_is_described_with_its_parameters(service: Service, make: M
     assert (floor.kind, floor.protocols, floor.states_probabilities) == ("guard", (), None)
     share = next(one for one in floor.parameters if one.name == "share")
     assert (share.default, share.required) == ("0.1", False)
-    assert (share.meaning, share.expected) == ("s_j, the minimum of each arm.", "a number at least 0 and at most 1")
+    assert (share.meaning, share.expected) == (
+        "Minimum probability s_j of each arm.",
+        "a number at least 0 and at most 1",
+    )
     assert next(one for one in floor.parameters if one.name == "inner").required
     assert [name for name, one in found.items() if one.needs_n_patients and one.kind == "learner"] == [
         "bayes-optimal",
