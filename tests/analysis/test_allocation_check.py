@@ -80,7 +80,7 @@ def test_logs_that_cannot_be_checked_say_so() -> None:
     sure = checked(given)
     assert not sure.rejected
     assert sure.log_e == pytest.approx(0.0)
-    assert "nothing to check the log by" in sure.sentence
+    assert "so the log cannot be checked" in sure.sentence
     wrong = checked(replace(given, chosen=np.array([1, 1, 1])))
     assert wrong.rejected
     assert wrong.sentence == "The log is wrong: 1 patient was assigned an arm whose logged probability is 0."

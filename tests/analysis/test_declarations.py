@@ -69,7 +69,7 @@ def test_lower_is_better_of_a_trial_and_its_log(tmp_path: Path) -> None:
 
 
 def test_a_fixed_allocation_can_be_declared() -> None:
-    unknown = "The records do not say with which probability each arm was assigned."
+    unknown = "The records lack the probability with which each arm was assigned."
     assert any(one.startswith(unknown) for one in analyse(DEATHS).warnings)
     declared = analyse(DEATHS, fixed_allocation=True)
     assert declared.warnings == ()
