@@ -46,7 +46,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _NO_STORE = (b"cache-control", b"no-store")
 _JSON = (b"content-type", b"application/json")
 _UNMATCHED = "unmatched"
-_shortages = Seldom(5.0)  # lines in the log about shortages
+_shortages = Seldom(5.0)  # at most one log line about shortages in 5 seconds
 _NO_RESOURCES = "the machine is out of resources for now; send the same request again"
 
 log = logging.getLogger("adhere.service")
@@ -65,7 +65,7 @@ class App:
         self._pages = Pages(self._service, self._auth, PAGES)
         self._metrics = self._service.metrics
         self._max_body, self._slow = settings.max_body_bytes, settings.slow_request
-        # Starlette speaks the lifespan protocol; requests do not pass through it.
+        # Starlette handles the lifespan protocol only; requests do not pass through it.
         self._starlette = Starlette(lifespan=self._lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +80,7 @@ class App:
             if not is_shortage(error):
                 raise
             _log_shortage(error, "a request")
-            for message in _NO_MEMORY:  # unless the response has begun, which uvicorn then breaks off
+            for message in _NO_MEMORY:  # if the response has already begun, uvicorn aborts it
                 await send(message)
         finally:
             if context.admission is not None:
@@ -143,23 +143,23 @@ class App:
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[dict[str, Any]]:
         service = self._service
-        # Imported modules are never garbage; scanning them at every collection took a tenth of the time.
+        # Imported modules are never garbage. Scanning them at every collection took a tenth of the time.
         gc.freeze()
         try:
             async with background_tasks(service):
-                # The server calls it when it is told to end: open requests are answered, and listeners let go.
+                # The server calls `on_ending` at shutdown: listeners disconnect, and open requests are answered.
                 yield {"on_ending": service.changes.end}
         finally:
             service.close()
 
 
 def make_app(store: Store, settings: ServiceSettings | None = None, shared_folder: str | None = None) -> ASGIApp:
-    """The service over a store, which it closes when it ends; several processes of it share a folder."""
+    """Make the service for a store, which it closes at shutdown. Several worker processes share a folder."""
     settings = settings or ServiceSettings()
     app = App(store, settings, shared_folder)
     if not settings.cors_origins:
         return app
-    # Tokens are sent by the page itself, never by the browser: cookies and the like ("credentials") are not allowed.
+    # Pages send the token themselves. Credentials that browsers add, such as cookies, are therefore not allowed.
     return CORSMiddleware(
         app,
         allow_origins=settings.cors_origins,
@@ -170,7 +170,7 @@ def make_app(store: Store, settings: ServiceSettings | None = None, shared_folde
 
 
 def _as_response(answer: Any, route: Route) -> Any:
-    """Return what a handler returned as the route's response: a value of the domain has the same fields, or more."""
+    """Convert a handler's result to the route's response type. A domain value has at least the same fields."""
     if isinstance(answer, msgspec.Struct) and type(answer) is not route.response:
         return msgspec.convert(answer, route.response, from_attributes=True)
     return answer
@@ -184,7 +184,7 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
     asked = route.path if route else "a request"
     detail = "nothing was written; send the same request again"
     if isinstance(error, StoreError):
-        # Its first line: others may tell whose data it was about.
+        # Only the first line, because the other lines may identify a subject.
         log.warning("%s was answered 503: %s", asked, str(error).partition("\n")[0])
         if isinstance(error, OutcomeUnknownError) and route is not None:
             detail = f"it is not known whether the request was written; {route.if_unknown}"
@@ -198,7 +198,7 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
     elif isinstance(error, JobProcessError):
         log.warning("a job was not finished: %s", error)
         detail = "the work was not finished; send the same request again"
-    elif isinstance(error, OSError):  # no descriptor, no space: the machine's state, which may be better soon
+    elif isinstance(error, OSError):  # no descriptor or no space: a state of the machine that may pass soon
         log.error("out of resources", exc_info=error)
         detail = _NO_RESOURCES
     elif not isinstance(error, ShutdownError):
@@ -208,7 +208,7 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
 
 
 def _log_shortage(error: Exception, asked: str) -> None:
-    """Log what the machine lacked, seldom: there may be many such requests, and little memory to log them."""
+    """Log a shortage, but rarely, because there may be many such requests and little memory for logging."""
     with suppress(MemoryError):
         if _shortages.may():
             why = f"{type(error).__name__} {error}".partition("\n")[0].rstrip()
@@ -216,7 +216,7 @@ def _log_shortage(error: Exception, asked: str) -> None:
 
 
 def _messages(status: int, response: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the server sends for a response, all of it made before anything is sent."""
+    """Return the messages that the server sends for a response, all made before the first is sent."""
     if isinstance(response, ProblemError):
         body = response.encoded()
         headers = [(b"content-type", MEDIA_TYPE.encode()), _NO_STORE]
@@ -231,5 +231,5 @@ def _messages(status: int, response: Any) -> tuple[dict[str, Any], dict[str, Any
     return head, {"type": "http.response.body", "body": body}
 
 
-# Made in advance: when it is needed, there may be no memory to make it.
+# Made in advance, because there may be no memory to make it when it is needed.
 _NO_MEMORY: Final = _messages(503, ProblemError("unavailable", _NO_RESOURCES, retry_after=1))

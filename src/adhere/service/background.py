@@ -1,5 +1,7 @@
-"""Background tasks: probe the store, refresh the tokens, apply rules for missing reports, make the looks that are due
-by day, verify the logs, load the policies of open trials, read long logs for monitors.
+"""Background tasks of the service.
+
+They probe the store, refresh the tokens, apply rules for missing reports, make looks that are due by day, verify the
+logs, load the policies of open trials, and read long logs for monitors.
 """
 
 import asyncio
@@ -19,16 +21,16 @@ from adhere.trial.log.look_view import stop_to_confirm
 from adhere.trial.writing.snapshot import decode_snapshot
 from adhere.trial.writing.transaction import LiveTrial
 
-_BETWEEN_TRIES = 1.0  # seconds, to list the trials where the store cannot be read
-_LONG = 20_000  # records, which the process for monitors takes half a second to read
-_MAX_PAUSE_TO_VERIFY = 60.0  # seconds between two looks whether a trial's turn has come
+_BETWEEN_TRIES = 1.0  # seconds between attempts to list the trials while the store cannot be read
+_LONG = 20_000  # number of records that the process for monitors reads in half a second
+_MAX_PAUSE_TO_VERIFY = 60.0  # seconds between two checks whether a trial is due
 
 log = logging.getLogger("adhere.service")
 
 
 @asynccontextmanager
 async def background_tasks(service: Service) -> AsyncIterator[None]:
-    """Run the background tasks for as long as the block lasts."""
+    """Run the background tasks until the block ends."""
     settings = service.settings
     service.probe.start()
     tasks = [
@@ -55,7 +57,7 @@ async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(seconds)
         try:
             await work()
-        except Exception:  # a task that failed once must still run the next time
+        except Exception:  # a task that fails once must still run the next time
             log.warning("background task failed", exc_info=True)
 
 
@@ -65,23 +67,23 @@ async def write_last_use(service: Service) -> None:
 
 
 async def impute_missing(service: Service) -> None:
-    """Apply the rule for missing reports of every trial that has one."""
+    """Apply the rule for missing reports in every trial with such a rule."""
     for live in await _trials(service) or ():
         if live.design.impute is not None:
             command = ImputeMissing(trial=live.design.name, request_id="", by="service")
             while getattr(await _executed(service, command), "next_index", None) is not None:
-                pass  # there may be more
+                pass  # more reports may be due
 
 
 async def look_by_day(service: Service) -> None:
-    """Make the looks by day that are due, of every trial that has some."""
+    """Make the looks that are due in every trial with looks by day."""
     for live in await _trials(service) or ():
         if live.design.looks.days:
             await _executed(service, Look(trial=live.design.name, request_id="", by="service"))
 
 
 async def _executed(service: Service, command: ImputeMissing | Look) -> Response | None:
-    """Return the response to a command, or None if it is not available now: the other trials have their turn."""
+    """Return the response to a command, or None if it cannot be executed now. Other trials are then not held up."""
     try:
         return await service.group_commit.execute(command)
     except UnavailableError as error:
@@ -90,48 +92,49 @@ async def _executed(service: Service, command: ImputeMissing | Look) -> Response
 
 
 async def _load_all(service: Service) -> None:
-    """Load the policies of all trials that are not closed; then the service is ready.
+    """Load the policies of all trials that are not closed. After that, the service is ready.
 
-    One that cannot be loaded holds up nobody: requests to its trial are answered 503, and load it when they can.
+    A policy that cannot be loaded does not delay the others. Requests to its trial try to load it again, and are
+    answered with 503 until that succeeds.
     """
     trials = await _trials(service)
     while trials is None:
         await asyncio.sleep(_BETWEEN_TRIES)
         trials = await _trials(service)
-    # Those that need no compiler first: Numba loads nothing else while it compiles.
+    # Policies that need no compiler come first, because Numba loads nothing else while it compiles.
     for live in sorted(trials, key=lambda live: not live.engine.loads_at_once):
         await service.in_compiler(partial(_load, service, live))
     service.loaded = True
     for live in trials:
         await _prepare_follow_up(service, live)
-    if service.settings.workers == 1:  # of several, each would read what another shows
+    if service.settings.workers == 1:  # one of several workers might never show them
         await read_ahead(service, [live.design.name for live in trials])
 
 
 async def read_ahead(service: Service, trials: Sequence[str]) -> None:
-    """Read the logs of long trials for their monitors, before somebody waits for it."""
+    """Read the logs of long trials in advance, so that nobody waits for their monitors."""
     for trial in trials:
         try:
             head = await service.head(trial)
             if head.position >= _LONG:
                 await service.monitors.get(trial, head.hash.hex())
-        except Exception as error:  # whoever asks for the monitor is told
+        except Exception as error:  # readers of the monitor see the error
             log.warning("the log of trial %r was not read ahead: %s", trial, error)
 
 
 async def _prepare_follow_up(service: Service, live: LiveTrial) -> None:
-    """Read a long log ahead, in the process for jobs, so that the first who asks what waits does not wait for it."""
+    """Read a long log in advance, in the process for jobs, so that the first list of awaited reports is fast."""
     try:
         head = await service.head(live.design.name)
         await service.follow_ups.prepare(live.design.name, live.number, head.position)
-    except (StoreError, JobProcessError, OSError) as error:  # whoever asks is told
+    except (StoreError, JobProcessError, OSError) as error:  # the next request sees the error
         log.warning("the follow-up of trial %s was not read ahead: %s", live.design.name, error)
 
 
 def _load(service: Service, live: LiveTrial) -> None:
     try:
         service.processor.make_ready(live)
-        with service.store.reading() as view:  # a stop that was recommended before the service was started
+        with service.store.reading() as view:  # a stop that was recommended before the service started
             if stop_to_confirm(view, live.number) is not None:
                 service.metrics.set_stop(live.design.name, is_recommended=True)
             snapshot = decode_snapshot(view.head(live.number).snapshot)
@@ -144,7 +147,7 @@ def _load(service: Service, live: LiveTrial) -> None:
 
 
 async def _trials(service: Service) -> list[LiveTrial] | None:
-    """The trials that go on and whose policy is known; None if the store cannot be read."""
+    """Return the trials that are not closed and have a known policy, or None if the store cannot be read."""
 
     def look(view: ReadTransaction) -> list[LiveTrial]:
         found = []
@@ -154,9 +157,9 @@ async def _trials(service: Service) -> list[LiveTrial] | None:
                 continue
             try:
                 live = service.processor.trial(name)
-                if live.is_live:  # one that was saved from memory takes no commands
+                if live.is_live:  # a trial that was saved from memory takes no commands
                     found.append(live)
-            except UnknownPolicyError as error:  # it was not imported; requests to the trial are answered 503
+            except UnknownPolicyError as error:  # it was not imported; requests to the trial are answered with 503
                 service.unservable.add(name)
                 log.error("%s", error)
         return found

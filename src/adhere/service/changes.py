@@ -1,6 +1,6 @@
-"""Changes of trials' logs: one look at a head, at most every other second, serves all who wait for it.
+"""Watch trials' logs for changes. One read of a log's head, at most every two seconds, serves all listeners.
 
-It is looked at in the store, so that it does not matter which process of the service wrote to it.
+The head is read from the store, so that changes by any process of the service are seen.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from contextlib import aclosing
 
 from adhere.errors import StoreError, UnavailableError
 
-EVERY = 2.0  # seconds between two looks, and so at least between two changes that are told
-# Seconds, less if there are many: each then asks for a page, and other requests come between.
+EVERY = 2.0  # seconds between two reads of a head, and so the least time between two notifications
+# Seconds between notifying two listeners (less if there are many). Each then requests a page, and other requests
+# are answered in between.
 _BETWEEN_LISTENERS = 0.04
-_MAX_NOTICED = 8  # heads of which it is known when they were seen
-_QUIET = 10.0  # seconds after which a listener is told that nothing has changed, or proxies would hang up
+_MAX_NOTICED = 8  # number of heads with a stored time of discovery
+_QUIET = 10.0  # seconds without a change after which listeners get a sign of life; otherwise proxies would disconnect
 
 log = logging.getLogger("adhere.service")
 
 
 class Changes:
-    """The trials that somebody waits for, for one process."""
+    """The trials with listeners in one process."""
 
     def __init__(self, head_of: Callable[[str], Awaitable[str]], every: float | None = None) -> None:
-        self._head_of, self._every = head_of, every  # by default EVERY
+        self._head_of, self._every = head_of, every  # None means EVERY
         self._watched: dict[str, _Watched] = {}
         self._ended = False
 
     async def heads(self, trial: str) -> AsyncGenerator[str | None]:
-        """The head of a trial's log now, and whenever it has changed; None now and then, if it has not."""
+        """Yield the head of a trial's log now and after each change, and None from time to time without a change."""
         if trial not in self._watched:
             self._watched[trial] = _Watched(trial, self._head_of, EVERY if self._every is None else self._every)
         watched = self._watched[trial]
@@ -48,26 +49,26 @@ class Changes:
                 self._watched.pop(trial, None)
 
     def noticed_at(self, trial: str, head: str) -> float | None:
-        """When a head that listeners were told of was seen first (`time.monotonic`); None if it is not known here."""
+        """Return when a head was first seen (`time.monotonic`), or None if this process does not know it."""
         watched = self._watched.get(trial)
         return watched.noticed.get(head) if watched is not None else None
 
     def end(self) -> None:
-        """Let all listeners go, and take no others."""
+        """Disconnect all listeners and accept no others."""
         self._ended = True
         for watched in self._watched.values():
             watched.end()
 
 
 class _Watched:
-    """A trial with listeners; it is looked at for as long as there are some."""
+    """A trial with listeners. Its head is read regularly until the last listener leaves."""
 
     def __init__(self, trial: str, head_of: Callable[[str], Awaitable[str]], every: float) -> None:
         self._trial, self._head_of, self._every = trial, head_of, every
         self._head: str | None = None
         self.noticed: OrderedDict[str, float] = OrderedDict()  # the last few heads
         self._ended = False
-        self.news: list[asyncio.Event] = []  # of each listener, set once it may look at the head
+        self.news: list[asyncio.Event] = []  # one event per listener, set when the listener may read the head
         self.task = asyncio.create_task(self._look())
 
     async def heads(self) -> AsyncGenerator[str | None]:
@@ -89,7 +90,7 @@ class _Watched:
             self.news.remove(news)
 
     def end(self) -> None:
-        """Let all listeners go."""
+        """Disconnect all listeners."""
         self._ended = True
         for news in self.news:
             news.set()
@@ -110,7 +111,7 @@ class _Watched:
             await asyncio.sleep(self._every)
 
     def _tell(self) -> None:
-        """Tell the listeners one after the other, all of them before the next look."""
+        """Notify the listeners one after the other, all before the next read of the head."""
         between = min(_BETWEEN_LISTENERS, self._every / max(1, len(self.news)))
         for place, news in enumerate(self.news):
             asyncio.get_running_loop().call_later(place * between, news.set)

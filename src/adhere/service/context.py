@@ -27,13 +27,13 @@ from adhere.trial.writing.processor import CommandProcessor
 from adhere.trial.writing.transaction import LiveTrial
 
 Result = TypeVar("Result")
-_READER_THREADS = 4  # for what takes some milliseconds
-_BACKGROUND_THREADS = 2  # for what may take seconds,
-_COMPILER_THREADS = 2  # and for compiling, which nothing else waits behind
+_READER_THREADS = 4  # for work of a few milliseconds
+_BACKGROUND_THREADS = 2  # for work that may take seconds
+_COMPILER_THREADS = 2  # for compiling, so that other work does not wait for it
 
 
 class Service:
-    """The parts of a running service, shared by all requests."""
+    """A running service: its parts, which all requests share."""
 
     def __init__(
         self, store: Store, settings: ServiceSettings, openapi: bytes, shared_folder: str | None = None
@@ -45,15 +45,15 @@ class Service:
         self.access_log = AccessLog(store, self.group_commit)
         self.tokens = Tokens(store)
         self.sessions = Sessions(store, self.tokens, settings.session_hours)
-        self.results: dict[str, Results] = {}  # the latest of each trial, for as long as its log does not grow
+        self.results: dict[str, Results] = {}  # the latest results of each trial, valid until its log grows
         self.jobs = Jobs(self.processor)
         self.explorer = Explorer()
         self.simulations = Simulations(shared_folder)
         self.monitors = Monitors(self.processor, self.metrics.monitor_seconds.observe, shared_folder)
         self.follow_ups = FollowUps(self.jobs, SiteZones(settings.time_zones))
         self.changes = Changes(self.head_of)
-        self.loaded = False  # whether it was tried to load the policy of every open trial
-        self.unservable: set[str] = set()  # trials whose policy is not known here
+        self.loaded = False  # whether loading was attempted for every open trial's policy
+        self.unservable: set[str] = set()  # trials with a policy that this process does not know
         self.probe = StoreProbe(store.check)
         self._readers = Threads(_READER_THREADS, "reader")
         self._background = Threads(_BACKGROUND_THREADS, "background")
@@ -69,37 +69,37 @@ class Service:
         return await self.in_thread(reading)
 
     async def trial(self, name: str) -> LiveTrial:
-        """A trial by its name, from memory unless this process has not seen it yet."""
+        """Return a trial by name, from memory if this process has used it before."""
         known = self.processor.known(name)
         return await self.in_thread(partial(self.processor.trial, name)) if known is None else known
 
     async def head(self, trial: str) -> Head:
-        """The end of a trial's log."""
+        """Return the head of a trial's log."""
         return await self.read(lambda view: view.head(self.processor.trial(trial).number))
 
     async def head_of(self, trial: str) -> str:
-        """The hash of the last record of a trial."""
+        """Return the hash of the last record of a trial, in hexadecimal digits."""
         return (await self.head(trial)).hash.hex()
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
-        """Call a function that takes some milliseconds in another thread."""
+        """Call a function in another thread. The function should take a few milliseconds."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
     async def in_background(self, work: Callable[[], Result]) -> Result:
-        """Call a function that may take long in another thread, where no short one waits behind it."""
+        """Call a slow function in a thread for slow work, so that fast functions do not wait for it."""
         return await asyncio.get_running_loop().run_in_executor(self._background, work)
 
     async def in_compiler(self, work: Callable[[], Result]) -> Result:
-        """Call a function that may have to compile a policy in another thread."""
+        """Call a function that may compile a policy, in a thread for compiling."""
         return await asyncio.get_running_loop().run_in_executor(self._compilers, work)
 
     def refresh(self) -> None:
-        """Read tokens and sessions again, which another process may have made or ended."""
+        """Read tokens and sessions again, because other processes may have added or ended some."""
         self.tokens.refresh()
         self.sessions.refresh()
 
     def close(self) -> None:
-        """Write what is still queued, then close the store."""
+        """Write everything that is still queued, then close the store."""
         self.probe.stop()
         self.group_commit.close()
         self.jobs.close()
@@ -118,28 +118,28 @@ class RequestContext:
 
     service: Service
     holder: Token = field(init=False)
-    admission: Admission | None = None  # of a request with a valid token
+    admission: Admission | None = None  # set if the request has a valid token
     trial: str = ""
-    id: int = -1  # of a token or a simulation
+    id: int = -1  # the number of a token or a simulation
     recommendation_id: str = ""
     idempotency_key: str = ""
     query: bytes = b""
     headers: Sequence[tuple[bytes, bytes]] = ()
     body: Any = None
-    since: float | None = None  # an answer is new enough that was computed from this time on; None: from now on
+    since: float | None = None  # the answer must be computed at this time or later; None: from now on
 
     @property
     def by(self) -> str:
-        """The sender of the request in the log."""
+        """Return the sender of the request, in the form used in the log."""
         return f"token {self.holder.id}"
 
     @property
     def request_id(self) -> str:
-        """The id of the request in the log; the site is part of it, since sites choose their keys independently."""
+        """Return the request's ID for the log. It includes the site, because sites choose keys independently."""
         return f"{self.holder.site or ''}/{self.idempotency_key}"
 
     def execute(self, command: Callable[..., AnyCommand], **fields: Any) -> asyncio.Future[Response]:
-        """The answer to a command once it is durable; raises an `InputError` if it is refused."""
+        """Execute a command and return its response once it is durable. Raise an `InputError` if it is refused."""
         fields.setdefault("site", self.holder.site)
         made = command(trial=self.trial, request_id=self.request_id, by=self.by, **fields)
         return self.service.group_commit.execute(made)
@@ -148,7 +148,7 @@ class RequestContext:
 def reading(
     handler: Callable[[RequestContext, ReadTransaction], Result],
 ) -> Callable[[RequestContext], Awaitable[Result]]:
-    """Make a handler of a function of the request and a consistent view of the store, called in another thread."""
+    """Make a handler from a function of the request and a view of the store, which is called in another thread."""
 
     @wraps(handler)
     async def handle(context: RequestContext) -> Result:

@@ -1,12 +1,13 @@
-"""Group commit: all commands that wait are executed in one transaction, and answered when it is durable.
+"""Group commit: execute all waiting commands in one transaction, and answer them when it is durable.
 
-A commit is the costly part, so all commands that wait share one. Ordinary commands, on a store that no other process
-writes to, are executed in the event loop, which stands still for as long as one commit takes: with a second thread,
-GIL contention would cost about as much again as the work. Where others may hold a lock, as in PostgreSQL, they are
-executed in a thread. So they are where another program has locked the SQLite file: the event loop waits for no lock.
+Committing is the expensive part, so all waiting commands share one commit.
 
-Commands that may have to learn much again, or to load a policy, are prepared first, in a second thread beside which
-the others go on (`CommandProcessor.prepare`); then they are executed among the others.
+- If no other process writes to the store, ordinary commands are executed in the event loop, which is blocked during
+  the commit. A second thread would about double the cost, because of GIL contention.
+- If others may lock the store, like in PostgreSQL, commands are executed in a thread. The same applies while another
+  program has locked the SQLite file, because the event loop must never wait for a lock.
+- Commands that may repeat much learning, or load a policy, are first prepared in another thread
+  (`CommandProcessor.prepare`), while other commands continue. Then they are executed like the others.
 """
 
 import asyncio
@@ -28,8 +29,8 @@ from adhere.trial.domain.commands import AnyCommand, Response
 from adhere.trial.writing.processor import CommandProcessor
 
 MAX_BATCH = 256
-_LOOP_ROUNDS = 4  # of the event loop, some ten microseconds each, in which more commands may come in
-_UNREADY_SECONDS = 10.0  # for which a commit that failed makes the service unready
+_LOOP_ROUNDS = 4  # rounds of the event loop (about ten microseconds each) in which more commands may arrive
+_UNREADY_SECONDS = 10.0  # how long a failed commit makes the service unready
 
 Result = TypeVar("Result")
 Work: TypeAlias = AnyCommand | Callable[[], Any]
@@ -39,7 +40,7 @@ log = logging.getLogger("adhere.service")
 
 
 class ShutdownError(Exception):
-    """The service is shutting down and accepts no more commands."""
+    """Error of a command that arrives while the service is shutting down."""
 
 
 class GroupCommit:
@@ -50,16 +51,16 @@ class GroupCommit:
         self._queue: deque[Waiting] = deque()
         self._thread = Threads(1, "writer")
         self._preparer = Preparer(processor, self._enqueue)
-        self._busy = False  # a batch is being executed, or is about to be
+        self._busy = False  # whether a batch is being executed or gathered
         self._failed_at: float | None = None
         self._closing = False
 
     def execute(self, command: AnyCommand) -> asyncio.Future[Response]:
-        """The answer to a command once it is durable; raises an `InputError` if it is refused."""
+        """Execute a command and return its response once it is durable. Raise an `InputError` if it is refused."""
         return self._put(command)
 
     def run(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
-        """Call a function that writes to the store, in its turn."""
+        """Call a function that writes to the store, when its turn comes."""
         return self._put(work)
 
     def _put(self, work: Work) -> asyncio.Future[Any]:
@@ -79,7 +80,7 @@ class GroupCommit:
             asyncio.get_running_loop().call_soon(self._gather, _LOOP_ROUNDS)
 
     def _gather(self, rounds: int) -> None:
-        """Let the event loop go round a few times more: a commit of many costs little more than one of a few."""
+        """Wait a few rounds of the event loop for more commands. Large commits cost little more than small ones."""
         if rounds:
             asyncio.get_running_loop().call_soon(self._gather, rounds - 1)
         else:
@@ -97,12 +98,12 @@ class GroupCommit:
                 return
             try:
                 _resolve(batch, self._work(batch, waits=False))
-            except StoreBusyError:  # nothing of the batch was begun
+            except StoreBusyError:  # no command of the batch was begun
                 self._work_in_thread(batch)
                 return
-        except UnavailableError as error:  # there is no thread to do it
+        except UnavailableError as error:  # no thread is available for the batch
             _resolve(batch, [error] * len(batch))
-        except MemoryError as error:  # the next batch must have its turn
+        except MemoryError as error:  # the next batch must still be executed
             _resolve(batch, [self._doubt(error)] * len(batch))
         loop.call_soon(self._gather, _LOOP_ROUNDS)
 
@@ -116,13 +117,13 @@ class GroupCommit:
         self._gather(_LOOP_ROUNDS)
 
     def _doubt(self, error: BaseException) -> OutcomeUnknownError:
-        """The answer to what may have been written before the machine ran out of memory."""
+        """Return the error for commands that may have been written before the machine ran out of memory."""
         unknown = OutcomeUnknownError(f"{type(error).__name__} while it was written")
         self._fail(unknown)
         return unknown
 
     def close(self) -> None:
-        """Finish what is queued, and stop. Blocks until that is done."""
+        """Finish all queued work and stop. This blocks until the work is done."""
         self._closing = True
         unprepared = self._preparer.close()
         self._thread.shutdown()
@@ -133,13 +134,13 @@ class GroupCommit:
 
     @property
     def failed_lately(self) -> bool:
-        """Whether the last commit failed, a short time ago."""
+        """Return whether the last commit failed within the last ten seconds."""
         return self._failed_at is not None and time.monotonic() - self._failed_at < _UNREADY_SECONDS
 
     def _work(self, batch: Sequence[Waiting], *, waits: bool = True) -> list[Any]:
-        """Execute the commands together, then call the functions one by one; answers in the order of the batch.
+        """Execute the commands together, then call the functions one by one. Return the answers in the batch's order.
 
-        If `waits` is false, raises a `StoreBusyError` before anything is done where the store is locked.
+        If `waits` is false and the store is locked, raise a `StoreBusyError` before anything is done.
         """
         commands = [work for work, _ in batch if not callable(work)]
         answers = iter(self._commit(commands, waits=waits) if commands else [])
@@ -157,7 +158,7 @@ class GroupCommit:
         except Exception as error:
             if len(commands) == 1:
                 return [self._doubt(error) if is_shortage(error) else error]
-            # One command's error must not fail the others of its batch.
+            # One command's error must not affect the others in its batch.
             return [self._commit_alone(command, waits=waits) for command in commands]
         self._failed_at = None
         self._metrics.count_commit(len(commands), time.perf_counter() - begin)
@@ -166,7 +167,7 @@ class GroupCommit:
     def _commit_alone(self, command: AnyCommand, *, waits: bool) -> Any:
         try:
             return self._commit([command], waits=waits)[0]
-        except StoreBusyError as error:  # others of its batch may be committed, so that it is not done again here
+        except StoreBusyError as error:  # no retry: other commands of its batch may be committed
             self._fail(error)
             return error
 
@@ -198,7 +199,7 @@ def _resolve(batch: Sequence[Waiting], answers: Sequence[Any]) -> None:
 
 
 class Read(NamedTuple):
-    """A read to be written down."""
+    """A read to be logged."""
 
     trial: int
     at: str
@@ -213,22 +214,22 @@ class AccessLog:
     def __init__(self, store: Store, group_commit: GroupCommit) -> None:
         self._store, self._group_commit = store, group_commit
         self._waiting: list[Read] = []
-        self._written: asyncio.Future[None] | None = None  # done when those that wait are written
-        self._lock = threading.Lock()  # they are taken by the writer's thread
+        self._written: asyncio.Future[None] | None = None  # done when the waiting reads are written
+        self._lock = threading.Lock()  # the writer's thread takes the waiting reads
 
     async def write(self, read: Read) -> None:
-        """Write a read down; returns once it is durable."""
+        """Log a read, and return once the entry is durable."""
         with self._lock:
             if self._written is None:
                 self._written = self._group_commit.run(self._write_waiting)
             self._waiting.append(read)
             written = self._written
-        await asyncio.shield(written)  # others wait for it too
+        await asyncio.shield(written)  # other reads wait for the same commit
 
     def _write_waiting(self) -> None:
         with self._lock:
             reads, self._waiting, self._written = self._waiting, [], None
         with self._store.writing() as writing:
-            # Always in the same order, so that two processes that count up the same rows cannot deadlock.
+            # The order is fixed, so that two processes that update the same rows cannot deadlock.
             for read in sorted(reads, key=lambda read: read[:4]):
                 add_access(writing, *read)

@@ -1,4 +1,4 @@
-"""Logs: lines of JSON. Routes are named by template and tokens by number: no path, body or key."""
+"""Logs as lines of JSON. They name routes by template and tokens by number, and contain no path, body or key."""
 
 import logging
 import sys
@@ -23,10 +23,10 @@ log = logging.getLogger("adhere.access")
 
 
 class JsonLines(logging.Formatter):
-    """One line of JSON for each log record."""
+    """A formatter that writes one line of JSON per log record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line for a log record."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -36,21 +36,21 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, "request", {})
         if record.exc_info:
             kind, _, trace = record.exc_info
-            # The message of the error is left out: it may quote what a client sent.
+            # The error's message is left out, because it may quote a client's input.
             line["error"] = kind.__name__ if kind else ""
             line["at"] = [f"{Path(at.filename).name}:{at.lineno} {at.name}" for at in extract_tb(trace)]
         return msgspec.json.encode(line).decode()
 
 
 class Seldom:
-    """Lets something be said at most once in some seconds."""
+    """A limiter that allows a message at most once in a number of seconds."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds, self._clock = seconds, clock
         self._next = clock()
 
     def may(self) -> bool:
-        """Return whether it may be said now; if so, not again for that time."""
+        """Return whether a message is allowed now. If so, the waiting time starts again."""
         now = self._clock()
         if now < self._next:
             return False
@@ -59,9 +59,9 @@ class Seldom:
 
 
 class LogFile(WatchedFileHandler):
-    """A log file that is opened anew once it was renamed.
+    """A log file that is reopened after it was renamed.
 
-    If it cannot be written, one line on standard error tells why, at most once a minute; the program goes on.
+    If it cannot be written, a line on standard error gives the reason, at most once a minute. The program continues.
     """
 
     def __init__(self, file: str) -> None:
@@ -72,25 +72,25 @@ class LogFile(WatchedFileHandler):
         """Write a line."""
         try:
             super().emit(record)
-        except OSError:  # the file could not be opened anew, or the old one not be closed
-            stream, self.stream = self.stream, None  # opened again for the next line
+        except OSError:  # the file could not be reopened, or the old file could not be closed
+            stream, self.stream = self.stream, None  # reopened for the next line
             with suppress(OSError):
                 if stream is not None:
                     stream.close()
             self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's own name)
-        """Say on standard error why a line was not written."""
+        """Report on standard error why a line was not written."""
         error = sys.exception()
         if self._complaints.may() and sys.stderr is not None:
             why = error.strerror if isinstance(error, OSError) else type(error).__name__
             sentence = f"log_file {self.baseFilename} cannot be written: {why}; lines are lost until it can be"
-            with suppress(OSError, ValueError):  # it may be closed, or on the same disk
+            with suppress(OSError, ValueError):  # standard error may be closed, or on the same full disk
                 print(sentence, file=sys.stderr, flush=True)
 
 
 def set_up_logging(level: str = "info", file: str | None = None) -> None:
-    """Log lines of JSON to standard error, or to a file, which is opened anew once it was renamed (logrotate)."""
+    """Log lines of JSON to standard error or to a file, which is reopened after it was renamed (by logrotate)."""
     try:
         handler = LogFile(file) if file else logging.StreamHandler(sys.stderr)
     except OSError as error:
@@ -102,7 +102,7 @@ def set_up_logging(level: str = "info", file: str | None = None) -> None:
 
 
 def log_request(method: str, route: str, status: int, seconds: float, context: RequestContext, *, slow: bool) -> None:
-    """Log errors and slow requests at level info and all others at debug, since the metrics count them."""
+    """Log errors and slow requests at level info, and other requests at debug, because the metrics count them."""
     level = logging.INFO if status >= 400 or slow else logging.DEBUG
     if log.isEnabledFor(level):
         holder = getattr(context, "holder", None)

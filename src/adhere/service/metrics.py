@@ -1,7 +1,7 @@
-"""Metrics for Prometheus. Labels are routes, methods, numbers, and trials that were looked at: no site, no subject.
+"""Metrics for Prometheus. Labels are routes, methods, numbers, and trials with looks, but never sites or subjects.
 
-Whether a look recommends to stop is for statisticians and admins, so there is nothing of looks in metrics that are
-open to all, sites included.
+Only statisticians and admins may know whether a look recommends to stop. Metrics that are open to everybody,
+including sites, therefore contain nothing about looks.
 """
 
 import logging
@@ -25,7 +25,7 @@ MEDIA_TYPE = CONTENT_TYPE_LATEST
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where several processes share their metrics
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 log = logging.getLogger("adhere.service")
-_MAX_READS = 5  # of files that other processes are making or deleting
+_MAX_READS = 5  # attempts to read files that other processes are making or deleting
 _SECONDS_BETWEEN_READS = 0.01
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -52,7 +52,7 @@ class Metrics:
         self._fallbacks = counter("adhere_fallbacks", "Arms drawn uniformly because the policy failed")
         self._refused_updates = counter("adhere_refused_updates", "Updates skipped because the policy failed at them")
         self.verify_faults = counter("adhere_verify_faults", "Logs that scheduled verification found changed")
-        self._verified_at: Gauge | None = None  # there is none until something was verified: 0 would raise an alert
+        self._verified_at: Gauge | None = None  # made once something is verified: 0 would raise an alert
         self._looks = counter("adhere_looks", "Looks made since the service was started", ("trial",))
         self._stops = Gauge(
             "adhere_stop_recommended",
@@ -61,7 +61,7 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="mostrecent",
         )
-        self._stopping: set[str] = set()  # trials of which it was ever told; no others are named
+        self._stopping: set[str] = set()  # trials that ever had a recommended stop; no others are named
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -81,7 +81,7 @@ class Metrics:
         self._commit_seconds.observe(seconds)
 
     def count_events(self, trial: str, events: Sequence[AnyEvent]) -> None:
-        """Count the fallbacks, refused updates and looks among a trial's events of a transaction."""
+        """Count the fallbacks, refused updates and looks among a trial's events in one transaction."""
         for event in events:
             if isinstance(event, Recommended) and event.fallback:
                 self._fallbacks.inc()
@@ -96,18 +96,18 @@ class Metrics:
         if not self._are_open:
             self._looks.labels(trial).inc()
         if event.decision != GO_ON:
-            # What for is not said: of two arms it would tell which is better.
+            # The reason is left out, because with two arms it would reveal the better arm.
             log.warning("trial %r: look %d recommends to stop; a person decides", trial, event.look + 1)
             self.set_stop(trial, is_recommended=True)
 
     def set_stop(self, trial: str, *, is_recommended: bool) -> None:
-        """Tell whether a stop is recommended that no person has decided about."""
+        """Record whether a stop is recommended that nobody has decided about yet."""
         self._stopping.add(trial)
         if not self._are_open:
             self._stops.labels(trial).set(is_recommended)
 
     def set_verified(self, at: float) -> None:
-        """Tell when the trial verified longest ago was last found intact."""
+        """Record when the trial verified longest ago was last found intact."""
         if self._verified_at is None:
             self._verified_at = Gauge(
                 "adhere_verified_timestamp_seconds",
@@ -118,14 +118,14 @@ class Metrics:
         self._verified_at.set(at)
 
     def text(self) -> bytes:
-        """All metrics; those of all processes if several share a folder."""
+        """Return all metrics as text. If several processes share a folder, their metrics are combined."""
         if FOLDER_VARIABLE not in os.environ:
             return generate_latest(self._registry)
-        self._commits.inc(0)  # makes files that are gone
+        self._commits.inc(0)  # creates missing files again
         shared = CollectorRegistry()
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
         for _ in range(_MAX_READS - 1):
-            # Another process may have made a file that has nothing in it yet, or a cleaner may delete one just now.
+            # Another process may just have made an empty file, or a cleaner may be deleting a file.
             with suppress(struct.error, FileNotFoundError):
                 return generate_latest(shared)
             time.sleep(_SECONDS_BETWEEN_READS)
@@ -133,10 +133,10 @@ class Metrics:
 
 
 class _Files:
-    """Names the files of this process in the shared folder; prometheus_client asks for the name at each change.
+    """The name of this process's files in the shared folder. prometheus_client asks for it at each change.
 
-    A new name makes it begin new files. There is one whenever a cleaner of temporary files has deleted the old files,
-    in which nobody would see what is counted: the counts begin at 0 then, as after a restart.
+    A new name makes prometheus_client begin new files. The name changes when a cleaner of temporary files has deleted
+    the old files, because counts in deleted files would be lost. The counts then start at 0, like after a restart.
     """
 
     def __init__(self) -> None:
@@ -144,8 +144,8 @@ class _Files:
 
     def __call__(self) -> str:
         if not self._mark.exists():
-            with suppress(OSError):  # such as a full disk: the old files will do until the next change
+            with suppress(OSError):  # for example a full disk: the old files are used until the next change
                 mark = Path(kept(str(self._mark.parent)), f"{os.getpid()}-{self._n_made + 1}")
-                mark.touch()  # it is never changed, so that a cleaner deletes it no later than the files
+                mark.touch()  # never modified, so that a cleaner deletes it no later than the files
                 self._n_made, self._mark = self._n_made + 1, mark
         return self._mark.name

@@ -1,4 +1,4 @@
-"""Preparing commands that would hold up all others: in threads, before they are executed among the others."""
+"""Prepare slow commands in threads, so that they do not delay other commands when they are executed."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from adhere.trial.writing.processor import CommandProcessor
 WaitingCommand: TypeAlias = tuple[AnyCommand, asyncio.Future[Any]]
 
 _AT_ONCE = 256
-_LEARNERS = 2  # threads for what takes some milliseconds, or seconds after a correction in a very long trial
-_LOADERS = 8  # threads for policies that must be compiled, which takes seconds
+_LEARNERS = 2  # threads for work of a few milliseconds, or of seconds after a correction in a very long trial
+_LOADERS = 8  # threads for compiling policies, which takes seconds
 
 log = logging.getLogger("adhere.service")
 
 
 class Preparer:
-    """Prepares the commands of each trial, some at a time, and hands them on; the next ones once these are answered.
+    """The preparer of commands, which prepares a batch for each trial and hands it on for execution.
 
-    Not earlier: a correction changes what the next one must learn from. Trials do not wait for each other, and none
-    that is loaded waits for a policy that must be compiled.
+    A trial's next batch is prepared only after the previous one is answered, because a correction changes the data
+    that later commands learn from. Trials do not wait for each other, and loaded trials do not wait for a compiler.
     """
 
     def __init__(self, processor: CommandProcessor, hand_on: Callable[[Sequence[WaitingCommand]], None]) -> None:
         self._processor, self._hand_on = processor, hand_on
-        self._queues: dict[str, _Queue] = {}  # of the trials with commands that are not answered
+        self._queues: dict[str, _Queue] = {}  # by trial, for trials with unanswered commands
         self._learners = Threads(_LEARNERS, "preparer")
         self._loaders = Threads(_LOADERS, "preparer-loader")
         self._closed = False
 
     def put(self, waiting: WaitingCommand) -> None:
-        """Prepare a command, in its turn."""
+        """Prepare a command when its turn comes."""
         trial = waiting[0].trial
         if trial in self._queues:
             self._queues[trial].waiting.append(waiting)
@@ -62,13 +62,13 @@ class Preparer:
             prepared.add_done_callback(lambda done: self._prepared(queue, done))
 
     def _prepared(self, queue: _Queue, done: asyncio.Future[None]) -> None:
-        if not done.cancelled():  # as at the end of the service
+        if not done.cancelled():  # cancelled at shutdown
             self._after(queue, done.exception())
 
     def _after(self, queue: _Queue, error: BaseException | None) -> None:
         if self._closed:
             return
-        if error is not None:  # they are executed all the same, and tell why they cannot be
+        if error is not None:  # the commands are executed anyway, and report the error then
             log.warning("commands could not be prepared: %s", type(error).__name__)
         ready, queue.under_way = queue.under_way, []
         queue.n_unanswered = len(ready)
@@ -82,7 +82,7 @@ class Preparer:
             self._next(queue)
 
     def close(self) -> list[WaitingCommand]:
-        """Stop; returns the commands that were not handed on."""
+        """Stop, and return the commands that were not handed on."""
         self._closed = True
         for threads in (self._learners, self._loaders):
             threads.shutdown(cancel_futures=True)
@@ -90,9 +90,9 @@ class Preparer:
 
 
 class _Queue:
-    """The commands of one trial."""
+    """The queue of one trial's commands."""
 
     def __init__(self, trial: str, waiting: deque[WaitingCommand]) -> None:
         self.trial, self.waiting = trial, waiting
         self.under_way: list[WaitingCommand] = []
-        self.n_unanswered = 0  # of those handed on
+        self.n_unanswered = 0  # among the commands that were handed on

@@ -45,13 +45,13 @@ log = logging.getLogger("adhere.service")
 def serve(settings: ServiceSettings | None = None) -> None:
     """Serve the trials in a SQLite file or in PostgreSQL (``postgresql://…``).
 
-    A store that has no token yet gets an admin token, shown once on the terminal or written to `admin_token_file`.
-    What may pass is tried again for `start_seconds`, then raises a `StartError`.
-    Returns after SIGTERM, SIGINT or SIGHUP, once every open request was answered.
+    A store without tokens gets an admin token, which is shown once on the terminal or written to `admin_token_file`.
+    After a failure that may pass, the start is tried again for `start_seconds`; then a `StartError` is raised. The
+    function returns after SIGTERM, SIGINT or SIGHUP, when every open request has been answered.
     """
     settings = settings or ServiceSettings()
     check_settings(settings)
-    Router(ROUTES, settings.root_path)  # refuses a root path that would hide a route
+    Router(ROUTES, settings.root_path)  # raises an error if the root path hides a route
     if settings.tls_certificate and settings.tls_key:
         check_certificate(settings.tls_certificate, settings.tls_key)
     if settings.verify_heads is not None:
@@ -74,17 +74,17 @@ def serve(settings: ServiceSettings | None = None) -> None:
 
 
 def _check_place(settings: ServiceSettings) -> None:
-    """Refuse a file or an address that cannot be one, whatever the state of the machine."""
+    """Refuse a file or an address that is invalid regardless of the machine's state."""
     try:
         check_place(settings.store, settings.secret_file)
     except StoreUnavailableError:
-        return  # the start says so, and tries again
+        return  # the start reports it and tries again
     except StoreError as error:
         raise InputError("store", HIDDEN, "a place for the trials", str(error)) from None
 
 
 def _single(settings: ServiceSettings) -> tuple[ASGIApp, socket.socket]:
-    """Return the service for one process, and its socket."""
+    """Return the service for a single process, and its socket."""
     with _started(settings) as (store, listening):
         return make_app(store, settings), listening
 
@@ -100,13 +100,13 @@ def _shared(settings: ServiceSettings, stack: ExitStack) -> tuple[socket.socket,
 
 @contextmanager
 def _started(settings: ServiceSettings) -> Iterator[tuple[Store, socket.socket]]:
-    """The store and the socket; both are given up if the block raises."""
+    """Open the store and the socket. Both are closed if the block raises."""
     store = _open(settings)
     with ExitStack() as undo:
         undo.callback(store.discard)
         if store.secret_file is not None:
             _move_secrets(store)
-        begin_epochs_after_restore(store, utc_now())  # once, before there are several workers
+        begin_epochs_after_restore(store, utc_now())  # done once, before workers start
         listening = undo.enter_context(_bound(settings.host, settings.port))
         announce_first_token(store, settings.admin_token_file)
         yield store, listening
@@ -118,7 +118,7 @@ def _open(settings: ServiceSettings) -> Store:
 
 
 def _move_secrets(store: Store) -> None:
-    """Keep the secrets of trials that are older than the setting in the file too."""
+    """Move secrets into the file of secrets, for trials that were created before it was set."""
     with store.reading() as view:
         if not view.has_secrets():
             return
@@ -128,8 +128,8 @@ def _move_secrets(store: Store) -> None:
 
 
 def _prepare(settings: ServiceSettings) -> None:
-    # A thread that computes, as to render a page or to compile, hands the interpreter on more often: an answer waits
-    # for it at each statement to the store, and by default up to five milliseconds each time.
+    # Make computing threads (rendering a page, compiling) release the interpreter more often. Answers wait for it at
+    # each statement to the store, by default up to five milliseconds each time.
     sys.setswitchinterval(_SWITCH_SECONDS)
     set_up_logging(settings.log_level, settings.log_file)
     for file in settings.imports:
@@ -162,14 +162,14 @@ def _worker_app(settings: ServiceSettings, shared: str) -> ASGIApp:
 
 
 def _server(app: ASGIApp, settings: ServiceSettings, on_started: Callable[[], None] | None = None) -> HttpServer:
-    """Return the server of one process; from now on, signals end it."""
+    """Return the server of one process. From now on, signals shut it down."""
     server = HttpServer(_config(app, settings), settings, on_started)
     end_by(server.handle_exit)
     return server
 
 
 def _end_with(parent: BaseProcess | None) -> None:
-    """End a worker whose parent was killed; otherwise it would hold the port for ever."""
+    """End this worker when its parent is killed; otherwise it would occupy the port forever."""
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
@@ -178,7 +178,7 @@ def _end_with(parent: BaseProcess | None) -> None:
 def _config(app: ASGIApp, settings: ServiceSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        loop="auto",  # uvloop where it is installed
+        loop="auto",  # uvloop if it is installed
         http="httptools",
         ws="none",
         access_log=False,
@@ -205,14 +205,14 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _may_pass(error: OSError) -> bool:
-    """Return whether an address may be free, be the machine's own, or be found by its name later."""
+    """Return whether the address may become free, belong to this machine or be resolvable later."""
     if isinstance(error, socket.gaierror):
         return error.errno == socket.EAI_AGAIN
     return error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL) or may_pass(error)
 
 
 def _announce(settings: ServiceSettings, listening: socket.socket) -> None:
-    """Say where it serves, once signals are handled: whoever waits for it may send one at once."""
+    """Print the service's address. Signals are handled before, because a waiting program may send one at once."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     port = listening.getsockname()[1]
     address = f"{'https' if settings.tls_key else 'http'}://{host}:{port}"

@@ -1,9 +1,9 @@
 """All settings of the service, each declared once.
 
-To add a setting, add a field to `ServiceSettings`: its type, `about` its group, one line that describes it and its
-bounds, and its default. The rest follows from that: the flag of ``adhere serve`` (``--max-body-bytes``), the
-environment variable (``ADHERE_MAX_BODY_BYTES``), the key of the settings file (``max_body_bytes``), the check of the
-value, its line in ``--help``, in ``--show-settings`` and in docs/reference/settings.md. Handlers find the value in
+To add a setting, add a field to `ServiceSettings` with its type, default and `about` (group, one line of description,
+bounds). From the field follow the flag of ``adhere serve`` (``--max-body-bytes``), the environment variable
+(``ADHERE_MAX_BODY_BYTES``), the key of the settings file (``max_body_bytes``) and the check of the value. So do the
+lines in ``--help``, in ``--show-settings`` and in docs/reference/settings.md. Handlers find the value in
 ``context.service.settings``.
 """
 
@@ -25,10 +25,13 @@ Group = Literal["Store", "Address", "Proxies and browsers", "Limits", "Intervals
 
 
 def about(group: Group, description: str, **more: Any) -> Meta:
-    """Declare of a field of `ServiceSettings` what its type and default do not say.
+    """Return the metadata of a field of `ServiceSettings`, beyond its type and default.
 
-    `more` are bounds of `msgspec.Meta` (``gt=0``), and fields of `Setting`: `check` for what bounds cannot say, and
-    `expected`, its words in an error; `secret`; `flag` and `metavar` where they do not follow from name and type.
+    `more` may contain bounds of `msgspec.Meta` (``gt=0``) and fields of `Setting`:
+
+    - `check` for conditions that bounds cannot express, and `expected` for its description in an error;
+    - `secret` for a value to hide;
+    - `flag` and `metavar` if they do not follow from the name and type.
     """
     declared = {name: more.pop(name) for name in _DECLARED & more.keys()}
     return Meta(description=description, extra={"group": group, **declared}, **more)
@@ -36,10 +39,10 @@ def about(group: Group, description: str, **more: Any) -> Meta:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting as declared."""
+    """The declaration of one setting."""
 
     name: str
-    type: Any  # without its bounds and, where it may be left out, without None
+    type: Any  # without its bounds and without None
     annotation: Any  # as declared
     default: Any
     description: str
@@ -48,28 +51,28 @@ class Setting:
     metavar: str
     expected: str | None = None
     check: Callable[[Any], bool] | None = None
-    secret: bool = False  # hidden when shown
+    secret: bool = False  # whether the value is hidden when settings are shown
 
     @property
     def variable(self) -> str:
-        """The name of its environment variable, such as ADHERE_PORT."""
+        """Return the name of the environment variable, such as ADHERE_PORT."""
         return f"ADHERE_{self.name.upper()}"
 
     @property
     def many(self) -> bool:
-        """Whether it is a list."""
+        """Return whether the setting is a list."""
         return get_origin(self.type) is tuple
 
     @property
     def shown_default(self) -> str:
-        """The default in short; empty if there is none, or nothing."""
+        """Return the default as short text, or an empty text if there is no default or it is empty."""
         if isinstance(self.default, float):
             return f"{self.default:.15g}"
         return str(self.default or "")
 
 
 _DECLARED: Final = {"flag", "metavar", "expected", "check", "secret"}
-# A text that may be left out is the name of a file, unless its declaration says otherwise.
+# An optional text is the name of a file, unless its declaration has another metavar.
 _METAVARS: Final[Mapping[Any, str]] = {int: "N", float: "NUMBER", str | None: "FILE"}
 
 
@@ -88,17 +91,17 @@ _ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 
 
 def is_postgres(url: str) -> bool:
-    """Whether it is an address of PostgreSQL."""
+    """Return whether a text is the address of a PostgreSQL database."""
     return url.startswith(("postgresql://", "postgres://"))
 
 
 def is_file_name(name: str) -> bool:
-    """Whether it is the name of a file rather than an address of PostgreSQL."""
+    """Return whether a text is the name of a file rather than an address of PostgreSQL."""
     return not is_postgres(name)
 
 
 def is_root_path(path: str) -> bool:
-    """Whether it is a path that can be put before all others.
+    """Return whether a text is a path that can precede all other paths.
 
     >>> is_root_path("/adhere"), is_root_path(""), is_root_path("adhere/")
     (True, True, False)
@@ -107,7 +110,7 @@ def is_root_path(path: str) -> bool:
 
 
 def are_origins(texts: Sequence[str]) -> bool:
-    """Whether each is an origin as browsers send it, or ``*``.
+    """Return whether each text is an origin in the form that browsers send, or ``*``.
 
     >>> are_origins(["https://trial.example.org"]), are_origins(["https://trial.example.org/"])
     (True, False)
@@ -116,7 +119,7 @@ def are_origins(texts: Sequence[str]) -> bool:
 
 
 def are_networks(texts: Sequence[str]) -> bool:
-    """Whether each is an IP address or network.
+    """Return whether each text is an IP address or network.
 
     >>> are_networks(["127.0.0.1", "10.0.0.0/8", "::1"]), are_networks(["localhost"])
     (True, False)
@@ -143,10 +146,10 @@ _monitoring = partial(about, "Monitoring")
 
 
 class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the service behaves; the defaults suit most installations.
+    """The settings of the service. The defaults suit most installations.
 
-    Rates are requests a second, bursts how many may come at once after a rest. Each worker counts for itself,
-    also what is under way.
+    Rates are requests per second. A burst is the number of requests that may come at once after a pause. Each worker
+    counts its own requests, including requests in progress.
     """
 
     data: Annotated[
@@ -181,7 +184,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     store_deadline: Annotated[
         float,
         _store("Seconds after which a PostgreSQL that does not answer is given up.", ge=1, le=600),
-    ] = 10.0  # as adhere.store.DEADLINE; importing that would slow down every command
+    ] = 10.0  # equal to adhere.store.DEADLINE, which is not imported because that would slow down every command
 
     admin_token_file: Annotated[
         str | None,
@@ -326,7 +329,7 @@ class ServiceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def store(self) -> str | Path:
-        """Where the trials are: an address of PostgreSQL, or a file."""
+        """Return the place of the trials: an address of PostgreSQL or a file."""
         return self.database_url or Path(self.data)
 
 

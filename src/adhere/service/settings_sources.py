@@ -1,4 +1,4 @@
-"""Settings read (a flag over an environment variable over the settings file over the default), and as text."""
+"""Read settings, and write them as text. Flags override environment variables, the settings file and defaults."""
 
 import json
 import math
@@ -21,15 +21,15 @@ from adhere.service.settings import SETTINGS, ServiceSettings, Setting
 Source = Literal["default", "file", "environment", "flag"]
 
 FILE_VARIABLE: Final = "ADHERE_SETTINGS"
-HIDDEN: Final = "***"  # stands for a password that is not shown
-# Variables of adhere that are not settings of the service.
+HIDDEN: Final = "***"  # shown instead of a password
+# Environment variables of adhere that are not settings of the service.
 _OTHER_VARIABLES: Final = (FILE_VARIABLE, "ADHERE_CACHE_DIR", "ADHERE_TOKEN")
 _TESTS: Final = "ADHERE_TESTS_"
 _YES_NO: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class ReadSettings(msgspec.Struct, frozen=True):
-    """Settings, and where each value came from."""
+    """Settings, and the source of each value."""
 
     settings: ServiceSettings
     sources: Mapping[str, Source]
@@ -38,10 +38,10 @@ class ReadSettings(msgspec.Struct, frozen=True):
 def read_settings(
     flags: Mapping[str, Any], file: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> ReadSettings:
-    """All settings.
+    """Read all settings from flags, environment variables and the settings file.
 
-    `flags` are values by the names of settings, None where a flag was not given. Without a file, the one named by
-    ADHERE_SETTINGS is read, if any. Whatever is unknown or invalid raises an `InputError` that names its source.
+    `flags` maps names of settings to values, or None if a flag was not given. Without a file, the file named by
+    ADHERE_SETTINGS is read, if any. An unknown or invalid setting raises an `InputError` that names its source.
     """
     environment = os.environ if environment is None else environment
     if file is None and environment.get(FILE_VARIABLE):
@@ -64,7 +64,7 @@ def read_settings(
 
 
 def check_value(setting: Setting, value: Any, named: str) -> Any:
-    """A value of a setting, checked; errors give it the name `named`."""
+    """Check a value of a setting and return it. Errors refer to it by the name `named`."""
     if isinstance(value, float) and not math.isfinite(value):
         raise _refused(setting, value, named, "a finite number")
     try:
@@ -73,7 +73,7 @@ def check_value(setting: Setting, value: Any, named: str) -> Any:
         expected = in_words(str(error).partition(" - at ")[0].removeprefix("Expected ").partition(", got")[0])
         if get_origin(setting.type) is Literal:
             expected = joined(get_args(setting.type), "or")
-        if setting.many and isinstance(value, str):  # in the settings file
+        if setting.many and isinstance(value, str):  # a value from the settings file
             expected = f"a list: [{json.dumps(value)}]"
         else:
             expected = setting.expected or expected
@@ -86,7 +86,7 @@ def check_value(setting: Setting, value: Any, named: str) -> Any:
 
 
 def check_settings(settings: ServiceSettings) -> None:
-    """Check settings that were made in Python, and what must hold between several."""
+    """Check settings that were made in Python, and the conditions between several settings."""
     for name, setting in SETTINGS.items():
         check_value(setting, getattr(settings, name), name)
     if settings.workers > 1 and settings.database_url is None:
@@ -117,7 +117,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     found = {}
     for variable, text in environment.items():
         if setting := variables.get(variable):
-            if not text:  # as good as not set
+            if not text:  # treated like a variable that is not set
                 continue
             found[setting.name] = check_value(setting, _parsed(setting, text, variable), variable)
         elif variable.startswith("ADHERE_") and not variable.startswith(_TESTS) and variable not in _OTHER_VARIABLES:
@@ -138,7 +138,7 @@ def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parsed(setting: Setting, text: str, named: str) -> Any:
-    """The value that a text stands for."""
+    """Parse the text of a value."""
     if setting.many:
         return [part.strip() for part in text.split(",") if part.strip()]
     try:
@@ -163,7 +163,7 @@ def _unknown(where: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def settings_toml(read: ReadSettings) -> str:
-    """Every setting with its value and where that came from, as TOML."""
+    """Return every setting as TOML, with its value and the value's source."""
     lines = ["# Each value, and its source: a flag, over the environment, over the file, over the default."]
     for group, settings in groupby(SETTINGS.values(), key=lambda setting: setting.group):
         lines += ["", f"# {group}"]
@@ -178,7 +178,7 @@ def settings_toml(read: ReadSettings) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """A value in TOML.
+    """Return a value in TOML.
 
     >>> toml_value(("a", "b")), toml_value(True), toml_value(1e20)
     ('["a", "b"]', 'true', '1e+20')
@@ -193,10 +193,10 @@ def toml_value(value: Any) -> str:
 
 
 def hide_password(url: str) -> str:
-    """A database's address without its password.
+    """Return a database's address with its password hidden.
 
     >>> hide_password("postgresql://me:secret@db/trials?password=secret")
     'postgresql://me:***@db/trials?password=***'
     """
-    url = re.sub(r"^(\w+://[^:/@]*):.*@", rf"\1:{HIDDEN}@", url)  # up to the last @: a password may hold / and @
+    url = re.sub(r"^(\w+://[^:/@]*):.*@", rf"\1:{HIDDEN}@", url)  # up to the last @: a password may contain / and @
     return re.sub(r"(\w*password)=[^&]*", rf"\1={HIDDEN}", url, flags=re.IGNORECASE)

@@ -1,6 +1,7 @@
-"""Start while the cause of a failure may pass (a database that is away, a port or a file in use, a full disk).
+"""Start the service, with retries after failures that may pass, and hand over the first admin token.
 
-The first admin token is handed over on a terminal, or in a file for its owner only.
+Such failures are an unreachable database, a port or a file in use, or a full disk. The first admin token is shown on
+a terminal or written to a file that only its owner can read.
 """
 
 import errno
@@ -19,11 +20,11 @@ from adhere.errors import InputError, OutcomeUnknownError, StoreUnavailableError
 from adhere.files import make_private, may_pass
 from adhere.store import Store
 
-# Exit statuses of `adhere serve`, beside 2 for wrong settings. deploy/adhere.service starts it again after LATER.
-REFUSED: Final = 65  # EX_DATAERR: the database is damaged, lacks records or is not adhere's, and a person must look
+# Exit statuses of `adhere serve`, in addition to 2 for wrong settings. deploy/adhere.service restarts it after LATER.
+REFUSED: Final = 65  # EX_DATAERR: the database is damaged, incomplete or not adhere's; a person must look
 LATER: Final = 75  # EX_TEMPFAIL: it may succeed later
 
-_FIRST_PAUSE = 0.5  # seconds, doubled each time
+_FIRST_PAUSE = 0.5  # seconds, doubled after each attempt
 _LONGEST_PAUSE = 8.0
 
 Started = TypeVar("Started")
@@ -31,11 +32,11 @@ log = logging.getLogger("adhere.service")
 
 
 class StartError(Exception):
-    """A start that did not succeed in time, for a cause that may pass."""
+    """Error of a start that did not succeed in time, with a cause that may pass."""
 
 
 def start(attempt: Callable[[], Started], seconds: float) -> Started:
-    """Try to start until it succeeds, fails for good, or `seconds` have passed; each failure is logged."""
+    """Try to start until it succeeds, fails permanently, or `seconds` have passed. Each failure is logged."""
     until, pause = time.monotonic() + seconds, _FIRST_PAUSE
     while True:
         try:
@@ -57,7 +58,7 @@ def start(attempt: Callable[[], Started], seconds: float) -> Started:
 
 def _is_passing(error: Exception) -> bool:
     if isinstance(error, OSError):
-        # Without a place for temporary files, of which none has space, Python says that none exists.
+        # If no folder for temporary files has space, Python reports that no such folder exists.
         return may_pass(error) or "temporary directory" in str(error)
     return isinstance(error, (StoreUnavailableError, OutcomeUnknownError, UnavailableError, MemoryError))
 
@@ -76,7 +77,7 @@ _OPTION = "--admin-token-file"
 def announce_first_token(store: Store, file: str | None) -> None:
     """Make an admin token if the store never had a token.
 
-    A pipe is refused: what reads it, such as systemd's journal, would keep the token for many to see.
+    A pipe is refused, because its reader, such as systemd's journal, would store the token for many people to see.
     """
     tokens = Tokens(store)
     if tokens.all():
@@ -97,7 +98,7 @@ def announce_first_token(store: Store, file: str | None) -> None:
 
 
 def _write(tokens: Tokens, path: Path) -> None:
-    """Write the token beside its place, then store it, then move it: neither is lost if the machine stops between."""
+    """Write the token to a temporary file, store it, then rename the file. A crash in between loses nothing."""
     part = _part(path)
     text = None
     try:
@@ -107,7 +108,7 @@ def _write(tokens: Tokens, path: Path) -> None:
         make_private(part)
         text = tokens.make_first(deliver=partial(_fill, part))
     except OutcomeUnknownError:
-        raise  # the file stays: the next try finds out whether the token in it counts
+        raise  # the file stays, and the next attempt finds out whether its token is valid
     except OSError as error:
         _delete(part)
         if may_pass(error):
@@ -124,7 +125,7 @@ def _write(tokens: Tokens, path: Path) -> None:
 
 
 def _finish(tokens: Tokens, path: Path) -> None:
-    """Move a token to its place if the machine stopped after it was stored."""
+    """Move a token's file to its place if the machine stopped after the token was stored."""
     part = _part(path)
     with suppress(OSError):
         if not path.exists() and tokens.find(part.read_bytes().strip()) is not None:

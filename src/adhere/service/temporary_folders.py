@@ -1,6 +1,7 @@
-"""Folders for temporary files, made again when a cleaner of temporary files has deleted them.
+"""Temporary folders that are made again after a cleaner of temporary files has deleted them.
 
-Turns among the processes of a service are locks on files in them, which the system frees however a process ends.
+Processes of a service take turns by locking files in these folders. The system releases such a lock however a
+process ends.
 """
 
 import fcntl
@@ -14,15 +15,15 @@ from typing import IO
 
 
 def kept(folder: str) -> str:
-    """Return a folder, made again if it is gone; one that somebody else has put there meanwhile is refused."""
+    """Return a folder, and make it again if it is gone. A folder that somebody else has made there is refused."""
     path = Path(folder)
     path.mkdir(0o700, parents=True, exist_ok=True)
-    path.chmod(0o700)  # only its owner may do it
+    path.chmod(0o700)  # fails unless this user owns the folder
     return folder
 
 
 class TemporaryFolder:
-    """A folder that is made when it is first needed, and deleted at the end."""
+    """A temporary folder that is made when it is first needed and deleted at the end."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -31,14 +32,14 @@ class TemporaryFolder:
 
     @property
     def path(self) -> str:
-        """Its path, always the same, at which there is a folder now."""
+        """Return the path, which is always the same, after making sure that the folder exists."""
         with self._lock:
             if self._made is None:
                 self._made = tempfile.TemporaryDirectory(prefix=self._prefix, ignore_cleanup_errors=True)
             return kept(self._made.name)
 
     def delete(self) -> None:
-        """Delete it with all that is in it."""
+        """Delete the folder and its contents."""
         if self._made is not None:
             self._made.cleanup()
 
@@ -47,7 +48,7 @@ _POLL_SECONDS = 0.02
 
 
 def try_lock(lock: IO[bytes]) -> bool:
-    """Lock a file; False if another has locked it."""
+    """Lock a file and return True, or return False if another process has locked it."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -57,7 +58,7 @@ def try_lock(lock: IO[bytes]) -> bool:
 
 @contextmanager
 def turn(file: Path | None, patience: float) -> Iterator[None]:
-    """Wait for the lock of a temporary file and hold it; after `patience` seconds, or without a file, do without."""
+    """Lock a temporary file for the block. After `patience` seconds, or without a file, continue without the lock."""
     if file is None:
         yield
         return

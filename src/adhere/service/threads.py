@@ -1,4 +1,4 @@
-"""Pools of threads that do without those for which the machine has no room."""
+"""Pools of threads that work with fewer threads if the machine has no room for more."""
 
 import threading
 from collections.abc import Callable
@@ -26,8 +26,8 @@ def start_thread(thread: threading.Thread) -> None:
 class Threads(Executor):
     """A pool of up to `n_threads` threads, each started when it is first needed.
 
-    If one cannot be started, the work waits for those that run; if none runs, `submit` raises an `UnavailableError`
-    and the work is not done. Python's own pool raises too, but keeps the work and may do it later.
+    If a thread cannot be started, the work waits for the running threads. If no thread is running, `submit` raises an
+    `UnavailableError` and the work is not done. Python's own pool raises too, but it may do the work later.
     """
 
     def __init__(self, n_threads: int, name: str) -> None:
@@ -41,7 +41,7 @@ class Threads(Executor):
     def submit(
         self, fn: Callable[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Future[Result]:
-        """Call a function in a thread, in its turn."""
+        """Call a function in a thread when its turn comes."""
         future: Future[Result] = Future()
         with self._lock:
             if self._is_shut:
@@ -53,7 +53,7 @@ class Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all threads once they have done what was submitted, or with `cancel_futures` what they have begun."""
+        """End all threads after the submitted work or, with `cancel_futures`, after the work that has begun."""
         with self._lock:
             self._is_shut = True
             if cancel_futures:
@@ -83,7 +83,7 @@ class Threads(Executor):
     def _work(self) -> None:
         while (work := self._waiting.get()) is not None:
             _do(*work)
-            del work  # or it would be kept until the next comes
+            del work  # otherwise it would stay in memory until the next work arrives
             with self._lock:
                 self._n_unfinished -= 1
 

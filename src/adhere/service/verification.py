@@ -1,11 +1,11 @@
-"""Scheduled verification: the logs of all trials, again and again, each against the head that was found last.
+"""Scheduled verification: verify the logs of all trials regularly, each against its last verified head.
 
-A fault is logged, counted, and leaves the service ready: whether a trial whose log was changed should go on is for
-people to decide, and the other trials have no part in it.
+A fault is logged and counted, but the service stays ready. People decide whether a trial with a changed log should
+continue, and other trials are not affected.
 
-The file of verified heads has one line of JSON for each time that a trial's log was found intact. Lines are only ever
-added, so that the file can be sent elsewhere line by line. A log alone does not show that its last records were cut
-off; a head that those who keep the log cannot change does.
+The file of verified heads gets a line of JSON each time that a trial's log is found intact. Lines are only appended,
+so that the file can be sent elsewhere line by line. A log alone does not show that its last records were cut off.
+A head that the log's keepers cannot change does show it.
 """
 
 import logging
@@ -29,7 +29,7 @@ _BEGINNING = b'{"at"'
 
 
 class VerifiedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When a trial's log was whole, the position of its last record then, and that record's hash."""
+    """A verified head: the time at which a trial's log was intact, and the position and hash of its last record."""
 
     at: datetime
     trial: str
@@ -38,16 +38,16 @@ class VerifiedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HeadsFileError(Exception):
-    """A line of the file that cannot be read."""
+    """Error of a line in the file of heads that cannot be read."""
 
 
 def read_heads(path: Path) -> dict[str, VerifiedHead]:
-    """The latest head of each trial; a last line without an end was not written whole and does not count."""
+    """Return the latest head of each trial. An incomplete last line is ignored."""
     try:
         whole, _, rest = path.read_bytes().rpartition(b"\n")
     except FileNotFoundError:
         return {}
-    if not rest.startswith(_BEGINNING[: len(rest)]):  # the next line would overwrite it
+    if not rest.startswith(_BEGINNING[: len(rest)]):  # the next append would overwrite it
         raise HeadsFileError(f"{path}, last line: it is not the beginning of a head")
     found: dict[str, VerifiedHead] = {}
     for number, line in enumerate(whole.splitlines(), 1):
@@ -60,7 +60,7 @@ def read_heads(path: Path) -> dict[str, VerifiedHead]:
 
 
 def check_heads_file(path: Path) -> None:
-    """Refuse a folder, or a file of something else."""
+    """Refuse a folder, or a file with other contents."""
     try:
         read_heads(path)
     except (HeadsFileError, OSError) as error:
@@ -69,7 +69,7 @@ def check_heads_file(path: Path) -> None:
 
 
 def append_head(path: Path, head: VerifiedHead) -> None:
-    """Add a line, durably and whole or not at all; a new file can be read by its owner only."""
+    """Append a line durably, completely or not at all. Only the owner can read a new file."""
     line = msgspec.json.encode(head) + b"\n"
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -87,7 +87,7 @@ def append_head(path: Path, head: VerifiedHead) -> None:
 
 
 def _end_of_lines(file: int) -> int:
-    """Where the last whole line ends."""
+    """Return the position at which the last complete line ends."""
     size = os.fstat(file).st_size
     tail = min(size, 1 << 16)
     return size - tail + os.pread(file, tail, size - tail).rfind(b"\n") + 1
@@ -97,14 +97,14 @@ log = logging.getLogger("adhere.service")
 
 
 class Verifier:
-    """Verifies each trial once in `every` seconds, by the times in the file: restarts do not delay it."""
+    """The verifier of all trials, each once in `every` seconds. Restarts cause no delay: times are in the file."""
 
     def __init__(self, service: Service, file: Path, every: float) -> None:
         self._service, self._file, self._every = service, file, every
-        self._faulty: dict[str, float] = {}  # when a trial was found to be, by the monotonic clock
+        self._faulty: dict[str, float] = {}  # the time of each fault, by the monotonic clock
 
     async def verify_due(self) -> None:
-        """Verify the trials whose turn it is, unless another worker is at it."""
+        """Verify the trials that are due, unless another worker is doing so."""
         lock = filelock.FileLock(f"{self._file}.lock", timeout=0, thread_local=False)
         try:
             await self._service.in_background(lock.acquire)
@@ -139,7 +139,7 @@ class Verifier:
     def _is_due(self, name: str, last: VerifiedHead | None, now: datetime) -> bool:
         if name in self._faulty and time.monotonic() - self._faulty[name] < self._every:
             return False
-        # Not in the future either: a clock that was set back must not put it off.
+        # A time in the future does not count either, because a clock that was set back must not delay verification.
         return last is None or not 0 <= (now - last.at).total_seconds() < self._every
 
     async def _verify(self, name: str, heads: dict[str, VerifiedHead]) -> None:
@@ -149,7 +149,7 @@ class Verifier:
             head = None if last is None else last.head
             verdict: VerificationResult = await service.jobs.call("verify", name, head, n_records=n_records)
         except (StoreError, JobProcessError) as error:
-            # Perhaps no fault of the log: it is not counted, and the metric of the last success tells.
+            # This may not be a fault of the log, so it is not counted; the metric of the last success shows it.
             log.error("scheduled verification: trial %s could not be read: %s", name, error)
             return
         if verdict.fault is not None:
