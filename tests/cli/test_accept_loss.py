@@ -45,7 +45,7 @@ def test_a_loss_is_refused_until_it_is_accepted(path: Path, capsys: pytest.Captu
     assert (last.n_lost, last.reason, last.by) == (3, "the -wal was deleted", "adhere trial accept-loss")
     assert in_this_process(capsys, *make).status == 0
     done = in_this_process(capsys, *accept)
-    assert (done.status, done.out) == (0, f"{path} has every record that was acknowledged; nothing was changed\n")
+    assert (done.status, done.out) == (0, f"{path} has every acknowledged record; nothing was changed\n")
 
 
 def test_a_loss_of_an_unknown_number(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +60,7 @@ def test_where_nothing_is_lost_nothing_is_changed(path: Path, capsys: pytest.Cap
     whole = path.with_name("running.db")
     before = whole.read_bytes(), path.with_name("running.db-progress").read_bytes()
     done = in_this_process(capsys, "trial", "accept-loss", str(whole), "--reason", "to be safe")
-    assert (done.status, done.out) == (0, f"{whole} has every record that was acknowledged; nothing was changed\n")
+    assert (done.status, done.out) == (0, f"{whole} has every acknowledged record; nothing was changed\n")
     assert (whole.read_bytes(), path.with_name("running.db-progress").read_bytes()) == before
 
 

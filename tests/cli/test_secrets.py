@@ -306,8 +306,8 @@ def test_the_secrets_go_only_where_they_belong(
     (tmp_path / "headache.csv").write_text("USUBJID,TRTP\np,walk\n")
     for arguments, says in (
         (["export", str(file), csv, "--secrets", new], "expected the log"),
-        (["export", str(seeded), seeded_log, "--secrets", new], "seeded has none here"),
-        (["export", str(log), str(tmp_path / "copy.log"), "--secrets", new], "headache has none here"),
+        (["export", str(seeded), seeded_log, "--secrets", new], "seeded lacks one or more"),
+        (["export", str(log), str(tmp_path / "copy.log"), "--secrets", new], "headache lacks one or more"),
         (
             ["import", seeded_log, "--into", str(tmp_path / "x.db"), "--secrets", secrets],
             "only secrets that the log has commitments to",
@@ -385,7 +385,7 @@ def test_secrets_may_be_kept_in_a_file_apart_from_the_store(
         assert says in in_this_process(capsys, "trial", "replay", str(database), *options).out
     log, secrets = str(tmp_path / "headache.log"), tmp_path / "headache.secrets"
     export = ("trial", "export", str(database), log, "--secrets", str(secrets))
-    check_complaint(in_this_process(capsys, *export), "a trial whose secrets are all kept here")
+    check_complaint(in_this_process(capsys, *export), "a trial with all its secrets stored here")
     assert in_this_process(capsys, *export, *apart).status == 0
     assert secrets.read_text() == f"{secret}\n"
     into, other = tmp_path / "other.db", tmp_path / "other.txt"

@@ -32,7 +32,7 @@ def simulate(
     ],
     policy: Annotated[list[str], typer.Option(metavar="TEXT", help="A policy, in quotes. Repeat for several.")],
     patients: Annotated[int, integer_option("Patients in each trial.")] = 1000,
-    runs: Annotated[int, integer_option("How many trials to run.", "R")] = 1000,
+    runs: Annotated[int, integer_option("Number of trials to simulate.", "R")] = 1000,
     seed: Seed = 0,
     reference: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The policy to compare with.  [default: the first]")
@@ -42,39 +42,43 @@ def simulate(
     save: Annotated[
         Path | None,
         output_option(
-            "Keep everything, for SimulationResult.load; replaces an earlier result there.", metavar="FOLDER"
+            "Save the complete result, for SimulationResult.load; replaces an earlier one.",
+            metavar="FOLDER",
         ),
     ] = None,
-    runs_to: Annotated[
-        Path | None, output_option("Write what each run came to, a row for each: .csv or .parquet.")
-    ] = None,
+    runs_to: Annotated[Path | None, output_option("Write one row per run with its result: .csv or .parquet.")] = None,
     columns: TableColumns,
     imports: Imports = None,
     machines: Machines,
 ) -> None:
     """Run every policy on every population and compare them.
 
-    Put a policy with brackets or spaces in single quotes, or the shell misreads them:
+    Put a policy with brackets or spaces in single quotes; otherwise the shell misreads it:
 
     \b
       adhere simulate --population defiers --policy thompson --policy ucb1/actual
+
     \b
       adhere simulate --population stroke-aspirin --patients 10000 --plot it.png \\
         --policy thompson --policy 'hierarchical(thompson, top=exp3(gamma=0.1))'
+
     \b
       adhere simulate --population trial.csv --json - \\
         --policy 'thompson/credit[0 1; - 1]'
+
     \b
       adhere simulate --population defiers --import mine.py \\
         --policy 'mine(rate=0.2)' --reference thompson --policy thompson
+
     \b
       adhere simulate --population defiers --policy thompson --runs 1000000 \\
         --device cuda
+
     \b
       adhere simulate --population defiers --policy thompson --runs 1000000 \\
         --cluster tcp://127.0.0.1:8786
 
-    See adhere policies and adhere populations for the names there are.
+    The commands adhere policies and adhere populations list the names.
     """
     from adhere.compilation.storage import is_checked
     from adhere.policies import import_policies, parse_policy
@@ -91,7 +95,7 @@ def simulate(
     if save is not None:
         check_folder("--save", save)
     with machines.connected() as where, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ControlWarning)  # the table says it
+        warnings.simplefilter("ignore", ControlWarning)  # the table shows it
         result = run(
             policies,
             populations,

@@ -27,12 +27,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 Number = Annotated[int, typer.Argument(metavar="NUMBER", parser=integer, help="From 'adhere token list'.")]
 Expires = Annotated[
     str | None,
-    typer.Option("--expires", metavar="WHEN", help="After a time (12h, 90d, 4w), or when a day begins (2027-01-31)."),
+    typer.Option(
+        "--expires",
+        metavar="WHEN",
+        help="The end: after a time (12h, 90d, 4w), or a day (2027-01-31).",
+    ),
 ]
 
 
 class StoredTokens:
-    """The tokens in a store, by the client's verbs for those of a service."""
+    """The tokens in a store, with the same methods as the client of a service."""
 
     def __init__(self, store: Store) -> None:
         from adhere.access.tokens import Tokens
@@ -49,7 +53,7 @@ class StoredTokens:
         return [SimpleNamespace(**one._asdict(), status=self._tokens.status(one)) for one in self._tokens.all()]
 
     def rotate_token(self, number: int, *, overlap: timedelta, expires_at: datetime | None) -> SimpleNamespace:
-        """Make a new token in the place of one."""
+        """Replace a token by a new one."""
         token, text = self._tokens.rotate(number, overlap=overlap, expires_at=expires_at)
         return SimpleNamespace(id=token.id, token=text)
 
@@ -60,14 +64,14 @@ class StoredTokens:
 
 @dataclass(frozen=True)
 class TokenPlace:
-    """Options that say where tokens are: in a running service, or in a store, which must exist."""
+    """Options for where the tokens are: in a running service, or in an existing store."""
 
     server: Annotated[
         str | None,
         typer.Option(
             "--server",
             metavar="URL",
-            help=f"Through the service that runs there, with the admin token in ${TOKEN_VARIABLE} or asked for.",
+            help=f"The address of a running service. The admin token is taken from ${TOKEN_VARIABLE} or asked for.",
         ),
     ] = None
     file: ExistingFile = None
@@ -87,12 +91,14 @@ class TokenPlace:
 
 
 def open_existing(file: Path | None, database_url: str | None, *, read_only: bool = False) -> Store:
-    """The store that was asked for; a file must exist, since a mistyped name would make another database."""
+    """Open the store that the options name. A file must exist, because a mistyped name would create another
+    database.
+    """
     from adhere.store import open_store
 
     where = database(file, database_url)
     if isinstance(where, Path) and not where.is_file():
-        raise StoreError(f"{where} does not exist; the first 'adhere serve' makes it")
+        raise StoreError(f"{where} does not exist; the first 'adhere serve' creates it")
     return open_store(where, read_only=read_only)
 
 
@@ -129,8 +135,8 @@ def token(context: typer.Context) -> None:
       export ADHERE_TOKEN=adh_…                                           an admin's
       adhere token make --role statistician --label Ada --expires 90d --server http://127.0.0.1:8000
 
-    A SQLite file has one writer, the running service: ask it with --server. Without --server the tokens in the file
-    itself are changed, for which the service must be stopped, or those in PostgreSQL, at any time.
+    A SQLite file has only one writer, the running service: use --server. Without --server, the command changes the
+    tokens in the file itself, and the service must be stopped. Tokens in PostgreSQL can be changed at any time.
     """
     show_help(context)
 
@@ -142,36 +148,37 @@ def make(
     role: Annotated[
         str, typer.Option("--role", metavar="ROLE", help="site, coordinator, statistician, admin or metrics.")
     ],
-    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="Whose it is, for the list.")],
+    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="The owner's name, for the list.")],
     site: Annotated[str | None, typer.Option("--site", metavar="NAME", help="The site (role site only).")] = None,
     trial: Annotated[str | None, typer.Option("--trial", metavar="NAME", help="Only for this trial.")] = None,
     new_site: Annotated[
-        bool, typer.Option("--new-site", help="Another site, though its name looks like that of one that exists.")
+        bool, typer.Option("--new-site", help="Accept a site's name although it resembles an existing one.")
     ] = False,
     expires: Expires = None,
     place: TokenPlace,
 ) -> None:
-    """Make a token. It is shown once; only its digest is kept.
+    """Make a token. It is shown once; only its digest is stored.
 
-    A site whose name looks like that of one that exists (edinburgh beside Edinburgh) is refused without --new-site.
+    A site's name that resembles an existing one (edinburgh and Edinburgh) is refused without --new-site.
     """
     end = None if expires is None else moment("--expires", expires)
     try:
         with place.open() as tokens:
             made = tokens.make_token(role, label, site=site, trial=trial, expires_at=end, new_site=new_site)
     except ConflictError as error:
-        sentence = str(error).replace("(new_site)", "(--new-site)")  # the flag instead of the field of a request
+        sentence = str(error).replace("(new_site)", "(--new-site)")  # the flag instead of the request's field
         if sentence == str(error):
             raise
         raise ConflictError("--site", site, "another name, or --new-site", sentence) from None
     typer.echo(f"token {made.id}, shown only now: {made.token}")
 
 
-@app.command("list", short_help="Which tokens there are.")
+@app.command("list", short_help="List the tokens.")
 @with_groups
 def list_tokens(place: TokenPlace) -> None:
-    """List the tokens: number, role, site, trial, label, whether valid, when made, last used (to about a
-    minute), when they expire and were revoked.
+    """List the tokens: number, role, site, trial, label, status and times.
+
+    The times are when a token was made, last used (to about a minute) and revoked, and when it expires.
     """
     times = {"made": "made_at", "last used": "last_used_at", "expires": "expires_at", "revoked": "revoked_at"}
     with place.open(read_only=True) as tokens:
@@ -187,14 +194,15 @@ def rotate(
     *,
     number: Number,
     overlap: Annotated[
-        str, typer.Option("--overlap", metavar="TIME", help="For how long the old one stays valid (1h, 2d).")
+        str, typer.Option("--overlap", metavar="TIME", help="How long the old token stays valid (1h, 2d).")
     ] = "0s",
     expires: Expires = None,
     place: TokenPlace,
 ) -> None:
-    """Make a new token with the role, site, trial and label of a valid one, which ends at once or after --overlap.
+    """Replace a valid token by a new one with the same role, site, trial and label.
 
-    Unless --expires says otherwise, the new one lives as long as the old one was to live. Both stay in the list.
+    The old token ends at once or after --overlap. Unless --expires is given, the new token has the same lifetime as
+    the old one. Both stay in the list.
     """
     span_of_both = span("--overlap", overlap)
     end = None if expires is None else moment("--expires", expires)
@@ -207,17 +215,17 @@ def rotate(
 @app.command(short_help="Revoke a token for good.")
 @with_groups
 def revoke(number: Number, place: TokenPlace) -> None:
-    """Revoke a token for good; a running service on PostgreSQL notices within seconds."""
+    """Revoke a token for good. A running service on PostgreSQL notices within seconds."""
     with place.open() as tokens:
         tokens.revoke_token(number)
     typer.echo(f"token {number} is revoked")
 
 
-@app.command(short_help="The way back in when every admin token is lost.")
+@app.command(short_help="Make an admin token when all are lost.")
 def reset(file: ExistingFile = None, database_url: DatabaseUrl = None) -> None:
-    """Make a new admin token on the machine itself, when all are lost. Stop a service on SQLite first.
+    """Make a new admin token on the machine itself when all are lost. Stop a service on SQLite first.
 
-    The other tokens stay as they are: revoke those that are lost.
+    The other tokens do not change: revoke the lost ones.
     """
     from adhere.access.tokens import Tokens
 

@@ -1,3 +1,3 @@
-"""`adhere trial`: one module for each command on live trials."""
+"""`adhere trial`: commands on live trials, one module each."""
 
 from adhere.cli.trial.trial import app as app

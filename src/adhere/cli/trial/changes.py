@@ -33,16 +33,16 @@ def create(
     secret_file: SecretFileOption = None,
     imports: Imports = None,
 ) -> None:
-    """Create the trial that a design describes, for 'adhere serve' to run. Prints the design's digest.
+    """Create the trial that a design describes, for 'adhere serve' to run. Print the design's digest.
 
     \b
       adhere trial create headache.toml --into adhere.db
 
-    It is the design that 'adhere design run' simulates. The same design again changes nothing; another one under the
-    same name is refused. The trial draws a secret of its own, by which its arms are drawn. The commitment to it is
-    printed: send it to somebody outside, or have it timestamped, before the first patient. A seed is for rehearsals
-    only: whoever knows or guesses it can predict every arm. While a service runs on the file, create the trial
-    through it: POST /trials takes the design in JSON.
+    'adhere design run' simulates the same design. A repeated design changes nothing; another design under the same
+    name is refused. The trial draws its own secret, by which its arms are drawn. The command prints a commitment to
+    the secret: send it to somebody outside, or have it timestamped, before the first patient. A seed is for
+    rehearsals only, because anyone who knows or guesses it can predict every arm. While a service runs on the file,
+    create the trial through it: POST /trials takes the design in JSON.
     """
     from adhere.design.checks import check
     from adhere.design.design_file import load_design
@@ -72,7 +72,7 @@ def create(
 
 def reveal(
     source: StoreSource,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why now; it is in the log.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="The reason, for the log.")],
     name: TrialName = None,
     secret_file: SecretFileOption = None,
     imports: Imports = None,
@@ -82,9 +82,9 @@ def reveal(
     \b
       adhere trial reveal adhere.db --trial headache --reason "the last assessor was unblinded"
 
-    From then on anybody who has the log can draw every arm again ('adhere trial replay headache.log'). Closing does
-    not do this by itself, because those who assess outcomes may still be blinded. It cannot be undone. While a
-    service runs on the file, reveal through it: POST /trials/NAME/reveal, or the trial's page.
+    From then on anybody who has the log can draw every arm again ('adhere trial replay headache.log'). Closing a
+    trial does not reveal its secret, because outcome assessors may still be blinded. A reveal cannot be undone. While
+    a service runs on the file, reveal through it: POST /trials/NAME/reveal, or the trial's page.
     """
     from adhere.trial.domain.commands import Reveal
     from adhere.trial.writing.processor import CommandProcessor
@@ -111,14 +111,14 @@ def backup(
     source: StoreFile,
     path: Annotated[Path, typer.Argument(metavar="TO", help="A new file.")],
 ) -> None:
-    """Copy a file of trials, as of one moment, while a service goes on writing to it.
+    """Copy a file of trials, as of one moment, while a service continues to write to it.
 
     \b
       adhere trial backup adhere.db backup-2026-03-01.db
 
-    The copy has everything: trials, tokens, pseudonyms, and the secrets that draw arms unless the service keeps them
-    in a file of their own. Whoever has it can predict every arm. It is made for its owner only (mode 0600). 'adhere
-    trial restore' goes back to it. PostgreSQL has tools of its own: pg_dump, pg_restore.
+    The copy contains everything: trials, tokens, pseudonyms, and the secrets that draw arms unless the service stores
+    them in a separate file. Anyone who has the copy can predict every arm, so only its owner may read it (mode 0600).
+    'adhere trial restore' restores it. For PostgreSQL use pg_dump and pg_restore.
     """
     from adhere.store.sqlite import SqliteStore
 
@@ -131,25 +131,25 @@ def backup(
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="What 'adhere trial backup' wrote.")],
-    into: Annotated[str, typer.Option("--into", metavar="FILE", help="The file of trials to make.")],
+    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A file that 'adhere trial backup' wrote.")],
+    into: Annotated[str, typer.Option("--into", metavar="FILE", help="The file of trials to create.")],
     replace: Annotated[
-        bool, typer.Option("--replace", help="If the file exists: keep it beside under a dated name.")
+        bool, typer.Option("--replace", help="Replace an existing file, and keep it under a dated name.")
     ] = False,
     secret_file: SecretFileOption = None,
 ) -> None:
-    """Put a backup in the place of a file of trials. Stop the service first.
+    """Replace a file of trials by a backup. Stop the service first.
 
     \b
       adhere trial restore backup-2026-03-01.db --into adhere.db
       adhere trial restore backup-2026-03-01.db --into adhere.db --replace
 
-    The backup is copied and checked as a whole first: the file, its tables, every record against its chain of hashes.
-    If anything is wrong, nothing changes and the exit status is not 0. Recommendations that were made after the
-    backup are lost: in every trial that is not closed a new epoch begins, with a fresh secret, and their IDs are
-    unknown from then on (docs/how-to/back-up-and-restore.md says what sites do then). The head of each trial is
-    printed: compare it with one that was printed when the backup was made. Do not copy a backup over the file by
-    hand: what SQLite left in adhere.db-wal would be mixed into it. PostgreSQL has pg_restore.
+    The backup is first copied and checked completely: the file, its tables, and every record against the hash chain.
+    If anything is wrong, nothing changes and the exit status is not 0. Recommendations made after the backup are
+    lost. A new epoch with a fresh secret begins in every open trial, and the lost IDs are unknown from then on
+    (docs/how-to/back-up-and-restore.md explains what sites do). The command prints the head of each trial: compare it
+    with the head printed when the backup was made. Do not copy a backup over the file by hand: SQLite would mix the
+    content of adhere.db-wal into it. For PostgreSQL use pg_restore.
     """
     from adhere.store.restoring import restoring
     from adhere.store.secret_file import SecretFile
@@ -183,15 +183,15 @@ def accept_loss(
     reason: Event,
     secret_file: SecretFileOption = None,
 ) -> None:
-    """Let a service go on with a file that lacks acknowledged records. Stop the service first.
+    """Let a service continue with a file that lacks acknowledged records. Stop the service first.
 
     \b
       adhere trial accept-loss adhere.db --reason "adhere.db-wal was deleted after a crash"
 
-    Put the right files back or restore a backup if you can: 'adhere serve' refuses the file until then, or until this
-    command was given. The loss is recorded in the log of every trial that is not closed, with the reason, and arms
-    are drawn by a fresh secret from then on: those that were lost could otherwise be predicted. If no record is
-    missing, nothing is changed.
+    If you can, put the right files back or restore a backup instead: 'adhere serve' refuses the file until then, or
+    until you accept the loss. The loss and its reason are recorded in the log of every open trial. Arms are drawn by
+    a fresh secret from then on, because the lost arms could otherwise be predicted. If no record is missing, nothing
+    changes.
     """
     from adhere.store.secret_file import SecretFile
     from adhere.store.sqlite import SqliteStore
@@ -205,7 +205,7 @@ def accept_loss(
     with closing(SqliteStore(source, accepts_loss=True)) as store:
         n_lost = store.n_lost
         if n_lost == 0:
-            typer.echo(f"{source} has every record that was acknowledged; nothing was changed")
+            typer.echo(f"{source} has every acknowledged record; nothing was changed")
             return
         store.secret_file = None if secret_file is None else SecretFile(secret_file)
         begin_epochs(store, utc_now(), reason, n_lost, "adhere trial accept-loss")
@@ -218,15 +218,15 @@ def new_epoch(
     reason: Event,
     secret_file: SecretFileOption = None,
 ) -> None:
-    """Begin a new epoch in every trial that is not closed: arms are drawn by a fresh secret from here on.
+    """Begin a new epoch in every open trial: arms are drawn by a fresh secret from here on.
 
     \b
       adhere trial new-epoch postgresql://… --reason "the cluster was set back to yesterday's snapshot"
 
-    Use it, with the service stopped, where records may have been lost and adhere cannot tell: the folder of a SQLite
-    file, a virtual machine or a PostgreSQL cluster was set back as a whole, by a snapshot of its disk.
-    'adhere trial restore', 'import' and 'accept-loss' do it by themselves, and so does the service after a copy or a
-    pg_restore. Also use it if a secret may have become known.
+    Use it, with the service stopped, if records may have been lost and adhere cannot notice: a snapshot of the disk
+    was restored, and set back the folder of a SQLite file, a virtual machine or a PostgreSQL cluster as a whole.
+    'adhere trial restore', 'import' and 'accept-loss' begin a new epoch by themselves, and so does the service after
+    a copy or a pg_restore. Also use it if a secret may have become known.
     """
     from adhere.trial.writing.creation import begin_epochs
     from adhere.trial.writing.processor import utc_now

@@ -1,4 +1,4 @@
-"""`adhere trial export` and `import`: a trial as a log or a table, and its secrets in a file of their own."""
+"""`adhere trial export` and `import`: a trial as a log or a table, and its secrets in a separate file."""
 
 import os
 import re
@@ -26,7 +26,7 @@ from adhere.files import replacing, unreadable
 from adhere.report.numbers import counted
 
 _SECRETS = "--secrets"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # which follows no link either
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # follows no link either
 _SECRET = re.compile(r"[0-9a-f]{64}")
 _MAX_BYTES = 1 << 20
 
@@ -41,20 +41,20 @@ def export(
     ] = None,
     secret_file: SecretFileOption = None,
 ) -> None:
-    """Write a trial into a file. Prints the head of its log, for 'adhere trial verify --head'.
+    """Write a trial to a file. Print the head of its log, for 'adhere trial verify --head'.
 
     \b
-      adhere trial export adhere.db --trial headache headache.csv       one row a recommendation, CDISC names
+      adhere trial export adhere.db --trial headache headache.csv       one row per recommendation, CDISC names
       adhere trial export adhere.db --trial headache headache.parquet   the same, with types
       adhere trial export adhere.db --trial headache headache.log       the whole log, to verify, replay or import
 
-    Tables have USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm and all that
-    replay needs. Tables and logs name subjects by their pseudonyms. In CSV, text that a spreadsheet would take for a
-    formula (it begins with =, +, - or @) has an apostrophe in front, which 'adhere trial import' takes away again.
+    Tables contain USUBJID, TRTP (chosen), TRTA (actual), AVAL (reward), dates, the probability of every arm, and
+    everything that a replay needs. Tables and logs name subjects by their pseudonyms. In CSV, an apostrophe precedes
+    text that a spreadsheet would read as a formula (it begins with =, +, - or @); 'adhere trial import' removes it.
 
-    An open trial can be imported and go on elsewhere only with the secrets by which its arms and kits are drawn. They
-    are in none of these files; with --secrets they are written into one of their own (mode 0600). Whoever has it can
-    predict every arm:
+    An open trial can be imported and continued elsewhere only with the secrets that draw its arms and kits. None of
+    these files contains them. --secrets writes them to a separate file (mode 0600). Anyone who has it can predict
+    every arm:
 
     \b
       adhere trial export adhere.db --trial headache headache.log --secrets headache.secrets
@@ -70,7 +70,7 @@ def export(
     check_file("TO", path)
     if secrets is not None:
         if suffix != "log":
-            raise InputError(_SECRETS, str(secrets), "the log; a table that is imported gets a secret of its own")
+            raise InputError(_SECRETS, str(secrets), "the log; an imported table gets its own secret")
         if secrets.resolve() == path.resolve():
             raise InputError(_SECRETS, str(secrets), "another file than the log's")
         _check_new(secrets)
@@ -81,7 +81,7 @@ def export(
     ):
         created, known = created_event(found.view, found.number), secrets_of(found.view, found.number)
         if secrets is not None and not known:
-            lacking = f"a trial whose secrets are all kept here; {found.name} has none here, or not all"
+            lacking = f"a trial with all its secrets stored here; {found.name} lacks one or more"
             raise InputError(_SECRETS, str(secrets), lacking)
         if suffix == "log":
             head = write_log(found.view, found.number, temporary, on_progress)
@@ -92,13 +92,15 @@ def export(
         status = summary_of(found.view, found.number).status
     typer.echo(f"{path}\nhead {head}")
     if suffix == "log" and known and secrets is None and status != "closed":
-        typer.echo("note: for this trial to go on elsewhere, export with --secrets FILE too", err=True)
+        typer.echo("note: to continue this trial elsewhere, export it with --secrets FILE", err=True)
 
 
 def import_trial(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A .log, .csv or .parquet file.")],
     into: Into,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its name (tables only).")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The trial's name (tables only).")
+    ] = None,
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="POLICY", help="The policy that learns from it (tables only).")
     ] = None,
@@ -114,27 +116,28 @@ def import_trial(
     lower_is_better: LowerIsBetter = False,
     secrets: Annotated[
         Path | None,
-        typer.Option("--secrets", metavar="FILE", help="The trial's secrets, as 'export' wrote them (logs only)."),
+        typer.Option("--secrets", metavar="FILE", help="The file of secrets that 'export' wrote (logs only)."),
     ] = None,
     secret_file: SecretFileOption = None,
     imports: Imports = None,
 ) -> None:
-    """Bring a trial into a file of trials (or PostgreSQL): a log, exactly as it was, or a table of recommendations.
+    """Import a trial into a file of trials (or PostgreSQL): a log, unchanged, or a table of recommendations.
 
     \b
       adhere trial import headache.log --into adhere.db --secrets headache.secrets
       adhere trial import headache.csv --into adhere.db --name headache --policy thompson/actual
 
-    A log must be whole, or nothing is imported. The trial goes on where the log ends, in a new epoch with a fresh
-    secret: the log may be older than the trial. It needs the secrets of the earlier epochs, which 'adhere trial
-    export' wrote into a file of their own; to verify, replay or export the log, no secret is needed, nor an import.
-    The log of a trial in memory (Trial.save) can be imported to be read, analysed and replayed. It cannot go on live.
+    A log must be complete; otherwise nothing is imported. The trial continues where the log ends, in a new epoch with
+    a fresh secret, because the log may be older than the trial. This needs the secrets of the earlier epochs, which
+    'adhere trial export' wrote to a separate file. To verify, replay or export a log you need neither secrets nor an
+    import. The log of a trial in memory (Trial.save) can be imported to be read, analysed and replayed. It cannot
+    continue live.
 
-    A table (CSV or Parquet) makes a new trial whose policy learns from its rows. It needs the columns USUBJID and
-    TRTP (or subject and chosen); TRTA, AVAL (actual, reward), dates and the rest are taken if they are there. The
-    arms are those of TRTP, or of --arms: anything else in TRTA is refused; who took nothing, or something else, has
-    an empty TRTA and TRTASTAT NOTHING or OTHER. Labels that differ only in case or
-    blanks are one arm. Policies that remember something of each recommendation need MEMO.
+    A table (CSV or Parquet) makes a new trial with a policy that learns from its rows. It needs the columns USUBJID
+    and TRTP (or subject and chosen). TRTA, AVAL (actual, reward), dates and other columns are used if present. The
+    arms are those in TRTP, or in --arms; other values in TRTA are refused. For subjects who took nothing, or
+    something else, TRTA is empty and TRTASTAT is NOTHING or OTHER. Labels that differ only in case or blanks are one
+    arm. Policies that remember something about each recommendation need the column MEMO.
     """
     from adhere.design.make_design import make_design
     from adhere.trial.log.table_import import import_table
@@ -157,7 +160,7 @@ def import_trial(
         _import_log(path, into, secrets, secret_file)
         return
     if secrets is not None:
-        sentence = f"{_SECRETS} is for logs only; a table makes a new trial, with a secret of its own"
+        sentence = f"{_SECRETS} is for logs only; a table makes a new trial, with its own secret"
         raise InputError(_SECRETS, str(secrets), "a log", sentence)
     if name is None or policy is None:
         missing = "--name" if name is None else "--policy"
@@ -196,7 +199,7 @@ def _import_log(path: Path, into: str, secrets: Path | None, secret_file: str | 
     with writing_into(into, secret_file) as store, progress("imported") as on_progress:
         name, fault = import_log(path, store, given, utc_now(), on_progress)
         if fault:
-            raise InputError("FILE", str(path), f"a log that is as it was written; {fault}")
+            raise InputError("FILE", str(path), f"an unchanged log; {fault}")
         with store.reading() as view:
             is_live = created_event(view, view.trials()[name]).is_live
     typer.echo(f"{name}: imported into {store_name(into)}")
@@ -212,23 +215,23 @@ def _listed(rewards: str) -> tuple[float, ...]:
 
 
 def _rewards(table: object) -> tuple[float, ...]:
-    """Every reward in a table: policies that recycle outcomes count them by value."""
+    """Return every reward in a table, because policies that recycle outcomes count them by value."""
     from adhere.design.make_design import MAX_REWARD_VALUES
     from adhere.trial.log.table_reading import rewards_in
 
-    found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
+    found = rewards_in(table)  # polars is only loaded when it is needed
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
 def _check_new(path: Path) -> None:
-    """Refuse a file that is there already: a secret must never be lost under another, nor take its permissions."""
+    """Refuse an existing file: a secret must not overwrite another one, nor take over its permissions."""
     if path.exists() or path.is_symlink():
         raise InputError(_SECRETS, str(path), "a new file; this one is there already")
     check_file(_SECRETS, path)
 
 
 def _write_secrets(path: Path, secrets: Sequence[bytes]) -> None:
-    """Write secrets into a new file, one a line, private from the moment it exists."""
+    """Write secrets to a new file, one per line. The file is private from the moment it exists."""
     try:
         with os.fdopen(os.open(path, _NEW, 0o600), "w", encoding="ascii") as file:
             file.writelines(f"{secret.hex()}\n" for secret in secrets)
@@ -241,7 +244,7 @@ def _write_secrets(path: Path, secrets: Sequence[bytes]) -> None:
 
 
 def _read_secrets(path: Path) -> list[bytes]:
-    """The secrets in a file, if nobody else could have read it."""
+    """Return the secrets in a file, if only its owner may read it."""
     try:
         with path.open("rb") as file:
             if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:

@@ -1,4 +1,4 @@
-"""Options of the commands on live trials, and the files, databases and logs that they open."""
+"""Options of the commands on live trials, and functions that open their files, databases and logs."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ SecretFileOption = Annotated[
         "--secret-file",
         metavar="FILE",
         envvar="ADHERE_SECRET_FILE",
-        help="The file of secrets that the service keeps apart from its store, if it does.",
+        help="The separate file of secrets, if the service uses one.",
     ),
 ]
 TrialName = Annotated[
-    str | None, typer.Option("--trial", metavar="NAME", help="Which trial; needed if there are several.")
+    str | None, typer.Option("--trial", metavar="NAME", help="The trial; needed if there are several.")
 ]
 
 
 @contextmanager
 def one_trial(source: str, name: str | None, secret_file: str | None = None) -> Iterator[TrialInView]:
-    """The trial a command is about."""
+    """Yield the trial that a command is about."""
     with each_trial(source, name, alone=True, secret_file=secret_file) as (found,):
         yield found
 
@@ -51,7 +51,9 @@ def one_trial(source: str, name: str | None, secret_file: str | None = None) -> 
 def each_trial(
     source: str, name: str | None, *, alone: bool = False, secret_file: str | None = None
 ) -> Iterator[list[TrialInView]]:
-    """The trial that was asked for, or all there are; with `alone` it must be clear which one is meant."""
+    """Yield the trial that was asked for, or all trials. If `alone` is true, raise an error unless exactly one is
+    meant.
+    """
     from adhere.trial import sources
 
     with damage_as_broken_log(), sources.each_trial(source, name, alone=alone, secret_file=secret_file) as found:
@@ -60,7 +62,7 @@ def each_trial(
 
 @contextmanager
 def every_trial(source: str) -> Iterator[ReadTransaction]:
-    """A view of everything in a source."""
+    """Open a view of everything in a source."""
     from adhere.trial import sources
 
     with damage_as_broken_log(), sources.every_trial(source) as view:
@@ -69,7 +71,7 @@ def every_trial(source: str) -> Iterator[ReadTransaction]:
 
 @contextmanager
 def damage_as_broken_log() -> Iterator[None]:
-    """End the command as it does for a broken log if a log or a database is damaged."""
+    """Report damage of a log or database like a broken log."""
     try:
         yield
     except DamagedStoreError as error:
@@ -77,13 +79,13 @@ def damage_as_broken_log() -> Iterator[None]:
 
 
 def progress(what: str, unit: str = "records") -> AbstractContextManager[Callable[[int], None]]:
-    """A progress count on the terminal, if there is one; call it with the number of further items."""
+    """Show a progress count on the terminal, if there is one. Call the result with the number of new items."""
     return counting(lambda n: f"{what} {n:,} {unit}")
 
 
 @contextmanager
 def writing_into(into: str, secret_file: str | None = None, *, exists: bool = False) -> Iterator[Store]:
-    """The store to write into; if that fails, no new file is left. With `exists` no new one is made at all."""
+    """Open the store to write into. If the command fails, no new file is left. If `exists`, the store must exist."""
     from adhere.store import open_store
 
     if exists and "://" not in into and not Path(into).exists():
@@ -98,5 +100,5 @@ def writing_into(into: str, secret_file: str | None = None, *, exists: bool = Fa
 
 
 def store_name(into: str) -> str:
-    """Return the name of a store that may be printed: an address may contain a password."""
+    """Return a name of a store that is safe to print: an address may contain a password."""
     return "PostgreSQL" if "://" in into else into

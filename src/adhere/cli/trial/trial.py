@@ -16,7 +16,7 @@ from adhere.cli.trial.views import accesses, looks, results
 from adhere.errors import InputError
 from adhere.report.numbers import counted, rounded_numbers
 
-_SECRETS = {  # what is known of the secret by which arms were drawn
+_SECRETS = {  # what is known about the secret that drew the arms
     "revealed": "its secret is revealed in the log, and is the one committed to: anybody can draw its arms again "
     "with 'adhere trial replay'",
     "kept": "its secret is kept here, and is the one committed to; whoever has only the log cannot draw its arms",
@@ -35,10 +35,10 @@ def trial(context: typer.Context) -> None:
     show_help(context)
 
 
-@app.command("list", short_help="What trials there are.")
+@app.command("list", short_help="List the trials.")
 def list_trials(source: Source) -> None:
-    """List the trials: name, status, a stop that a look recommends, recommendations, records, the time of the
-    last record, policy.
+    """List the trials: name, status, a stop that a look recommends, recommendations, records, time of the last
+    record, and policy.
     """
     from adhere.trial.domain.events import created_event, decode
     from adhere.trial.log.look_view import stop_to_confirm
@@ -57,7 +57,7 @@ def list_trials(source: Source) -> None:
             typer.echo(f"{name}: {', '.join([status, *counts, rounded_numbers(design.policy)])}")
 
 
-@app.command(short_help="Check that a log is as it was written.")
+@app.command(short_help="Check that a log is unchanged.")
 def verify(
     source: Source,
     name: TrialName = None,
@@ -71,17 +71,18 @@ def verify(
     ] = None,
     secret_file: SecretFileOption = None,
 ) -> None:
-    """Check that a trial's log is as it was written: every record against the chain of hashes, and pseudonyms and
-    free text against their digests; and that it was looked at as designed. Names the first record that is not.
+    """Check that a trial's log is unchanged and that the trial was looked at as designed. Name the first faulty
+    record.
+
+    Every record is checked against the hash chain, and pseudonyms and free text against their digests.
 
     \b
       adhere trial verify adhere.db                   every trial in the file; --trial headache: one
-      adhere trial verify headache.log --head 5d41…   also sees a log whose end was cut off
-      adhere trial verify headache.log --design headache.toml     also sees that another design was run
+      adhere trial verify headache.log --head 5d41…   also detects a log whose end was cut off
+      adhere trial verify headache.log --design headache.toml     also detects another design
 
-    The head is printed by every export and by this command. Nobody can see from a log alone that its last records
-    are missing, so keep a head where those who keep the log cannot change it. The exit status is 0 if all is well,
-    else 1.
+    Every export and this command print the head. A log by itself does not show that its last records are missing, so
+    store a head where the keepers of the log cannot change it. The exit status is 0 if all is well, otherwise 1.
     """
     from adhere.design.design import difference
     from adhere.design.design_file import load_design
@@ -116,16 +117,19 @@ def verify(
 def replay(
     source: Source, name: TrialName = None, secret_file: SecretFileOption = None, imports: Imports = None
 ) -> None:
-    """Derive every recommendation and every look of a trial again, each from the log as it stood when it was made,
-    and compare arm, probabilities and memo, or what the look found. Names the first that differs.
+    """Derive every recommendation and every look of a trial again, and name the first difference.
+
+    Each is derived from the log up to the time it was made. The arm, probabilities and memo, or the findings of the
+    look, must be the same.
 
     \b
       adhere trial replay adhere.db                   every trial in the file; --trial headache: one
       adhere trial replay headache.log
 
-    The secret that draws arms is kept by the service until the trial is closed and it is revealed. Without it all is
-    derived again but the draws of the arms: every probability, every look, everything the policy learned. So are
-    recommendations made by another version of an algorithm. The exit status is 0 if all is well, else 1.
+    The service keeps the secret that draws arms until it is revealed after the trial is closed. Without the secret,
+    everything except the draws of the arms is derived again: every probability, every look, everything the policy
+    learned. The same is checked for recommendations made by another version of an algorithm. The exit status is 0 if
+    all is well, otherwise 1.
     """
     from adhere.compilation.kernel import without_garbage_collection
     from adhere.trial.log import replay as log_replay
@@ -171,7 +175,7 @@ def replay(
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Leave out the warnings about failures of a policy, which are in the log already."""
+    """Hide the warnings about failures of a policy, which are in the log already."""
     warnings = logging.getLogger("adhere.trial")
     before = warnings.level
     warnings.setLevel(logging.ERROR)
@@ -181,14 +185,16 @@ def _quietly() -> Iterator[None]:
         warnings.setLevel(before)
 
 
-@app.command(short_help="How one recommendation came to be.")
+@app.command(short_help="Explain one recommendation.")
 def explain(
     source: Source,
     recommendation: Annotated[str, typer.Argument(metavar="ID", help="The recommendation's ID.")],
     name: TrialName = None,
 ) -> None:
-    """Everything the log says of one recommendation: who asked and when, what the policy knew, the probability of
-    each arm, what was reported, corrected or assumed since.
+    """Show everything in the log about one recommendation.
+
+    This includes who asked and when, what the policy knew, the probability of each arm, and what was reported,
+    corrected or imputed since.
 
     \b
       adhere trial explain adhere.db --trial headache 4K7T-9QXA-M98F-RJCB
@@ -200,14 +206,14 @@ def explain(
             typer.echo(line)
 
 
-app.command(short_help="What a trial says so far.")(results)
-app.command(short_help="The looks so far, and whether to stop.")(looks)
-app.command(short_help="Who read what through the service.")(accesses)
+app.command(short_help="Show a trial's results so far.")(results)
+app.command(short_help="Show the looks so far, and whether to stop.")(looks)
+app.command(short_help="List who read what through the service.")(accesses)
 app.command(short_help="Create the trial of a design.")(create)
 app.command(short_help="Write a table or the log.")(export)
-app.command("import", short_help="Bring in a log or a table.")(import_trial)
+app.command("import", short_help="Import a log or a table.")(import_trial)
 app.command(short_help="Reveal the secret of a closed trial.")(reveal)
 app.command(short_help="Copy a file of trials that is in use.")(backup)
-app.command(short_help="Go back to a copy.")(restore)
+app.command(short_help="Restore a copy.")(restore)
 app.command("new-epoch", short_help="Draw arms by a fresh secret from here on.")(new_epoch)
-app.command("accept-loss", short_help="Go on without records that are gone.")(accept_loss)
+app.command("accept-loss", short_help="Continue without lost records.")(accept_loss)

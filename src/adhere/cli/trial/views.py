@@ -1,4 +1,4 @@
-"""`adhere trial results`, `looks` and `accesses`: what a trial says so far, and who read it."""
+"""`adhere trial results`, `looks` and `accesses`: show a trial's results and looks so far, and who read them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from adhere.trial.monitoring.results import ArmEstimate, Compliance, Results
     from adhere.trial.sources import TrialInView
 
-_MAX_COLUMNS = 6  # arms with a column of their own
+_MAX_COLUMNS = 6  # arms with their own column
 
 
 def results(
     source: Source,
     name: TrialName = None,
     json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Write them as JSON; - for standard output.")
+        str | None,
+        typer.Option("--json", metavar="FILE|-", help="Write the results as JSON (-: to standard output)."),
     ] = None,
     imports: Imports = None,
 ) -> None:
-    """Show the results so far: the mean reward of each arm in three analysis sets with 95% intervals, what was taken
-    where each arm was chosen, and the probability of each arm at the next recommendation.
+    """Show the results so far.
+
+    These are the mean reward of each arm in three analysis sets with 95% intervals, the arms taken by arm chosen, and
+    the probability of each arm at the next recommendation.
 
     \b
       adhere trial results adhere.db                    --trial headache, if there are several
@@ -88,7 +91,7 @@ def _result_lines(found: Results, policy: str, status: str, estimated: bool) -> 
     )
     for count, sentence in (
         (found.imputed_parts, "values (imputed_parts) were not reported; the trial's rule assumes them."),
-        (found.fallbacks, "arms were drawn with equal probabilities, as the policy had failed."),
+        (found.fallbacks, "arms were drawn with equal probabilities, because the policy had failed."),
         (found.refused_updates, "updates were refused by the policy."),
     ):
         if count:
@@ -101,14 +104,14 @@ def _estimate(one: ArmEstimate) -> str:
 
 
 def _probability(p: float) -> str:
-    """A probability with three decimals, which is never rounded to 0 or to 1."""
+    """Return a probability with three decimals, never rounded to 0 or to 1."""
     if 0.0 < p < 0.0005:
         return "<0.001"
     return ">0.999" if 0.9995 <= p < 1.0 else f"{p:.3f}"
 
 
 def _percent(share: float) -> str:
-    """A share in percent, with a decimal where it would otherwise be rounded to 0% or 100%.
+    """Return a share in per cent, with a decimal if it would otherwise be rounded to 0% or 100%.
 
     >>> [_percent(share) for share in (0, 1 / 227, 0.42, 226 / 227, 1)]
     ['0%', '0.4%', '42%', '99.6%', '100%']
@@ -118,7 +121,7 @@ def _percent(share: float) -> str:
 
 
 def _taken(rows: Sequence[Compliance]) -> list[list[str]]:
-    """A column for each arm, or for many arms one for all other arms together."""
+    """Return the rows of arms taken, with a column per arm. With many arms, one column counts all other arms."""
     arms, apart = [row.chosen for row in rows], len(rows) <= _MAX_COLUMNS
     taken = arms if apart else ["it", "another arm"]
     lines = [["chosen", *taken, "took nothing", "took other", "unknown", "took it [95% interval]"]]
@@ -138,16 +141,16 @@ def _share(share: float, low: float, high: float) -> str:
 def looks(
     source: Source,
     name: TrialName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, as GET /trials/…/looks gives them.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as GET /trials/…/looks returns it.")] = False,
 ) -> None:
-    """The looks at a trial so far, as its design plans them: what was found of each arm, and whether to stop.
+    """Show the looks at a trial that its design planned: the findings for each arm, and whether to stop.
 
     \b
       adhere trial looks adhere.db                    --trial headache, if there are several
       adhere trial looks headache.log --json
 
-    A look is recorded by itself when it is due: after so many outcomes, or after so many days. It only recommends:
-    the trial goes on until a person ends it, with the reason (POST /trials/…/close, Client.end_trial).
+    A look is recorded automatically when it is due, after a number of outcomes or of days. A look only recommends a
+    stop: the trial continues until a person ends it, with a reason (POST /trials/…/close, Client.end_trial).
     """
     import msgspec
 
@@ -197,7 +200,7 @@ def _arm(one: ArmAtLook, look: LookView) -> str:
 
 
 def _thresholds(look: LookView, of: str) -> str:
-    """Return the thresholds that a number is compared with, in words."""
+    """Return the thresholds that a number is compared with, as text."""
     said = []
     for name, one in look.thresholds.items():
         if one.of == of and one.at_least is not None:
@@ -208,18 +211,19 @@ def _thresholds(look: LookView, of: str) -> str:
 
 
 def accesses(source: Source, name: TrialName = None) -> None:
-    """List who read results and exports of a trial and, if it is blinded, all that reveals an arm: one
-    recommendation, the arms' names (kind 'trial'), an unblinding, an admin's report, whose answer tells whether
-    another arm was reported before.
+    """List who read results and exports of a trial and, if it is blinded, everything that reveals an arm.
+
+    In a blinded trial these are: one recommendation, the arms' names (kind 'trial'), an unblinding, and an admin's
+    report, whose response discloses whether another arm was reported before.
 
     \b
       adhere trial accesses adhere.db                 every trial in the file; --trial headache: one
       adhere trial accesses postgresql://…
 
-    Each read is a row, but those of results and of the trial are counted for each token and ten minutes, under the
-    time at which these begin. 'head' is the hash of the last record at the read: nothing after it was seen. A service
-    writes a row before it answers. Commands that read the file itself, as this one does, write none: whoever may read
-    the file can see all of it.
+    Each read is a row. Reads of results and of the trial are counted per token in windows of ten minutes, and listed
+    with the beginning of the window. 'head' is the hash of the last record at the read: the reader saw nothing after
+    it. A service writes the row before it answers. Commands that read the file itself, like this one, write no row:
+    anyone who may read the file can see all of it.
     """
     from adhere.trial.sources import is_log_file
 
