@@ -219,7 +219,7 @@ def _rewards(table: object) -> tuple[float, ...]:
     from adhere.design.make_design import MAX_REWARD_VALUES
     from adhere.trial.log.table_reading import rewards_in
 
-    found = rewards_in(table)  # polars is only loaded when it is needed
+    found = rewards_in(table)  # type: ignore[arg-type]  # polars is only loaded when it is needed
     return tuple(sorted({0.0, 1.0, *found})) if len(found) < MAX_REWARD_VALUES - 1 else (0.0, 1.0)
 
 
