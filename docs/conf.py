@@ -58,6 +58,7 @@ _mathjax = next(one.locate() for one in files("sphinx-mathjax-offline") or () if
 html_static_path = ["_static", str(_mathjax)]
 mathjax_path = "tex-svg.js"
 html_css_files = ["adhere.css"]
+html_js_files = ["adhere.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
