@@ -23,11 +23,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "reference_pages",
 ]
-# Pages that are being split into tutorials, how-to, reference and explanation; each goes when its content has moved.
-_OLD_PAGES = [
-    page.name for page in Path(__file__).parent.glob("*.md") if page.stem not in ("index", "what-adhere-does-not-do")
-]
-exclude_patterns = [*_OLD_PAGES, "_build", "_ext", "examples", "jupyter_execute"]
+exclude_patterns = ["_build", "_ext", "examples", "jupyter_execute"]
 templates_path = ["_templates"]
 nitpicky = True
 suppress_warnings = ["misc.highlighting_failure"]  # of JSON that is shown with … in it
