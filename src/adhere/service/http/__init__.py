@@ -1,1 +1,1 @@
-"""The HTTP server: connections, limits, proxies, workers. It knows nothing of trials."""
+"""The HTTP server: connections, limits, proxies and workers. It is independent of trials."""

@@ -1,4 +1,4 @@
-"""The address of a client behind proxies, and what failures are counted for."""
+"""Find the address of a client behind proxies, and the network that its failures are counted for."""
 
 import re
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ class TrustedProxies:
         self._networks: list[IPv4Network | IPv6Network] = [ip_network(text) for text in networks]
 
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The client's address: the last hop that is no trusted proxy, read from the nearest backwards.
+        """Return the client's address: the nearest hop that is not a trusted proxy.
 
-        Whatever stands before that hop was written by the client, who may write anything.
+        The client itself may have written anything before that hop.
         """
         if not self._networks or not self._trusts(peer):
             return peer
@@ -39,7 +39,7 @@ class TrustedProxies:
         return nearest
 
     def is_secure(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Whether a trusted proxy says that the client came by HTTPS."""
+        """Return whether a trusted proxy reports that the client used HTTPS."""
         said = [value.strip().lower() for name, value in headers if name == b"x-forwarded-proto"]
         return said == [b"https"] and bool(self._networks) and self._trusts(peer)
 
@@ -49,7 +49,7 @@ class TrustedProxies:
 
 
 def network_of(address: str) -> str:
-    """Return what failures are counted for: an IPv4 address, or a network of IPv6, all of which a client may have.
+    """Return the network that failures are counted for: an IPv4 address, or the IPv6 network of a client.
 
     >>> network_of("192.0.2.7"), network_of("2001:db8::7")
     ('192.0.2.7', '2001:db8::/64')

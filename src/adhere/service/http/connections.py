@@ -1,4 +1,4 @@
-"""The open connections: how long a client may take for each part of a request, and how many may be open."""
+"""Manage open connections: their number, and how long a client may take for each part of a request."""
 
 import logging
 import resource
@@ -19,7 +19,7 @@ log = logging.getLogger("adhere.service")
 
 
 def raise_limit() -> int:
-    """Raise this process's limit of open files as far as it may itself; returns the limit."""
+    """Raise this process's limit of open files as far as allowed, and return the limit."""
     soft, hard = (
         _MOST_DESCRIPTORS if limit == resource.RLIM_INFINITY else limit
         for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -34,7 +34,9 @@ def raise_limit() -> int:
 
 
 def max_connections(wanted: int, workers: int) -> int:
-    """How many connections this process may have open: its share of those wanted (0: many) that descriptors allow."""
+    """Return how many connections this process may have open: its share of `wanted` (0: many), if descriptors
+    allow.
+    """
     limit = raise_limit()
     allowed = max(limit - _RESERVE, limit // 4)
     share = -(-(wanted or min(allowed, _MOST_CONNECTIONS)) // workers)
@@ -58,27 +60,30 @@ _SHARE_OF_TOKEN: Final = 2  # a token that has more than one in so many connecti
 
 
 class Connection(Protocol):
-    """One connection."""
+    """A connection of a client."""
 
     def waiting(self) -> tuple[Wait, int] | None:
-        """Return what it waits for, and a number that grows as things move on; None while a request is handled."""
+        """Return what the connection waits for, and a number that grows with progress. Return None while a request is
+        handled.
+        """
 
     def time_out(self, wait: Wait) -> None:
-        """End it, since the client took too long."""
+        """Close the connection because the client took too long."""
 
     def turn_away(self, problem: ProblemError) -> None:
-        """Answer with a problem before anything was asked, and close."""
+        """Answer with a problem before any request, and close."""
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close the connection at once."""
 
 
 class Connections:
     """All connections of a process.
 
-    Time-outs are enforced by `sweep`, called now and then: a timer for each request would cost more. If there are
-    too many, one on which no request is handled makes room for a new one: of a token that has more than half of all,
-    or the oldest that has not yet shown a valid token, or of the token that has the most.
+    Time-outs are enforced by `sweep`, called at intervals, because a timer per request would cost more. If there are
+    too many connections, one without a request in progress makes room for a new one. It is a connection of a token
+    that has more than half of all; otherwise the oldest without a valid token; otherwise one of the token with the
+    most.
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
@@ -97,7 +102,7 @@ class Connections:
         self._of_token: dict[int, OrderedDict[Connection, None]] = {}  # the least recently used first
 
     def add(self, connection: Connection) -> None:
-        """A client has connected."""
+        """Add the connection of a client."""
         if len(self._since) >= self._max:
             if (victim := self._to_make_room()) is None:
                 detail = f"{self._max} connections are open, all of them with a valid token and a request"
@@ -109,7 +114,7 @@ class Connections:
         self._strangers[connection] = None
 
     def authenticate(self, connection: Connection, token: int) -> None:
-        """A request on this connection had a valid token."""
+        """Record that a request on this connection had a valid token."""
         if self._token_of.get(connection) == token:
             self._of_token[token].move_to_end(connection)
             return
@@ -121,7 +126,7 @@ class Connections:
         self._of_token.setdefault(token, OrderedDict())[connection] = None
 
     def remove(self, connection: Connection) -> None:
-        """The connection is closed."""
+        """Remove a closed connection."""
         self._since.pop(connection, None)
         self._strangers.pop(connection, None)
         self._disown(connection)
@@ -135,7 +140,7 @@ class Connections:
                 del self._of_token[token]
 
     def _to_make_room(self) -> Connection | None:
-        """The connection that makes room for a new one, or None if a request is handled on every one of them."""
+        """Return the connection to close for a new one, or None if every connection is handling a request."""
         by_size = sorted(self._of_token.values(), key=len, reverse=True)
         greedy = [owned for owned in by_size[:1] if len(owned) > self._max // _SHARE_OF_TOKEN]
         for owned in (*greedy, self._strangers, *by_size):
@@ -146,11 +151,11 @@ class Connections:
 
     @property
     def sweep_every(self) -> float:
-        """Seconds between two sweeps."""
+        """The seconds between two sweeps."""
         return min(1.0, min(self._seconds.values()) / 2)
 
     def sweep(self, now: float) -> None:
-        """End the connections that have waited too long for the same thing."""
+        """Close the connections that have waited too long."""
         for connection, (before, since) in list(self._since.items()):
             wait = connection.waiting()
             if wait != before:
@@ -170,6 +175,6 @@ def _is_idle(connection: Connection) -> bool:
 
 
 def mark_authenticated(scope: Scope, token: int) -> None:
-    """Note that the connection of this request has shown a valid token."""
+    """Record that the connection of this request has shown a valid token."""
     if connection := scope.get("extensions", {}).get(EXTENSION):
         connection["authenticate"](token)

@@ -1,8 +1,8 @@
-"""uvicorn's HTTP protocol, changed where a client might do harm.
+"""Change uvicorn's HTTP protocol where a client might do harm.
 
-Invalid HTTP is answered with a problem document, in its turn. A head is limited in size, and so is what comes beside
-a body in chunks. What matters may not come after the body. Requests sent ahead of their answers wait unparsed. And a
-response's head and body are sent together, which halves the cost of sending.
+Invalid HTTP gets a problem document, in its turn. The sizes of heads and of the data around chunks are limited.
+Trailers may not contain headers that matter. Requests sent before earlier responses wait unparsed. A response's head
+and body are sent together, which halves the cost of sending.
 """
 
 from collections.abc import Sized
@@ -25,7 +25,7 @@ USED_HEADERS: Final = frozenset(
 
 
 class BufferedTransport:
-    """A transport that holds the head of a response back until its body, or its end, comes."""
+    """A transport that delays the head of a response until its body or its end."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -33,7 +33,9 @@ class BufferedTransport:
         self.is_closing = transport.is_closing  # asked at every request, for which __getattr__ is slow
 
     def write(self, data: bytes) -> None:
-        """Send, unless it is a head; an interim one (100 Continue) is not held back, the client waits for it."""
+        """Send data, but delay a head. An interim head (100 Continue) is sent at once, because the client waits for
+        it.
+        """
         if not self._head and data.startswith(b"HTTP/1.1 ") and data.endswith(b"\r\n\r\n") and data[9:10] != b"1":
             self._head = data
         else:
@@ -41,13 +43,13 @@ class BufferedTransport:
             self._transport.write(data)
 
     def flush(self) -> None:
-        """Send a head that no body follows."""
+        """Send a head without a body."""
         if self._head:
             head, self._head = self._head, b""
             self._transport.write(head)
 
     def close(self) -> None:
-        """Send what is left, and close."""
+        """Send the remaining data, and close."""
         self.flush()
         self._transport.close()
 
@@ -56,14 +58,14 @@ class BufferedTransport:
 
 
 class PipelineFlow(FlowControl):
-    """Flow control that reads no more while requests wait for the answers before them."""
+    """Flow control that stops reading while requests wait for earlier responses."""
 
     def __init__(self, transport: Any, pipeline: Sized) -> None:
         super().__init__(transport)
         self._pipeline = pipeline
 
     def resume_reading(self) -> None:
-        """Read again."""
+        """Resume reading."""
         if not self._pipeline:
             super().resume_reading()
 
@@ -81,7 +83,7 @@ _PART_OF_BODY: Final = 2  # or none yet
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection."""
+    """A connection that speaks HTTP."""
 
     _come = _ALL
     _n_requests = 0  # that have begun
@@ -104,13 +106,13 @@ class HttpProtocol(HttpToolsProtocol):
         self._extensions: Any = {EXTENSION: {"authenticate": partial(connections.authenticate, self)}}
 
     def connection_made(self, transport: Any) -> None:
-        """A client has connected."""
+        """Register a new connection."""
         super().connection_made(BufferedTransport(transport))  # type: ignore[arg-type]
         self.flow = PipelineFlow(transport, self.pipeline)
         self._registry.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
+        """Clean up after the connection has closed."""
         self._registry.remove(self)
         if self._running is not None:  # uvicorn tells the latest request, which may still wait for its turn
             self._running.disconnected = True
@@ -125,7 +127,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._parse()
 
     def _parse(self) -> None:
-        """Parse what has come, piece by piece, until a request has to wait for the answers before it."""
+        """Parse the received data until a request must wait for earlier responses."""
         while self._unparsed and not self.pipeline and self._refusal is None and not self.transport.is_closing():
             data, self._unparsed = self._unparsed[:_PARSED_AT_ONCE], self._unparsed[_PARSED_AT_ONCE:]
             n_requests, body_size = self._n_requests, self._body_size
@@ -147,7 +149,7 @@ class HttpProtocol(HttpToolsProtocol):
                     self._refuse(ProblemError("too-large", "chunk extensions or trailers take too much space"))
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Begin a request."""
         self._come, self._trailer = _PART_OF_HEAD, b""
         self._n_hosts = self._body_size = self._beside_body = 0
         self._n_requests += 1
@@ -155,7 +157,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.scope["extensions"] = self._extensions
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header is complete, or a trailer: the parser does not tell them apart."""
+        """Check a complete header or trailer; the parser does not distinguish them."""
         name = name.lower()
         if self._come == _PART_OF_HEAD:
             self.headers.append((name, value))
@@ -168,7 +170,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.headers.clear()  # a handler that has not begun yet finds no token
 
     def on_headers_complete(self) -> None:
-        """A head is complete."""
+        """Handle a complete head."""
         if not _has_path(self.url):
             self._refuse(ProblemError("malformed", "the request's target has no path", field="path"))
         elif self._n_hosts != 1 and (self._n_hosts or self.parser.get_http_version() != "1.0"):
@@ -178,13 +180,13 @@ class HttpProtocol(HttpToolsProtocol):
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of a body has come."""
+        """Receive a part of a body."""
         self._body_size += len(body)
         if self._refusal is None:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """A request is complete."""
+        """Handle a complete request."""
         if self._trailer:
             name = self._trailer.decode()
             detail = f"{name} came after the body; send it before the body"
@@ -198,7 +200,7 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """A response is complete; the next request may be handled."""
+        """Finish a response, so that the next request may be handled."""
         self.transport.flush()  # type: ignore[attr-defined]
         self.server_state.total_requests += 1
         if self.transport.is_closing():
@@ -224,12 +226,14 @@ class HttpProtocol(HttpToolsProtocol):
             self._send_refusal(problem)
 
     def resume_writing(self) -> None:
-        """The client has read on."""
+        """Continue after the client has read more data."""
         self._n_resumed += 1
         super().resume_writing()
 
     def waiting(self) -> tuple[Wait, int] | None:
-        """Return what it waits for, and a number that grows as things move on; None while a request is handled."""
+        """Return what the connection waits for, and a number that grows with progress. Return None while a request is
+        handled.
+        """
         if self._ending or self.transport.is_closing():
             unsent = self.transport.get_write_buffer_size()
             return ("reading", -unsent) if unsent else ("end", 0)
@@ -244,7 +248,7 @@ class HttpProtocol(HttpToolsProtocol):
         return "next" if self._n_requests else "first", self._n_requests
 
     def time_out(self, wait: Wait) -> None:
-        """End it, since the client took too long."""
+        """Close the connection because the client took too long."""
         if wait in ("head", "body"):
             self._refuse(ProblemError("timeout", f"the rest of the request's {wait} did not come in time"))
         elif wait in ("first", "next"):
@@ -253,12 +257,12 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def turn_away(self, problem: ProblemError) -> None:
-        """Answer with a problem before anything was asked, and close."""
+        """Answer with a problem before any request, and close."""
         self.transport.write(_encoded(problem))
         self.transport.close()
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close the connection at once."""
         self.transport.abort()
 
     def _send_refusal(self, problem: ProblemError) -> None:
@@ -288,7 +292,7 @@ def _has_path(target: bytes) -> bool:
 
 
 def _encoded(problem: ProblemError) -> bytes:
-    """A whole response."""
+    """Return a complete response with a problem."""
     body = problem.encoded()
     lines = {"content-type": MEDIA_TYPE, "content-length": len(body), "connection": "close", **problem.headers}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())

@@ -1,4 +1,4 @@
-"""The HTTP server of one process: uvicorn's, with time-outs and a cap on connections. The signals that end it."""
+"""Run the HTTP server of one process: uvicorn's, with time-outs, a cap on connections, and signals that end it."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ def _nothing() -> None:
 
 
 class HttpServer(uvicorn.Server):
-    """Serves until SIGTERM, SIGINT or SIGHUP; open requests are answered first."""
+    """A server that runs until SIGTERM, SIGINT or SIGHUP. Open requests are answered first."""
 
     def __init__(
         self, config: uvicorn.Config, settings: ServiceSettings, on_started: Callable[[], None] | None = None

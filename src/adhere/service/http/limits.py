@@ -1,4 +1,4 @@
-"""Limits of requests: token buckets for their rate, and counts of those under way for each token and session."""
+"""Limit requests: token buckets limit their rate, and counts limit concurrent requests per token and session."""
 
 import time
 from collections import defaultdict
@@ -23,7 +23,7 @@ class RateLimit:
         self._full_at: dict[Hashable, float] = {}
 
     def wait(self, key: Hashable) -> float:
-        """0 if a request may pass now, which is then counted; otherwise the seconds until one may."""
+        """Return 0 if a request may pass now, and count it. Otherwise return the seconds until one may pass."""
         now = self._clock()
         full_at = max(self._full_at.get(key, now), now) + 1.0 / self._rate
         late = full_at - now - self._burst / self._rate
@@ -35,7 +35,7 @@ class RateLimit:
         return 0.0
 
     def refund(self, key: Hashable) -> None:
-        """Take back the counting of a request."""
+        """Undo the counting of a request."""
         self._full_at[key] = self._full_at.get(key, self._clock()) - 1.0 / self._rate
 
 
@@ -54,7 +54,7 @@ class InFlight:
         self._n: defaultdict[Hashable, int] = defaultdict(int)
 
     def enter(self, token: int, session: str = "") -> str | None:
-        """Count one more; returns what has too many under way, if it does, and then nothing is counted."""
+        """Count one more request. If there are too many, return what has too many and count nothing."""
         if self._n[token] >= self._of_token:
             return "token"
         if session and self._n[session] >= self._of_session:
@@ -64,7 +64,7 @@ class InFlight:
         return None
 
     def leave(self, token: int, session: str = "") -> None:
-        """One of them has ended."""
+        """Count the end of a request."""
         for key in (token, session) if session else (token,):
             if self._n[key] == 1:
                 del self._n[key]
@@ -73,7 +73,7 @@ class InFlight:
 
 
 class Admission:
-    """A request that was let in, until it ends."""
+    """An admitted request, until it ends."""
 
     __slots__ = ("_among", "_session", "_streams", "_token")
 
@@ -85,7 +85,7 @@ class Admission:
         self._streams, self._token, self._session = streams, token, session
 
     def become_stream(self) -> None:
-        """Count it among the event streams from now on; refused if there are too many."""
+        """Count the request as an event stream from now on. Refuse it if there are too many streams."""
         if what := self._streams.enter(self._token, self._session):
             detail = f"too many pages with this {what} wait for news; close some of them"
             raise ProblemError("too-many", detail, retry_after=30)  # a place is free once a page is closed
@@ -93,7 +93,7 @@ class Admission:
         self._among = self._streams
 
     def end(self) -> None:
-        """The request was answered; to say so again changes nothing."""
+        """End the request. A repeated call has no effect."""
         if self._among is not None:
             self._among.leave(self._token, self._session)
             self._among = None

@@ -43,9 +43,9 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProblemError(Exception):
-    """An error that is sent to the client as a problem document; `more` are its field, value and expected.
+    """An error that is sent to the client as a problem document. `more` are its field, value and expected.
 
-    `retry_after` are the seconds after which the same request may succeed, sent in the header Retry-After.
+    `retry_after` is the number of seconds after which the same request may succeed, sent in the header Retry-After.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class ProblemError(Exception):
         super().__init__(detail)
 
     def encoded(self) -> bytes:
-        """The body in JSON."""
+        """Return the body in JSON."""
         return msgspec.json.encode(self.body)
 
 
 def input_problem(error: InputError) -> ProblemError:
-    """A refused value, as a problem."""
+    """Return the problem for a refused value."""
     if isinstance(error, SourceError):
         return ProblemError("invalid", str(error), field="policy")
     kind = {UnknownError: "unknown", ConflictError: "conflict"}.get(type(error), "invalid")
@@ -83,7 +83,7 @@ def input_problem(error: InputError) -> ProblemError:
 
 
 def shown(value: object) -> str:
-    """A value as short text that can be sent."""
+    """Return a value as short text that can be sent."""
     if isinstance(value, str):
         return _short(value if value.isprintable() else ascii(value), _MAX_VALUE_LENGTH)
     try:

@@ -1,4 +1,4 @@
-"""Several worker processes on one socket: started together, replaced when they end, ended together."""
+"""Run several worker processes on one socket: start them together, replace ended ones, and end them together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 
 class Workers:
-    """Keeps a number of workers running until a signal ends them, from when it is made."""
+    """A group of workers that is kept running until a signal ends it."""
 
     def __init__(self, work: Work, n_workers: int, shutdown_seconds: float) -> None:
         self._work, self._n_workers, self._shutdown_seconds = work, n_workers, shutdown_seconds
@@ -35,7 +35,7 @@ class Workers:
         end_by(lambda _signal, _frame: self._ending.set())
 
     def run(self) -> bool:
-        """Run until a signal ends it; False if it ended since no worker could start."""
+        """Run until a signal ends the workers. Return False if they ended because no worker could start."""
         self._workers = [_Worker(self._work) for _ in range(self._n_workers)]
         while not self._ending.is_set() and self._failures < _MAX_FAILURES:
             wait([worker.process.sentinel for worker in self._workers], _POLL_SECONDS)
@@ -52,7 +52,7 @@ class Workers:
         return self._ending.is_set()
 
     def _look_after(self, index: int, worker: _Worker) -> None:
-        """Replace a worker that has ended; one that has not even begun to serve only after a pause."""
+        """Replace a worker that has ended. If it never began to serve, pause first."""
         if worker.has_begun():
             self._failures = 0
         if worker.process.is_alive() or self._ending.is_set():
@@ -69,7 +69,7 @@ class Workers:
 
 
 class _Worker:
-    """One process."""
+    """One worker process."""
 
     def __init__(self, work: Work) -> None:
         self._reader, writer = _spawn.Pipe(duplex=False)
@@ -79,7 +79,7 @@ class _Worker:
         writer.close()
 
     def has_begun(self) -> bool:
-        """Whether it has begun to serve since the last call."""
+        """Return whether the worker has begun to serve since the last call."""
         if self.serves or not self._reader.poll():
             return False
         with suppress(EOFError):

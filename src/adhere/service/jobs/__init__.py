@@ -1,1 +1,1 @@
-"""Long computations, which run in processes of their own."""
+"""Run long computations in separate processes."""

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class JobProcessError(Exception):
-    """A job broke off, or its process ended; the next job starts another."""
+    """The error for a job that broke off, or a process that ended. The next job starts another process."""
 
 
 class ChildProcess:
@@ -48,7 +48,7 @@ class ChildProcess:
         self._closed = False
 
     def call(self, *arguments: Any) -> Any:
-        """Do a job and wait for it; one thread at a time."""
+        """Run a job and wait for it. One thread at a time may call this."""
         process = self._running()
         try:
             send(process, arguments)
@@ -67,7 +67,7 @@ class ChildProcess:
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def close(self) -> None:
-        """End the process, whatever it does; no other is started."""
+        """End the process at once. No other is started."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -122,7 +122,7 @@ def send(process: subprocess.Popen[bytes], arguments: tuple[Any, ...]) -> None:
 
 
 def reply_of(process: subprocess.Popen[bytes]) -> tuple[Any, Exception | None]:
-    """Wait for the value or the error of a job; raises a `JobProcessError` if the process has ended."""
+    """Wait for the value or the error of a job. Raise `JobProcessError` if the process has ended."""
     assert process.stdout is not None
     try:
         value, error = pickle.load(process.stdout)
@@ -132,7 +132,7 @@ def reply_of(process: subprocess.Popen[bytes]) -> tuple[Any, Exception | None]:
 
 
 def reap(process: subprocess.Popen[bytes]) -> None:
-    """End a process, whatever it does."""
+    """End a process at once."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
@@ -142,7 +142,7 @@ def reap(process: subprocess.Popen[bytes]) -> None:
 
 
 def broken_off(error: BaseException) -> JobProcessError:
-    """Return the error for a job that ended with no ordinary exception."""
+    """Return the error for a job that ended with an unusual exception."""
     return JobProcessError(f"a job broke off: {type(error).__name__}")
 
 

@@ -1,4 +1,4 @@
-"""Explorations: simulated in a process of their own, one after the other, and kept by their settings."""
+"""Run explorations in a separate process, one after another, and cache them by their settings."""
 
 import asyncio
 from collections import OrderedDict
@@ -16,7 +16,7 @@ _MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
 
 
 def start() -> Callable[[Settings], Exploration]:
-    """Return what explores in the process; its policies stay loaded from one exploration to the next."""
+    """Return the function that explores in the process. Its policies stay loaded between explorations."""
     from adhere.exploration.explore import explore  # the service itself need not load the simulation
 
     return explore
@@ -25,7 +25,7 @@ def start() -> Callable[[Settings], Exploration]:
 class Explorer:
     """The explorations of a service.
 
-    Each user has at most one that waits: whoever moves a slider again wants the newest alone.
+    Each user has at most one waiting exploration, because a user who moves a slider again only wants the newest.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Explorer:
         self._busy = False
 
     async def explore(self, user: int, settings: Settings) -> Exploration:
-        """An exploration, or a `ProblemError` if the same user asked for a newer one before it began."""
+        """Return an exploration. Raise `ProblemError` if the same user asked for a newer one before it began."""
         if settings in self._kept:
             self._kept.move_to_end(settings)
             return self._kept[settings]
@@ -49,7 +49,7 @@ class Explorer:
         return await future
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         for _, future in self._waiting.values():
             if not future.done():
                 future.set_exception(JobProcessError("the service is ending"))

@@ -1,4 +1,4 @@
-"""Functions that take long and only read (exports, results, verifying), called here or in the process for jobs."""
+"""Long read-only functions (exports, results, verification), called here or in the process for jobs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,21 +25,21 @@ from adhere.trial.writing.processor import CommandProcessor
 
 
 def export_table(processor: CommandProcessor, trial: str, form: str, path: str) -> str:
-    """Write a trial's table into a file; returns the head of the log it was made from."""
+    """Write a trial's table to a file and return the head of its log."""
     live = processor.trial(trial)
     with processor.store.reading() as view:
         return write_table(view, live.number, live.design, Path(path), form)
 
 
 def export_log(processor: CommandProcessor, trial: str, path: str) -> str:
-    """Write a trial's log into a file; returns its head."""
+    """Write a trial's log to a file and return its head."""
     live = processor.trial(trial)
     with processor.store.reading() as view:
         return write_log(view, live.number, Path(path))
 
 
 def analyse_trial(processor: CommandProcessor, trial: str, form: str, path: str) -> str:
-    """Write a trial's analysis into a file, as a page or as JSON; returns the head of the log it was made from."""
+    """Write a trial's analysis to a file, as a page or as JSON, and return the head of its log."""
     live = processor.trial(trial)
     with processor.store.reading() as view:
         records = trial_records(view, live.number, live.design)
@@ -50,20 +50,20 @@ def analyse_trial(processor: CommandProcessor, trial: str, form: str, path: str)
 
 
 def trial_results(processor: CommandProcessor, trial: str) -> Results:
-    """A trial's results so far."""
+    """Return a trial's results so far."""
     live = processor.trial(trial)
     with processor.store.reading() as view:
         return results_of(view, live.number, live.design, live.engine)
 
 
 def verify_trial(processor: CommandProcessor, trial: str, head: str | None = None) -> VerificationResult:
-    """Whether a trial's log is whole, and contains the record with a hash."""
+    """Verify a trial's log, and that it contains the record with the hash `head`."""
     with processor.store.reading() as view:  # not by its design, which is in the log
         return verify(view, view.trials()[trial], head)
 
 
 def follow_up(processor: CommandProcessor, trial: str, known: FollowUp) -> FollowUp:
-    """Bring what is known of a trial's follow-up up to date."""
+    """Update a trial's follow-up from its log."""
     with processor.store.reading() as view:
         known.catch_up(view, view.trials()[trial])
     return known
@@ -72,7 +72,7 @@ def follow_up(processor: CommandProcessor, trial: str, known: FollowUp) -> Follo
 def derivation(
     processor: CommandProcessor, trial: str, recommendation_id: str
 ) -> tuple[Reproduction, list[tuple[str, str]]]:
-    """A recommendation derived again, and why it came out so."""
+    """Derive a recommendation again, and return the reasons for it."""
     with processor.store.reading() as view:
         known = view.trials()[trial]
         found = derive_again(view, known, recommendation_id)
@@ -96,13 +96,13 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> Callable[..., Any]:
-    """Open the store in the process for jobs; returns what calls the functions by name."""
+    """Open the store in the process for jobs. Return the function that calls the others by name."""
     processor = open_processor(location, secret_file, imports)
     return lambda name, *arguments: FUNCTIONS[name](processor, *arguments)
 
 
 def open_processor(location: str, secret_file: Path | None, imports: Sequence[Path]) -> CommandProcessor:
-    """Open a store in a process that only reads it; the user's own policies are imported."""
+    """Import the user's own policies, and open a store in a process that only reads it."""
     for file in imports:
         import_policies(file)
     return CommandProcessor(open_store(location, read_only=True, secret_file=secret_file))

@@ -45,13 +45,13 @@ class Jobs:
         self._process = ChildProcess(job_functions.__name__, lambda: child_arguments(processor.store))
 
     async def run(self, token: int, name: str, *arguments: Any, n_records: int) -> Any:
-        """Call a function for a token, on a trial of so many records."""
+        """Call a function for a token, on a trial with `n_records` records."""
         with self.turn(token):
             return await self.call(name, *arguments, n_records=n_records)
 
     @contextmanager
     def turn(self, token: int) -> Iterator[None]:
-        """The only job of a token for as long as the block lasts; refused while there is another."""
+        """Provide the only job of a token during the block. Refuse it while there is another."""
         if token in self._busy:
             detail = "an export or results for this token are still being made; one at a time"
             raise ProblemError("too-many", detail, retry_after=2)
@@ -62,19 +62,19 @@ class Jobs:
             self._busy.discard(token)
 
     async def call(self, name: str, *arguments: Any, n_records: int) -> Any:
-        """Call a function in its turn; for those who have a token's turn already, and for the service itself."""
+        """Call a function in its turn, for callers that have a token's turn and for the service itself."""
         if self._location is None or (n_records <= _FEW_RECORDS and name not in _NEVER_HERE):
             return await asyncio.get_running_loop().run_in_executor(self._small, partial(self._here, name, arguments))
         return await self._process.in_thread(self._process.call, name, *arguments)
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         self._small.shutdown(cancel_futures=True)
         self._process.close()
 
     @property
     def folder(self) -> str:
-        """A folder for temporary files, which is deleted however the service ends."""
+        """The folder for temporary files, which is deleted however the service ends."""
         return self._process.folder.path
 
     def _here(self, name: str, arguments: tuple[Any, ...]) -> Any:
@@ -87,13 +87,13 @@ class Jobs:
 
 
 def child_arguments(store: Store) -> tuple[str | Path | None, Path | None, list[Path]]:
-    """The arguments of a process that opens the same store: its place, its file of secrets, the user's policies."""
+    """Return the arguments of a process that opens the same store: its location, secret file and user policies."""
     secrets = None if store.secret_file is None else store.secret_file.path
     return store.location, secrets, policy_files()
 
 
 def policy_files() -> list[Path]:
-    """The files that declare policies of the user's own."""
+    """Return the files that declare the user's own policies."""
     modules = {cls.__module__ for cls in registry.values() if not cls.__module__.startswith("adhere.")}
     files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
     return [Path(file) for file in files if file is not None]
@@ -104,7 +104,9 @@ _FEW_TO_FOLLOW = 1000  # records: some milliseconds of work
 
 
 class FollowUps:
-    """The follow-up of all trials. Many records are read in the process for jobs, a few where they are used."""
+    """The follow-up of all trials. Long logs are read in the process for jobs, and a few records where they are
+    used.
+    """
 
     def __init__(self, jobs: Jobs, zones: SiteZones) -> None:
         self._jobs, self.zones = jobs, zones

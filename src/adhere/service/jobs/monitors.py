@@ -1,4 +1,4 @@
-"""Monitors of trials, made in a process of their own: those who watch a trial share each computation."""
+"""Compute the monitors of trials in a separate process. Everyone who watches a trial shares each computation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_TRIALS = 8  # of which what was read is kept: some 50 MB for 100,000 patien
 
 
 class RunningMonitors:
-    """The monitors of the trials asked for last."""
+    """The monitors of the trials that were requested last."""
 
     def __init__(self, processor: CommandProcessor) -> None:
         from adhere.trial.monitoring.running_monitor import RunningMonitor  # it needs much that the service does not
@@ -33,7 +33,7 @@ class RunningMonitors:
         self._kept: OrderedDict[int, RunningMonitor] = OrderedDict()
 
     def monitor(self, trial: str) -> Monitor:
-        """A trial's monitor at the head of its log."""
+        """Return a trial's monitor at the head of its log."""
         live = self._processor.trial(trial)
         running = self._kept.pop(live.number, None) or self._new(live)
         with self._processor.store.reading() as view:
@@ -45,7 +45,7 @@ class RunningMonitors:
 
 
 def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> Callable[..., Any]:
-    """Open the store in the process; returns what gives a trial's monitor."""
+    """Open the store in the process. Return the function that computes a trial's monitor."""
     return RunningMonitors(open_processor(location, secret_file, imports)).monitor
 
 
@@ -94,7 +94,7 @@ class Monitors:
 
     @cached_property
     def _work(self) -> Callable[[str], Monitor]:
-        """The function that makes monitors; those of a store in memory, which no other process can read, here."""
+        """Return the function that computes monitors. For a store in memory it runs in this process."""
         is_in_memory = self._processor.store.location is None
         return RunningMonitors(self._processor).monitor if is_in_memory else self._process.call
 
@@ -122,12 +122,12 @@ class Monitors:
         return found
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         self._process.close()
 
 
 class _Computation:
-    """A monitor that is being made, or waits for the thread's turn."""
+    """A monitor that is being computed or waits for its turn."""
 
     task: asyncio.Task[Monitor]
     began_at: float | None = None

@@ -16,7 +16,7 @@ SILENT_SECONDS = 30.0  # after which whoever looks after a simulation is gone
 
 
 class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The state of a simulation: its owner, when it was asked for (in seconds), and why it failed."""
+    """The state of a simulation: its owner, the time of the request (in seconds), and why it failed."""
 
     token: int
     n_trials: int
@@ -28,12 +28,14 @@ class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_active(self) -> bool:
-        """Whether it waits or runs."""
+        """Return whether the simulation waits or runs."""
         return self.state in ("waiting", "running")
 
 
 class SimulationProgress(msgspec.Struct, frozen=True, omit_defaults=True):
-    """So many patients are simulated, of at most so many; `doing` is what comes before them, as compiling."""
+    """The progress of a simulation in patients. `doing` describes the work before the first patient, such as
+    compiling.
+    """
 
     done: int = 0
     total: int = 0
@@ -41,14 +43,14 @@ class SimulationProgress(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SimulationFiles:
-    """The folder of one simulation; every file is whole or not there."""
+    """The folder of one simulation. Every file is complete or missing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.id = folder, int(folder.name)
 
     @property
     def state(self) -> SimulationState | None:
-        """Where it stands; None if it is gone."""
+        """Return the state of the simulation, or None if it is gone."""
         try:
             written, age = (self.folder / "state").read_bytes(), self.age()
         except OSError:
@@ -64,17 +66,17 @@ class SimulationFiles:
 
     @property
     def is_active(self) -> bool:
-        """Whether it waits or runs."""
+        """Return whether the simulation waits or runs."""
         found = self.state
         return found is not None and found.is_active
 
     def touch(self) -> None:
-        """Show that somebody still looks after it."""
+        """Record that a process still manages the simulation."""
         (self.folder / "state").touch()
 
     @property
     def progress(self) -> SimulationProgress:
-        """How far it is."""
+        """Return the progress of the simulation."""
         try:
             return msgspec.json.decode((self.folder / "progress").read_bytes(), type=SimulationProgress)
         except OSError:
@@ -82,35 +84,35 @@ class SimulationFiles:
 
     @property
     def is_to_stop(self) -> bool:
-        """Whether somebody asked to stop it."""
+        """Return whether somebody asked to stop it."""
         return (self.folder / "stop").exists()
 
     def ask_to_stop(self) -> None:
-        """Ask whoever looks after it to stop it."""
+        """Ask the managing process to stop the simulation."""
         self.write("stop", b"")
 
     def age(self) -> float:
-        """The seconds since it last changed."""
+        """Return the seconds since the last change."""
         return time.time() - (self.folder / "state").stat().st_mtime
 
     def delete(self) -> None:
-        """Forget it."""
+        """Delete the simulation."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file as a whole."""
+        """Write a file completely."""
         temporary = self.folder / f".{name}"
         temporary.write_bytes(data)
         temporary.replace(self.folder / name)
 
     def read(self, name: Literal["results", "report", "failure"]) -> bytes:
-        """The results in JSON, the report page, or why it could not be made; empty until it is there."""
+        """Return the results in JSON, the report page, or the reason of a failure. Return nothing until it exists."""
         with suppress(FileNotFoundError):
             return (self.folder / name).read_bytes()
         return b""
 
 
 def all_in(folder: Path) -> list[tuple[SimulationFiles, SimulationState]]:
-    """Every simulation that has files in a folder, and where it stands."""
+    """Return every simulation with files in a folder, and its state."""
     found = [SimulationFiles(file.parent) for file in folder.glob("*/state")]
     return [(files, state) for files in found if (state := files.state) is not None]

@@ -19,7 +19,7 @@ _BETWEEN_WRITES = 0.1  # seconds
 
 
 def start(folder: str, imports: Sequence[Path]) -> Callable[..., None]:
-    """Import the user's own policies; returns what simulates a design."""
+    """Import the user's own policies, and return the function that simulates a design."""
     for file in imports:
         import_policies(file)
     return partial(_simulate, SimulationFiles(Path(folder)))
@@ -39,7 +39,7 @@ def _simulate(files: SimulationFiles, total: int, *given: Any) -> None:
 
 
 class _Progress:
-    """Writes how far the simulation is, a few times a second."""
+    """A progress display that writes how far the simulation is, a few times a second."""
 
     def __init__(self, files: SimulationFiles, total: int) -> None:
         self._files, self._total, self._next = files, total, 0.0

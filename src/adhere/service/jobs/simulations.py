@@ -1,4 +1,4 @@
-"""Simulations of designs: one at a time, in a process of its own; others wait, and results are kept for a while."""
+"""Simulate designs in a separate process, one at a time. Others wait, and results are stored for a while."""
 
 import logging
 import secrets
@@ -43,7 +43,7 @@ class Simulations:
     def start(
         self, token: int, design: Design, scenarios: Mapping[str, Any] | None, n_trials: int, seed: int, total: int
     ) -> int:
-        """Simulate a design for a token, which has one at a time; returns the simulation's number."""
+        """Simulate a design for a token, which may have one simulation at a time. Return the simulation's number."""
         self._check_room(token)
         folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # that no other process draws
         folder.mkdir(mode=0o700)
@@ -61,7 +61,7 @@ class Simulations:
         return files.id
 
     def find(self, token: int, number: int) -> tuple[SimulationFiles, SimulationState]:
-        """A simulation of a token, and where it stands."""
+        """Return a simulation of a token, and its state."""
         files = SimulationFiles(self._folder / str(number))
         state = files.state
         if state is None or state.token != token:
@@ -69,12 +69,12 @@ class Simulations:
         return files, state
 
     def of_token(self, token: int) -> list[tuple[SimulationFiles, SimulationState]]:
-        """The simulations of a token that are not forgotten yet, the newest first, and where each stands."""
+        """Return the stored simulations of a token with their states, newest first."""
         own = [one for one in all_in(self._folder) if one[1].token == token]
         return sorted(own, key=lambda one: one[1].asked_at, reverse=True)
 
     def stop(self, token: int, number: int) -> None:
-        """Stop a simulation that waits or runs, and forget one that has ended."""
+        """Stop a waiting or running simulation, or delete an ended one."""
         files, state = self.find(token, number)
         if not state.is_active:
             files.delete()
@@ -85,7 +85,7 @@ class Simulations:
             time.sleep(0.02)
 
     def close(self) -> None:
-        """End what is running and leave nothing behind."""
+        """End the running simulation and delete all files."""
         self._closing.set()
         for thread in self._threads:
             thread.join()
@@ -96,7 +96,7 @@ class Simulations:
         return Path(kept(self._given) if self._given else self._own.path)
 
     def _check_room(self, token: int) -> None:
-        """Refuse a second one of a token, or one too many; forget the oldest that have ended."""
+        """Refuse a token's second simulation, or too many. Delete the oldest ended ones."""
         known = all_in(self._folder)
         active = [state for _, state in known if state.is_active]
         if any(state.token == token for state in active):
@@ -109,7 +109,7 @@ class Simulations:
                 files.delete()
 
     def _look_after(self, files: SimulationFiles, begun: SimulationState, job: tuple[Any, ...]) -> None:
-        """Wait for its turn, run it, and note how it ended."""
+        """Wait for the simulation's turn, run it, and record how it ended."""
 
         def note(state: State, reason: str = "") -> None:
             files.state = replace(begun, state=state, reason=reason)
@@ -142,7 +142,7 @@ class Simulations:
 
     @contextmanager
     def _turn(self, files: SimulationFiles) -> Iterator[bool]:
-        """Hold the lock of all processes, one after the other; False if it was stopped before it had its turn."""
+        """Hold the lock shared by all processes. Yield False if the simulation was stopped before its turn."""
         with (self._folder / "turn").open("wb") as lock:  # which the system frees, however this process ends
             while not self._is_to_stop(files):
                 if self._is_next(files) and try_lock(lock):
@@ -153,12 +153,12 @@ class Simulations:
             yield False
 
     def _is_next(self, files: SimulationFiles) -> bool:
-        """Whether none that waits was asked for before."""
+        """Return whether no waiting simulation was requested earlier."""
         waiting = [(state.asked_at, one.id) for one, state in all_in(self._folder) if state.state == "waiting"]
         return min(waiting, default=(0.0, files.id))[1] == files.id
 
     def _ended(self, files: SimulationFiles, process: subprocess.Popen[bytes]) -> tuple[State, str]:
-        """Wait until it is done or has failed, or must stop."""
+        """Wait until the simulation is done, has failed, or must stop."""
         until = time.monotonic() + _MAX_SECONDS
         while not files.read("results"):
             if self._is_to_stop(files):
@@ -185,13 +185,13 @@ class Simulations:
 
 
 def _has_replied(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether it has done its job or ended, after a short wait."""
+    """Return whether the process has replied or ended, after a short wait."""
     assert process.stdout is not None
     return process.stdout.closed or bool(wait([process.stdout.fileno()], _POLL_SECONDS))
 
 
 def _failure(process: subprocess.Popen[bytes]) -> str:
-    """Return why it could not be simulated."""
+    """Return why the design could not be simulated."""
     try:
         _, error = reply_of(process)
     except JobProcessError as ended:
