@@ -191,7 +191,7 @@ def test_a_log_is_read_without_the_secrets_but_not_imported(
 @pytest.mark.parametrize(
     ("content", "mode", "says"),
     [
-        (f"{OTHER.hex()}\n", 0o600, f"a secret with the commitment {commitment_to(OTHER)}', expected those that the"),
+        (f"{OTHER.hex()}\n", 0o600, f"a secret with the commitment {commitment_to(OTHER)}', expected only secrets"),
         (f"{{secret}}\n{OTHER.hex()}\n", 0o600, "only secrets that the log has commitments to"),
         ("abc\n", 0o600, "lines of 64 hexadecimal digits"),
         ("{secret}\nabc\n", 0o600, "lines of 64 hexadecimal digits"),
