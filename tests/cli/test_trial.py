@@ -156,7 +156,7 @@ def test_a_backup_is_a_file_of_trials(file: Path, tmp_path: Path, capsys: pytest
     copy = tmp_path / "copy.db"
     assert in_this_process(capsys, "trial", "backup", str(file), str(copy)).status == 0
     assert in_this_process(capsys, "trial", "verify", str(copy)).status == 0
-    check_complaint(in_this_process(capsys, "trial", "backup", str(file), str(copy)), "is there already")
+    check_complaint(in_this_process(capsys, "trial", "backup", str(file), str(copy)), "already exists")
 
 
 def test_a_broken_log_is_named_with_status_one(

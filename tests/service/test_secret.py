@@ -147,7 +147,7 @@ def test_an_admin_reveals_it_once_the_trial_is_closed(
     done = service.send("POST", path, body, key="once")
     assert done.status == 201
     assert service.send("POST", path, body, key="once").body == done.body
-    with pytest.raises(ConflictError, match="was revealed before"):
+    with pytest.raises(ConflictError, match="was already revealed"):
         admin.reveal(trial, "again")
     assert done.json.keys() == {"at", "record"}
     assert (admin.verify(trial).secret, admin.trial(trial).revealed) == ("revealed", True)
