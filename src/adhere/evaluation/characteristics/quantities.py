@@ -175,16 +175,17 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "the control (without one: about the one best arm), or about one arm.",
         "wrong_claim": "Probability of a claim in the direction opposite to the true difference: about any arm, or "
         "one.",
-        "superior": "Probability that the trial stops because an arm is superior; of an arm, that it ends superior.",
-        "inferior": "Probability that the trial stops because the last arm beside the control is inferior; of an "
-        "arm, that it is dropped as inferior.",
-        "equivalent": "Probability that the trial stops for equivalence; of an arm, that it ends equivalent.",
-        "futile": "Probability that the trial stops for futility; of an arm, that it is dropped as futile.",
-        "inconclusive": "Probability that the trial runs to its end without a conclusion; of an arm, that it ends "
+        "superior": "Probability that the trial stops because an arm is superior. For one arm: that it ends "
+        "superior.",
+        "inferior": "Probability that the trial stops because the last arm beside the control is inferior. For one "
+        "arm: that it is dropped as inferior.",
+        "equivalent": "Probability that the trial stops for equivalence. For one arm: that it ends equivalent.",
+        "futile": "Probability that the trial stops for futility. For one arm: that it is dropped as futile.",
+        "inconclusive": "Probability that the trial runs to its end without a conclusion. For one arm: that it ends "
         "without a status.",
         "select_best": "Probability that the arm the trial leaves behind is the best to recommend, or one of the "
-        "best. It is the arm found superior; where none was, the control, or without one, of the arms not dropped, "
-        "the one with the highest mean outcome.",
+        "best. This is the arm found superior; if there is none, the control; without a control, the arm with the "
+        "highest mean outcome among arms not dropped.",
         "selected": "Probability that the trial leaves this arm behind.",
         "sample_size": "Mean number of patients recommended an arm.",
         "sample_size_sd": "Standard deviation of that number over trials.",
@@ -194,27 +195,27 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         **{f"duration_q{q}": f"The duration that {some} trials do not exceed." for q, some in _SHARES.items()},
         "n_looks": "Mean number of looks.",
         "n_recommended": "Mean number of patients recommended the arm.",
-        "allocation": "Share of a trial's patients recommended the arm, its mean over trials.",
-        "taken": "Share of a trial's patients who took the arm, its mean over trials.",
-        "recommended_inferior": "Share of a trial's patients recommended an arm that is not among the best to "
-        "recommend, its mean over trials.",
-        "took_inferior": "Share of a trial's patients who took an arm that is not among the best to take (by the "
-        "mean outcome if everybody took it), its mean over trials.",
-        "outcome": "Mean outcome of a trial's patients, its mean over trials.",
+        "allocation": "Mean over trials of the share of patients recommended the arm.",
+        "taken": "Mean over trials of the share of patients who took the arm.",
+        "recommended_inferior": "Mean over trials of the share of patients recommended an arm that is not among "
+        "the best to recommend.",
+        "took_inferior": "Mean over trials of the share of patients who took an arm that is not among the best to "
+        "take (by the mean outcome if everybody took it).",
+        "outcome": "Mean over trials of the mean outcome of the patients.",
         "surplus": "Expected sum of outcomes given the arms recommended, minus that of the same number of patients "
         "randomised in equal shares.",
         "surplus_q05": "The surplus that 5% of trials do not exceed.",
         "realised_surplus": "Sum of outcomes, minus the mean over arms of what the same patients would have had.",
         "worse_than_randomisation": "Probability that a trial's surplus is below 0, by more than a permuted "
         "block cut short at the end can explain (one block in each stratum).",
-        "ideal_recommending": "Ideal design percentage: how much of the way from the worst to the best arm the arm "
-        "left behind is, by the mean outcome if it is recommended.",
+        "ideal_recommending": "Ideal design percentage: position of the arm left behind between the worst arm (0) "
+        "and the best (100), by the mean outcome if it is recommended.",
         "ideal_treating": "The same by the mean outcome if everybody took the arm.",
         "estimable": "Share of trials that have the estimate.",
         "bias": "Mean of estimate minus true effect, over the trials that have the estimate.",
         "rmse": "Root of the mean squared difference between estimate and true effect, over the same trials.",
-        "coverage": "Probability that the 95% interval has the true effect, over the trials that have an interval; "
-        "of an any-time valid one, that it has it after every decision.",
+        "coverage": "Probability that the 95% interval contains the true effect, over the trials that have an "
+        "interval. For any-time valid intervals: that it contains it after every decision.",
         "interval_error": "Probability that the 95% interval leaves out 0 where there is no effect: for "
         "intention-to-treat under either null, for compliers under the sharp null only.",
     }
