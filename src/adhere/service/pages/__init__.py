@@ -1,1 +1,1 @@
-"""Pages for people: what this service is, and its API. A page holds its own style and script."""
+"""Web pages of the service, made from templates and static files."""

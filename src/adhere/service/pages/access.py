@@ -1,4 +1,4 @@
-"""Access: who may do what here. Tokens, made and revoked, and one-time links to sign in, for admins."""
+"""The page Access, on which admins make and revoke tokens and make one-time links to sign in."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from adhere.service.pages.forms.form_reader import FormReader
 from adhere.service.pages.forms.problems import shown_problem
 from adhere.service.pages.page_request import PageRequest, Refusal
 
-# The fields of the form, by the names of the API.
+# The form's fields by the API's names.
 _FORM_FIELDS: Final = {"role": "role", "label": "label", "site": "site", "trial": "trial", "expires_at": "days"}
 _MAX_DAYS: Final = 3650
 _MEANINGS: Final = {
@@ -30,11 +30,11 @@ ROLES: Final = tuple((role, _MEANINGS[role]) for role in get_args(Role))
 
 
 async def new_token(page: PageRequest) -> Response:
-    """Make a token, and show it, or a link for who is to have it, once."""
+    """Make a token, and show it, or a link for its holder, once."""
     form = page.form
     body: dict[str, Any] = {name: form[name] for name in ("role", "label", "site", "trial") if form.get(name)}
-    if "site" in body and form.get("asked") == body["site"]:  # or the answer is not about the site that is typed
-        if form.get("use"):  # the site that exists, not the one typed, which looks like it
+    if "site" in body and form.get("asked") == body["site"]:  # otherwise the answer is about another site
+        if form.get("use"):  # the existing site instead of the typed one, which looks like it
             body["site"] = form["use"]
         elif form.get("new_site"):
             body["new_site"] = True
@@ -47,7 +47,7 @@ async def new_token(page: PageRequest) -> Response:
         return await access_page(page, typed=body["site"])
     if refusal:
         return await access_page(page, problem=refusal, status=422)
-    if form.get("as") == "token" or made.role == METRICS:  # which has no pages
+    if form.get("as") == "token" or made.role == METRICS:  # this role has no pages
         return await access_page(page, made=made)
     return await access_page(page, made=made, link=await page.call("make_link", id=made.id, body={}))
 
@@ -75,7 +75,7 @@ async def access_page(
     problems: dict[str, str] | None = None,
     **values: Any,
 ) -> Response:
-    """All tokens, and a form for another; `typed` is a site that looks like another one and is asked about."""
+    """Show all tokens and a form for a new one. `typed` is a site to ask about, because it looks like another."""
     tokens = (await page.call("list_tokens")).tokens
     trials = (await page.call("list_trials")).trials
     shown = shown_problem(problem) if problem else None
@@ -99,7 +99,7 @@ async def access_page(
 
 
 def _problems(form: Mapping[str, str]) -> dict[str, str]:
-    """Return a sentence for each field of the form that is wrong, as far as the form alone can tell."""
+    """Return a sentence for each wrong field of the form, as far as the form alone shows it."""
     reader = FormReader(form)
     if not reader.text("label"):
         reader.refuse("label", "say whose it is")

@@ -1,4 +1,4 @@
-"""Audit: the log in words, whether its chain is whole, who read what; and why a recommendation came out as it did."""
+"""The page Audit: the log in words, its verification, the access log, and explanations of recommendations."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ from adhere.service.pages.page_request import PageRequest
 from adhere_client.responses.log import AccessPage, LogPage, Reproduction, Verification
 from adhere_client.responses.recommendations import RecommendationDetails
 
-_READS = "reads"  # the parameter that leads to earlier reads
+_READS = "reads"  # the parameter for earlier reads
 
 
 async def audit_page(page: PageRequest) -> Response:
-    """The log, newest first, and for admins who read what."""
+    """Show the log, newest first, and the access log to admins."""
     asked: Mapping[str, str] = {name: page.query[name] for name in ("before", "after") if name in page.query}
     found: LogPage = await page.call("list_records", query=asked)
     reads: AccessPage | None = None
@@ -22,18 +22,18 @@ async def audit_page(page: PageRequest) -> Response:
 
 
 async def verification_part(page: PageRequest) -> Response:
-    """Whether the chain is whole, verified now."""
+    """Verify now whether the chain is intact, and show the result."""
     found: Verification = await page.call("verify_log")
     return page.render("parts/verification.html", found=found)
 
 
 async def why_page(page: PageRequest) -> Response:
-    """One recommendation; how it is derived again follows once it is."""
+    """Show one recommendation. Its derivation is added once it is computed."""
     found: RecommendationDetails = await page.call("show_recommendation")
     return page.render("why.html", made=found)
 
 
 async def derivation_part(page: PageRequest) -> Response:
-    """A recommendation derived again, why it came out so, and what was reported since."""
+    """Show a recommendation derived again, the reasons for it, and the reports since then."""
     found: Reproduction = await page.call("derive_again")
     return page.render("parts/derivation.html", found=found)

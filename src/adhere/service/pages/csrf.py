@@ -1,4 +1,4 @@
-"""The CSRF check: a form must come from a page of this service, shown in the same session."""
+"""The CSRF check: a form must come from a page of this service that was shown in the same session."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -8,7 +8,7 @@ from adhere.service.http.problems import ProblemError
 
 
 def csrf_of(secret: str) -> str:
-    """Return the CSRF token of a session, which its forms send along and no other site can know.
+    """Return the CSRF token of a session. Its forms include the token, which no other site can know.
 
     >>> csrf_of("a") == csrf_of("a") != csrf_of("b")
     True
@@ -24,7 +24,7 @@ def check_origin(headers: Mapping[str, str]) -> None:
 
 
 def check_csrf(secret: str, headers: Mapping[str, str], sent: str) -> None:
-    """Refuse a form that was not sent from a page of the same session; `sent` is its field csrf."""
+    """Refuse a form that was not sent from a page of the same session. `sent` is the form's field csrf."""
     given = headers.get("x-csrf-token") or sent
     if not compare_digest(csrf_of(secret).encode(), given.encode()):
         detail = "this form is of a session that has ended; load the page again"

@@ -1,4 +1,4 @@
-"""Handlers of `GET /` and `GET /docs`: what this service is, and its API, in which requests can be tried."""
+"""Handlers of `GET /`, an overview of the service, and `GET /docs`, its API with requests to try."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _NEXT: Final = (
 
 
 async def start(context: RequestContext) -> Start | Response:
-    """Say what this is and where to go: a page for browsers, JSON for others."""
+    """Describe this service and its addresses, as a page for browsers or JSON for other clients."""
     if prefers_html([value.decode("latin-1") for name, value in context.headers if name == b"accept"]):
         page = render("start.html", description=DESCRIPTION)
         return Response(page, 200, _HEADERS | {"vary": "Accept"}, _HTML)
@@ -30,7 +30,7 @@ async def start(context: RequestContext) -> Start | Response:
 
 
 async def docs(context: RequestContext) -> Response:
-    """The API as a page, in which requests can be tried."""
+    """Show the API on a page on which requests can be tried."""
     headers = {name: value for name, value in _HEADERS.items() if name != "vary"}
     return Response(_docs_page(context.service.openapi), 200, headers, _HTML)
 
@@ -47,7 +47,7 @@ def _docs_page(openapi: bytes) -> str:
 
 
 def fields_of(schema: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]], bool, str, str]]:
-    """The fields of an object: name, types, whether it is needed, its default in JSON, and its meaning."""
+    """Return the fields of an object: name, types, whether it is required, default in JSON, and meaning."""
     for name, field in schema.get("properties", {}).items():
         kinds = [part for part in field.get("anyOf", [field]) if part.get("type") != "null"]
         said = dict.fromkeys(part["description"] for part in (field, *kinds) if "description" in part)
@@ -56,7 +56,7 @@ def fields_of(schema: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]
 
 
 def prefers_html(accept: list[str]) -> bool:
-    """Whether a client that accepts this wants HTML rather than JSON; those that take anything get JSON.
+    """Return whether a client prefers HTML to JSON, by its Accept headers. Clients that accept anything get JSON.
 
     >>> prefers_html(["text/html,application/xhtml+xml,*/*;q=0.8"]), prefers_html(["*/*"])
     (True, False)

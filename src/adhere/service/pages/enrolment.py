@@ -1,4 +1,4 @@
-"""Enrolment: who was enrolled where and when, and which reports are awaited; no outcome and no arm."""
+"""The page Enrolment: recommendations by site and time, and awaited reports, without outcomes or arms."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from adhere_client.responses.trials import DayEnrolment, TrialEnrolment
 
 
 async def enrolment_page(page: PageRequest) -> Response:
-    """Enrolment over time, the sites, and what waits, a hundred at a time."""
+    """Show enrolment over time, the sites, and the awaited reports, a hundred at a time."""
     found: TrialEnrolment = await page.call("enrolment")
     after: Mapping[str, str] = {"after": page.query["after"]} if "after" in page.query else {}
     waiting: WaitingPage = await page.call("list_waiting", query=after)
@@ -34,7 +34,7 @@ async def enrolment_page(page: PageRequest) -> Response:
 
 
 def _age(today: date, day: date) -> str:
-    """How many days ago something was, as days are counted at its site.
+    """Return in words how many days ago a day was, in the site's time zone.
 
     >>> _age(date(2026, 3, 4), date(2026, 3, 1)), _age(date(2026, 3, 4), date(2026, 3, 4))
     ('3 days', 'today')
@@ -43,11 +43,11 @@ def _age(today: date, day: date) -> str:
     return plural(days, "day") if days > 0 else "today"
 
 
-_MIN_DAYS, _MAX_DAYS = 14, 120  # beyond it, weeks are drawn
+_MIN_DAYS, _MAX_DAYS = 14, 120  # longer trials are drawn by week
 
 
 def enrolment_values(days: Iterable[DayEnrolment], until: date) -> tuple[str, list[dict[str, Any]]]:
-    """Recommendations of all sites by "day", or by "week" of a long trial, up to a day; at least two weeks of them.
+    """Count the recommendations of all sites by "day", or by "week" in a long trial, over at least two weeks.
 
     >>> days = [DayEnrolment("2026-03-01", "A", 2), DayEnrolment("2026-03-03", "B", 1)]
     >>> per, values = enrolment_values(days, date(2026, 3, 3))

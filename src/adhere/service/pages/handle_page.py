@@ -1,4 +1,4 @@
-"""Answer requests for pages: the session, the form, the handler; and what goes wrong as a page too."""
+"""Answer requests for pages: check the session and the form, call the handler, and show problems as pages."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -34,9 +34,9 @@ class Pages:
     async def answer(
         self, scope: Scope, receive: Receive, context: RequestContext, route: PageRoute, parameters: dict[str, str]
     ) -> Response:
-        """The page, or a redirection to the sign-in of someone without a session."""
+        """Return the page, or redirect to the sign-in page if there is no session."""
         page = self._page(scope, route)
-        if page.secret and not route.path.startswith("/static/"):  # which show nobody's session
+        if page.secret and not route.path.startswith("/static/"):  # static files need no session
             page.holder = await self._auth.session(page.secret, scope, context)
             page.admission = context.admission
         page.query = _query(scope)
@@ -61,19 +61,19 @@ class Pages:
         if page.trial:
             page.rehearsal = await self._is_rehearsal(page.trial)
         response = await route.handler(page)
-        for name, value in HEADERS.items():  # of a file too: it is shown or kept by the same browser
+        for name, value in HEADERS.items():  # for files too, because the same browser shows or stores them
             response.headers.setdefault(name, value)
         return response
 
     def are_at(self, path: str) -> bool:
-        """Whether a path is that of a page, or would be."""
+        """Return whether a path is below the root of the pages, even if no page exists there."""
         path = path.removeprefix(self._service.settings.root_path)
         return path == "/app" or path.startswith("/app/")
 
     def problem(self, scope: Scope, problem: ProblemError) -> Response:
         """Return a problem as a page, or as a sentence if a part of a page was asked for.
 
-        Whose session it is is looked up in memory only: what went wrong may be the store, or the rate of requests.
+        The session is looked up in memory only, because the store or the rate of requests may be the problem.
         """
         page = self._page(scope, PageRoute("GET", "/app", _never))
         page.holder = self._service.sessions.find(page.secret) if page.secret else None
@@ -90,13 +90,13 @@ class Pages:
         return PageRequest(self._service, self._auth, self._table, route, scope, secret=secret, headers=headers)
 
     async def _is_rehearsal(self, trial: str) -> bool:
-        """Whether every page of a trial says that it is a rehearsal; of one that cannot be shown, none does."""
+        """Return whether the trial is a rehearsal, or False if the trial cannot be shown."""
         with suppress(UnknownError, UnavailableError):
             return (await self._service.trial(trial)).design.rehearsal
         return False
 
     async def _form(self, receive: Receive, page: PageRequest) -> Mapping[str, list[str]]:
-        """The fields of a form that was sent from a page of this session, and from nowhere else."""
+        """Return the fields of a form, which must come from a page of this session."""
         kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != _FORM:
             raise ProblemError("media-type", f"a form must be sent as {_FORM}", field="Content-Type", expected=_FORM)
@@ -128,5 +128,5 @@ def _here(scope: Scope, page: PageRequest) -> str:
 
 
 async def _never(page: PageRequest) -> Response:
-    """The handler of a problem's page, which is rendered without one: nothing calls it."""
+    """Fill the place of a handler in the route of a problem's page. It is never called."""
     raise NotImplementedError

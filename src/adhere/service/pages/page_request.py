@@ -1,4 +1,4 @@
-"""Pages in the table of pages, and one request for a page: who asks, what for, and the API as they may use it."""
+"""Routes of pages, and requests for pages with access to the API on behalf of the user."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from adhere.service.pages.rendering import HEADERS, render
 from adhere.store import Token
 
 OPERATIONS: Final[Mapping[str, Route]] = {route.name: route for route in ROUTES}
-PEOPLE: Final = ALL_ROLES - {METRICS}  # who can sign in
+PEOPLE: Final = ALL_ROLES - {METRICS}  # roles that can sign in
 Refusal: TypeAlias = InputError | ProblemError
 
 
 @dataclass(frozen=True)
 class PageRoute:
-    """A page, or what a form of it sends. `calls` are the API's operations without which it is nothing.
+    """The route of a page or of one of its forms. `calls` are the operations of the API that it needs.
 
-    Whoever may use all of these may open the page; there is no other rule. `tab` is its name in the navigation of a
-    trial, or of the whole service where the path names no trial. A `public` page needs no session.
+    Every role that may use all of these operations may open the page; there is no other rule. `tab` is the name in
+    the navigation of a trial or, if the path names no trial, of the whole service. A `public` page needs no session.
     """
 
     method: str
@@ -45,24 +45,24 @@ class PageRoute:
     calls: tuple[str, ...] = ()
     tab: str = ""
     public: bool = False
-    signs_in: bool = False  # from whatever page it was sent: of no session, or of one that ended since
+    signs_in: bool = False  # accepted without a session, or with a session that has ended
 
     if_unknown = "load the page again to see whether it was"
 
     @property
     def roles(self) -> frozenset[str]:
-        """The roles that may open it."""
+        """Return the roles that may open the page."""
         return reduce(lambda roles, name: roles & OPERATIONS[name].roles, self.calls, PEOPLE)
 
 
 _decoders: dict[type, BodyDecoder] = {}
-# The fields of codes and names, and of answers that repeat one.
+# The fields with codes and names, and with answers that repeat one of them.
 _NAMES = frozenset({"subject", "site", "label", "kit", "actual", "someone_new", "again", "asked", "use"})
 
 
 @dataclass(slots=True)
 class PageRequest:
-    """A request for a page; `holder` is whose session it is, None on a public page without one."""
+    """A request for a page. `holder` is the owner of the session, or None on a public page without a session."""
 
     service: Service
     auth: Authenticator
@@ -70,49 +70,49 @@ class PageRequest:
     route: PageRoute
     scope: Scope
     holder: Token | None = None
-    admission: Admission | None = None  # of who has a session
-    secret: str = ""  # of the session, or what was sent as one
+    admission: Admission | None = None  # set if there is a session
+    secret: str = ""  # the session's secret as sent by the browser, valid or not
     trial: str = ""
-    rehearsal: bool = False  # whether the trial is one
-    id: int = -1  # of a token or a simulation
+    rehearsal: bool = False  # whether the trial is a rehearsal
+    id: int = -1  # the number of a token or a simulation
     recommendation_id: str = ""
     file: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, list[str]] = field(default_factory=dict)  # of a form that was sent
+    fields: Mapping[str, list[str]] = field(default_factory=dict)  # the fields of a sent form
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def form(self) -> dict[str, str]:
-        """The fields of the form, without the blanks around them; of those that came several times, the last one.
+        """Return the form's fields without the blanks around them. If a field was repeated, the last value counts.
 
-        Codes and names are without what cannot be seen in them (`visible`).
+        Invisible characters are removed from codes and names (`visible`).
         """
         last = {name: values[-1] for name, values in self.fields.items()}
         return {name: visible(text) if name in _NAMES else text.strip() for name, text in last.items()}
 
     @property
     def is_fragment(self) -> bool:
-        """Whether htmx asks for a part of a page."""
+        """Return whether htmx asks for a part of a page."""
         return "hx-request" in self.headers
 
     @property
     def root(self) -> str:
-        """The path under which a proxy serves the service."""
+        """Return the path under which a proxy serves the service."""
         return self.service.settings.root_path
 
     @property
     def path(self) -> str:
-        """The address of this page, without its query."""
+        """Return the address of this page without its query."""
         path = quote(self.scope["path"], safe="/")
         return path if path.startswith(f"{self.root}/") else f"{self.root}{path}"
 
     @property
     def can_be_opened(self) -> bool:
-        """Whether this page has an address of its own; without one, only a form leads to it."""
+        """Return whether this page can be opened by its address, and not only by sending a form."""
         return any(one.path == self.route.path and one.method == "GET" for one in self.table)
 
     def may(self, operation: str) -> bool:
-        """Whether the role may use an operation of the API."""
+        """Return whether the role may use an operation of the API."""
         return self.holder is not None and self.holder.role in OPERATIONS[operation].roles
 
     async def call(
@@ -125,7 +125,7 @@ class PageRequest:
         key: str = "",
         since: float | None = None,
     ) -> Any:
-        """Call an operation of the API for the same holder; refusals are raised like there."""
+        """Call an operation of the API for the same holder. Refusals are raised like in the API."""
         assert self.holder is not None
         route = OPERATIONS[operation]
         check_role(route, self.holder.role)
@@ -147,14 +147,14 @@ class PageRequest:
         return await call(route, context)
 
     async def attempt(self, operation: str, **given: Any) -> tuple[Any, Refusal | None]:
-        """Call an operation of the API as `call` does; returns its answer, or why it was refused."""
+        """Call an operation of the API like `call`, and return its answer and its refusal (one of them is None)."""
         try:
             return await self.call(operation, **given), None
         except (InputError, ProblemError) as error:
             return None, error
 
     def tabs(self, *, of_trial: bool) -> list[tuple[str, str, bool]]:
-        """Return the pages in the navigation that this role may open: name, address, whether it is this one."""
+        """Return the pages in the navigation that this role may open: name, address, and whether it is this page."""
         if self.holder is None:
             return []
         role, trial = self.holder.role, quote(self.trial, safe="")
@@ -163,25 +163,25 @@ class PageRequest:
         return [(one.tab, at, one.path == self.route.path) for one, at in zip(routes, addresses, strict=True)]
 
     def address(self, *segments: object, **query: object) -> str:
-        """The address of a page, its segments quoted: `address("trials", name, "monitor")`."""
+        """Return the address of a page with its segments quoted: `address("trials", name, "monitor")`."""
         path = "/".join([f"{self.root}/app", *(quote(str(segment), safe="") for segment in segments)])
         return f"{path}?{urlencode(query)}" if query else path
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
-        """A page, or a part of one, made of a template."""
+        """Return a page, or a part of a page, made from a template."""
         csrf = csrf_of(self.secret) if self.holder else ""
         text = render(template, page=self, csrf=csrf, **values)
         return Response(text, status, HEADERS, "text/html")
 
     def redirect(self, address: str) -> Response:
-        """See another page; htmx is told to load it whole."""
+        """Redirect to another page. htmx is told to load the complete page."""
         if self.is_fragment:
             return Response("", 200, {**HEADERS, "hx-redirect": address}, "text/html")
         return RedirectResponse(address, 303, HEADERS)
 
 
 def visible(text: str) -> str:
-    r"""Return a code or a name as it looks: without control and format characters, and blanks around it.
+    r"""Return a code or a name without control and format characters and without blanks around it.
 
     A pasted code may contain tabs and zero-width spaces, which nobody can see in a field.
 

@@ -1,4 +1,4 @@
-"""Templates and what they can use: static files, times, charts."""
+"""Render templates, with functions for static files, times and charts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,17 +30,17 @@ HEADERS: Final[Mapping[str, str]] = {
     "vary": "Cookie, HX-Request",
 }
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
-_MAX_ROWS = 60  # of the table of a chart's numbers
+_MAX_ROWS = 60  # maximum of rows in the table of a chart's numbers
 
 
 def render(template: str, **values: Any) -> str:
-    """A template with its values."""
+    """Render a template with its values."""
     return environment().get_template(template).render(**values)
 
 
 @cache
 def environment() -> Environment:
-    """The templates, and what they can use."""
+    """Return the environment of the templates, with the functions that they use."""
     loader = PackageLoader("adhere.service.pages")
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -52,12 +52,12 @@ def environment() -> Environment:
 
 
 def _static(name: str) -> str:
-    """The path of a static file below the service's root; it changes with the contents, so it is kept for good."""
+    """Return the path of a static file below the root. It changes with the contents, so it is cached forever."""
     return f"static/{name}?v={FILES[name].version}"
 
 
 def when(at: datetime | str) -> Markup:
-    """A time, which a script then shows in the reader's own time zone.
+    """Return a time element, which a script shows in the reader's own time zone.
 
     >>> when(datetime(2026, 3, 1, 9, 30, tzinfo=UTC))
     Markup('<time datetime="2026-03-01T09:30:00+00:00">2026-03-01 09:30 UTC</time>')
@@ -69,7 +69,7 @@ def when(at: datetime | str) -> Markup:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent; a dash where there is none.
+    """Return a share in percent, or a dash for None.
 
     >>> percent(0.784), percent(None)
     ('78%', '–')
@@ -78,7 +78,7 @@ def percent(share: float | None) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """A count and its noun.
+    """Return a count with its noun.
 
     >>> plural(1, "patient"), plural(1200, "patient")
     ('1 patient', '1,200 patients')
@@ -89,9 +89,9 @@ def plural(number: int, noun: str) -> str:
 def chart(
     drawing: str, values: Rows, label: str, caption: str = "", columns: Mapping[str, str] | None = None, **facts: Any
 ) -> Markup:
-    """A chart, drawn by a script; `label` says what it shows to those who cannot see it.
+    """Return a chart, which a script draws. `label` describes it for readers who cannot see it.
 
-    Its numbers follow in a table: all fields of its values, or `columns` (field: heading).
+    A table below the chart shows its numbers: all fields of its values, or `columns` (field: heading).
     """
     names = columns or {name: name for row in values[:1] for name in row}
     rows = [[_cell(row.get(name)) for name in names] for row in _thinned(values, next(iter(names), ""))]
@@ -101,20 +101,20 @@ def chart(
 
 
 def chart_spec(drawing: str, values: Rows, **facts: Any) -> dict[str, Any]:
-    """A drawing's Vega-Lite specification with its values, by a name under which a script replaces them."""
+    """Return a drawing's Vega-Lite specification with its values, named so that a script can replace them."""
     spec: dict[str, Any] = json.loads(render(f"charts/{drawing}.json", values=values, **facts))
     return {**spec, "data": {"name": "source_0", "values": values}}
 
 
 def script_json(value: Any) -> Markup:
-    """JSON inside a script element."""
+    """Return a value as JSON for a script element."""
     return Markup(
         json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     )
 
 
 def _thinned(values: Rows, place: str) -> list[Mapping[str, Any]]:
-    """Not too many rows: every so many places, the last among them, with all that stands at each."""
+    """Return a limited number of rows: all rows at evenly spaced places, including the last place."""
     places = list(dict.fromkeys(row.get(place) for row in values))
     step = max(1, -(-len(values) // _MAX_ROWS))
     kept = set(places[::-1][::step])

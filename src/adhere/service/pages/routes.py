@@ -1,4 +1,4 @@
-"""The tables of routes: of the API with its documentation, and of the pages."""
+"""The tables of routes: the API with its documentation, and the pages."""
 
 from dataclasses import replace
 from typing import Final
@@ -26,7 +26,7 @@ from adhere_client.responses.service import Start
 
 
 async def static_page(page: PageRequest) -> Response:
-    """A static file of the pages."""
+    """Return a static file of the pages."""
     return static_response(page.file, page.headers.get("accept-encoding", ""))
 
 
@@ -89,7 +89,7 @@ ROUTES: Final = (
 
 
 def routes(*, metrics_open: bool) -> tuple[Route, ...]:
-    """The table; with open metrics, these need no token."""
+    """Return the table of the API's routes. With open metrics, the metrics need no token."""
     if not metrics_open:
         return ROUTES
     return tuple(replace(route, roles=PUBLIC) if route.roles == METRICS_ROLES else route for route in ROUTES)

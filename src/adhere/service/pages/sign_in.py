@@ -14,19 +14,19 @@ _NO_PAGES = "This access code is for programs that read metrics; it opens no pag
 
 
 async def start_page(page: PageRequest) -> Response:
-    """The list of trials, or the sign-in."""
+    """Redirect to the list of trials or, without a session, to the sign-in page."""
     return page.redirect(page.address("trials" if page.holder else "sign-in"))
 
 
 async def sign_in_page(page: PageRequest) -> Response:
-    """The form to sign in. A link is used up by its button only, so that no preview of it does."""
+    """Show the form to sign in. Only the button uses up a one-time link, so that a preview of the link does not."""
     return page.render("sign-in.html", next=_next(page, page.query), problem="")
 
 
 async def sign_in(page: PageRequest) -> Response:
-    """Open a session, and go where one wanted to."""
+    """Open a session, and redirect to the page that the user wanted."""
     given = page.form.get("link", "") or page.form.get("token", "")
-    if LINK_FRAGMENT in given:  # the whole link was copied into the field
+    if LINK_FRAGMENT in given:  # the complete link was copied into the field
         given = given.rpartition(LINK_FRAGMENT)[2]
     holder = await page.auth.signing_in(given, page.scope)
     problem = "" if holder else (_USED if given.startswith(LINK_PREFIX) else _NOT_VALID)
@@ -58,7 +58,7 @@ async def _closed(page: PageRequest) -> None:
 
 
 def _next(page: PageRequest, given: object) -> str:
-    """Where to go afterwards: a page of this service, whatever the address says."""
+    """Return the page to open after signing in. It is always a page of this service."""
     wanted = given.get("next", "") if isinstance(given, dict) else ""
     inside = wanted.startswith(f"{page.root}/app/") and "\\" not in wanted and wanted.isprintable()
     return wanted if inside else page.address("trials")
@@ -66,5 +66,5 @@ def _next(page: PageRequest, given: object) -> str:
 
 def _set_cookie(page: PageRequest, response: Response, secret: str, seconds: int) -> None:
     path, is_secure = f"{page.root}/", page.auth.is_secure(page.scope)
-    samesite: Any = "Lax"  # as most write it, though its type is in small letters
+    samesite: Any = "Lax"  # written with capitals, like most clients write it
     response.set_cookie(COOKIE, secret, seconds, path=path, secure=is_secure, httponly=True, samesite=samesite)

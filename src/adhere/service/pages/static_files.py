@@ -1,4 +1,4 @@
-"""Static files of the pages: read once, compressed once, with a version by their contents."""
+"""Static files of the pages, which are read and compressed once. Their versions follow from their contents."""
 
 import gzip
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 class StaticFile(NamedTuple):
-    """A file: its kind, its contents, and a version that changes with them."""
+    """A static file: its type, its contents, and a version that changes with the contents."""
 
     media_type: str
     contents: bytes
@@ -26,7 +26,7 @@ class StaticFile(NamedTuple):
 
 def _all() -> dict[str, StaticFile]:
     static = files("adhere.service.pages") / "static"
-    tokens = files("adhere.report") / "templates" / "tokens.css"  # reports look the same
+    tokens = files("adhere.report") / "templates" / "tokens.css"  # reports use the same style
     found = {}
     for file in (tokens, *static.iterdir(), *(static / "vendored").iterdir()):
         if kind := _TYPES.get(PurePath(file.name).suffix):
@@ -44,7 +44,7 @@ def _compressed(name: str) -> bytes:
 
 
 def static_response(name: str, accept_encoding: str) -> Response:
-    """Return a file, compressed if the browser takes it. Its address has its version, so it never changes."""
+    """Return a file, compressed if the browser accepts that. The address has a version, so the file never changes."""
     if name not in FILES:
         raise UnknownError("file", name, "a file of the pages")
     file = FILES[name]

@@ -1,4 +1,4 @@
-"""The list of trials."""
+"""The list of trials, and the overview of one trial."""
 
 from typing import Any, Final
 from uuid import uuid4
@@ -17,7 +17,7 @@ _PAGE: Final = 50  # trials on one page
 
 
 async def trials_page(page: PageRequest) -> Response:
-    """The trials that one may see, the newest first."""
+    """Show the trials that the user may see, newest first."""
     trials = list(reversed((await page.call("list_trials")).trials))
     text = page.query.get("from", "0")
     first = min(int(text), len(trials)) if text.isascii() and text.isdigit() and len(text) < 10 else 0
@@ -34,7 +34,7 @@ async def trials_page(page: PageRequest) -> Response:
 
 
 _CHANGES: Final = ("pause", "resume", "close", "reveal")
-_ACCEPT, _TICK = "end it with accept_open to do without them", "tick the box below"  # in the API, on the page
+_ACCEPT, _TICK = "end it with accept_open to do without them", "tick the box below"  # the API's words, the page's
 
 
 async def changed_state(page: PageRequest) -> Response:
@@ -58,13 +58,13 @@ async def changed_state(page: PageRequest) -> Response:
 
 
 async def _waiting(page: PageRequest) -> WaitingPage | None:
-    """The reports that closing would give up, the oldest first."""
+    """Return the awaited reports that closing would give up, oldest first."""
     found: WaitingPage = await page.call("list_waiting")
     return found if found.waiting else None
 
 
 async def overview_page(page: PageRequest, status: int = 200, **values: Any) -> Response:
-    """Show the design and the state of the trial; after a change that was refused, `values` say why."""
+    """Show the design and the state of the trial. After a refused change, `values` contain the reason."""
     trial: TrialDetails = await page.call("show_trial")
     description: tuple[str, ...] = ()
     if page.may("check_design") and trial.design is not None:

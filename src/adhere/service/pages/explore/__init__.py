@@ -1,1 +1,1 @@
-"""The page to explore the paper's idea on, and its charts."""
+"""The page Explore, which illustrates the paper's idea, and its charts."""

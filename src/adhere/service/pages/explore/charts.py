@@ -1,4 +1,4 @@
-"""Values of the charts of Explore, drawn once by templates/charts and then given other values."""
+"""Values of the charts on the page Explore. Each chart is drawn once and then updated with new values."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -9,12 +9,12 @@ from adhere_client.responses.simulations import Pair
 Rows: TypeAlias = list[dict[str, Any]]
 
 ARMS: Final = ("control", "treatment")
-_LABELLED: Final = 0.17  # a compliance type with a smaller share is too narrow for its name
+_LABELLED: Final = 0.17  # the column of a smaller share is too narrow for the type's name
 _PROTOCOLS: Final = {"chosen": "Chosen", "actual": "Actual", "comply": "Comply"}
 
 
 class ExploreChart(NamedTuple):
-    """A chart: its drawing, its values, what it shows in words, the headings of its table, the title of its axis."""
+    """A chart: its drawing, values, description in words, table headings and axis title."""
 
     drawing: str
     values: Rows
@@ -24,7 +24,10 @@ class ExploreChart(NamedTuple):
 
 
 def population(found: Exploration | None) -> ExploreChart:
-    """A column for each compliance type, as wide as its share; told control above, told treatment below."""
+    """Return a chart with a column per compliance type, as wide as its share.
+
+    Patients told to take the control are above, and patients told to take the treatment below.
+    """
     groups = found.settings.groups if found else ()
     values: Rows = []
     left = 0.0
@@ -47,7 +50,7 @@ def population(found: Exploration | None) -> ExploreChart:
 
 
 def beliefs(found: Exploration | None) -> ExploreChart:
-    """A row for each truth and each protocol, with a dot for each arm."""
+    """Return a chart with a row for each truth and each protocol, and a dot for each arm."""
     values: Rows = []
     label = "What each protocol believes of both arms, against the truth."
     if found is not None:
@@ -64,7 +67,7 @@ def beliefs(found: Exploration | None) -> ExploreChart:
 def _add(
     rows: Rows, who: str, kind: str, means: Pair, lowest: Pair = (None, None), highest: Pair = (None, None)
 ) -> None:
-    """A row of the chart; its two dots are a little apart, so that both are seen where they are equal."""
+    """Add a row to the chart. Its two dots are slightly apart, so that both are visible if they are equal."""
     row = len({row["who"] for row in rows})
     for arm, mean, low, high, apart in zip(ARMS, means, lowest, highest, (-0.11, 0.11), strict=True):
         low, high = (mean if end is None else end for end in (low, high))
@@ -73,7 +76,7 @@ def _add(
 
 
 def curves(found: Exploration | None, measure: str, title: str) -> ExploreChart:
-    """A line for each policy along the trial, with its Monte Carlo interval."""
+    """Return a chart with a line for each policy along the trial, with its Monte Carlo interval."""
     columns = {name: name for name in ("policy", "patients", "mean", "low", "high")}
     values: Rows = []
     ends = []

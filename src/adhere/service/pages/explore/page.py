@@ -1,4 +1,4 @@
-"""The page to explore the paper's idea on: sliders, curves, beliefs against the truth, and who is fooled."""
+"""The page Explore: sliders, curves, and each protocol's beliefs compared with the truth."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from adhere.service.pages.explore.charts import ExploreChart, beliefs, curves, p
 from adhere.service.pages.page_request import PageRequest
 from adhere.service.pages.rendering import script_json
 
-_PATIENCE: Final = 1.0  # seconds; a policy that is compiled first takes longer, and the page then asks again
+_PATIENCE: Final = 1.0  # seconds; if a policy must be compiled, it takes longer, and the page asks again
 _DECIMALS: Final = 4
 
 
 async def explore_page(page: PageRequest) -> Response:
-    """The page with the settings in its address, or, for its script, the parts of it that change with them."""
+    """Show the page for the settings in its address or, for its script, only the parts that change."""
     query = _query(page)
     if page.is_fragment:
         return page.render("parts/explored.html", **_shown(await page.call("explore", query=query)))
     settings = settings_of(urlencode(query).encode())
     call = asyncio.ensure_future(page.call("explore", query=query))
-    # Looked at, if it comes too late to be shown.
+    # Retrieve the error if it comes too late to be shown.
     call.add_done_callback(lambda call: call.cancelled() or call.exception())
     done, _ = await asyncio.wait({call}, timeout=_PATIENCE)
     return page.render(
@@ -44,13 +44,13 @@ async def explore_page(page: PageRequest) -> Response:
 
 
 def _query(page: PageRequest) -> dict[str, str]:
-    """The settings in the page's address; of each box that is ticked a form sends one `policies`."""
+    """Return the settings in the page's address. A form sends one `policies` parameter per ticked box."""
     given = parse_qs(page.scope["query_string"].decode("latin-1"), keep_blank_values=True)
     return {name: ",".join(given[name]) for name, _ in EXPLORATION_QUERY if name in given}
 
 
 def _shown(found: Exploration | None) -> Mapping[str, Any]:
-    """Return what the templates show of an exploration, or of none while it is simulated."""
+    """Return the values that the templates show for an exploration, or for None while it is simulated."""
     charts: dict[str, ExploreChart] = {
         "population": population(found),
         "beliefs": beliefs(found),
@@ -63,12 +63,12 @@ def _shown(found: Exploration | None) -> Mapping[str, Any]:
 
 
 def _preset(settings: Settings) -> str:
-    """The preset that has just these compliance types, if there is one."""
+    """Return the preset with exactly these compliance types, if there is one."""
     return next((one.name for one in presets.PRESETS if presets.preset_groups(one.name) == settings.groups), "")
 
 
 def _numbers(settings: Settings) -> dict[str, str]:
-    """Shares and rewards as the page shows them; the shares so shown add up to 1."""
+    """Return shares and rewards as the page shows them. The rounded shares add up to 1."""
     shares = [round(group.share, _DECIMALS) for group in settings.groups]
     largest = shares.index(max(shares))
     shares[largest] = round(shares[largest] + 1.0 - sum(shares), _DECIMALS)

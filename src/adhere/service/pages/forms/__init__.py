@@ -1,1 +1,1 @@
-"""Forms: what was typed, as the fields of the API's requests."""
+"""Forms: conversion of typed text to the fields of the API's requests."""

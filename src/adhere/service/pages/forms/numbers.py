@@ -1,4 +1,4 @@
-"""Numbers from the text of a form's field: "0.2", "0,2", "99%" and "1 000"; text with two meanings is refused."""
+"""Read numbers in a form's field, such as "0.2", "0,2", "99%" and "1 000". Ambiguous text is refused."""
 
 import re
 from decimal import Decimal
@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 from adhere.errors import InputError
 
 Kind: TypeAlias = Literal["whole", "share", "number"]
-_BLANKS: Final = "\u00a0\u2007\u2009\u202f"  # narrow and fixed ones, with which thousands are grouped
+_BLANKS: Final = "\u00a0\u2007\u2009\u202f"  # narrow and non-breaking spaces, which group thousands
 _EXPECTED: Final = {
     "whole": "a whole number; write digits, such as 400",
     "share": "a number from 0 to 1; write it such as 0.2, 0,2 or 20%",
@@ -23,7 +23,7 @@ _MAX_SHOWN: Final = 60
 
 
 def number(text: str, kind: Kind = "number") -> int | float | None:
-    """The number that was typed into a field for one number, or None for an empty field.
+    """Return the number that was typed into a field for one number, or None if the field is empty.
 
     >>> number("12", "whole"), number("1 000", "whole"), number("0,2", "share"), number("99 %", "share"), number(" ")
     (12, 1000, 0.2, 0.99, None)
@@ -36,7 +36,7 @@ def number(text: str, kind: Kind = "number") -> int | float | None:
 
 
 def numbers(text: str, kind: Kind = "number", lowest: float = 0.0) -> list[int | float]:
-    """The numbers that were typed into a field for several, with semicolons, blanks, or commas and blanks between.
+    """Return the numbers in a field for several, separated by semicolons, blanks, or commas and blanks.
 
     A comma between two digits is a decimal comma or separates two numbers. If both readings fit the field, or if a
     comma or blank could separate thousands, the text is refused.
@@ -71,12 +71,12 @@ def numbers(text: str, kind: Kind = "number", lowest: float = 0.0) -> list[int |
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a text, without the blanks around them and without empty ones."""
+    """Return the non-empty lines of a text, without the blanks around them."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def valued_lines(text: str) -> dict[str, float]:
-    r"""Words with a number from 0 to 1 each, one on each line.
+    r"""Return words with their numbers from 0 to 1, typed one per line.
 
     >>> valued_lines("alive = 1\nill = 0,5\ndied = 0")
     {'alive': 1, 'ill': 0.5, 'died': 0}
@@ -104,7 +104,7 @@ def _one(text: str, kind: Kind, lowest: float = 0.0) -> int | float:
 
 
 def _read(text: str, kind: Kind, lowest: float = 0.0) -> int | float | None:
-    """The number of one field or part, None if it is not of the kind; refused if it has two meanings."""
+    """Return the number in a text, or None if it is not of the kind. Ambiguous text is refused."""
     if len(text) > _MAX_DIGITS:
         return None
     if _THOUSANDS.fullmatch(text) and (kind == "whole" or "," in text) and kind != "share":

@@ -1,4 +1,4 @@
-"""Refusals of the API as a page shows them: a sentence, the field that it is about, and the part of the page."""
+"""Convert the API's refusals for pages: a sentence, the field that it is about, and the part of the page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from adhere.service.http.problems import ProblemError, input_problem
 
 
 class ShownProblem(NamedTuple):
-    """A sentence, what it says of its field where it stands beside it, and the field's name."""
+    """A problem: a full sentence, a shorter one to show beside the field, and the field's name."""
 
     sentence: str
     beside: str
@@ -17,12 +17,12 @@ class ShownProblem(NamedTuple):
 
 
 def shown_problem(error: InputError | ProblemError) -> ShownProblem:
-    """The problem as a sentence."""
+    """Return a refusal as a sentence."""
     text = error.sentence if isinstance(error, InputError) else error.body.detail
     field = error.field if isinstance(error, InputError) else error.body.field or ""
     text = text.removesuffix(".")
     beside = text.removeprefix(f"{field}: ")
-    if isinstance(error, InputError) and " characters (got " in error.expected:  # the field shows the value itself
+    if isinstance(error, InputError) and " characters (got " in error.expected:  # the field itself shows the value
         beside = error.expected
     return ShownProblem(f"{text}.", f"{beside[:1].upper()}{beside[1:]}.", field)
 
@@ -36,7 +36,7 @@ _NOT_THEIR_KIT = "is not a kit of this site, nor one that this subject took. Che
 
 @dataclass(frozen=True)
 class FormProblem:
-    """Mistakes in a part of a page: a sentence for each field, and the status of the answer."""
+    """The mistakes in a part of a page: a sentence for each field, and the response's status."""
 
     part: str
     sentences: Mapping[str, str]
@@ -44,17 +44,17 @@ class FormProblem:
 
     @property
     def field(self) -> str:
-        """The first field that is wrong."""
+        """Return the first wrong field."""
         return next(iter(self.sentences))
 
     @property
     def sentence(self) -> str:
-        """All sentences."""
+        """Return all sentences as one text."""
         return " ".join(self.sentences.values())
 
 
 def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
-    """A refusal of what a part of a page sent."""
+    """Return the mistakes in a part of a page for a refusal of its form."""
     shown = shown_problem(error)
     status = input_problem(error).status if isinstance(error, InputError) else error.status
     sentence = shown.beside
@@ -66,13 +66,13 @@ def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
         sentence = _REPORTED
     elif shown.field == "kit" and isinstance(error, InputError) and status in (404, 422) and error.value:
         sentence = f"{error.value} {_NOT_THEIR_KIT if status == 404 else _NO_KIT}"
-    # A kit is typed into the field of what was taken; only to unblind has it one of its own.
+    # A kit is typed into the field of the treatment taken, except that unblinding has its own field.
     field = "actual" if shown.field == "kit" and part != "unblinding" else shown.field
     return FormProblem(part, {field: sentence}, status)
 
 
 def already_recorded(problem: FormProblem, taken: str, outcome: str) -> FormProblem:
-    """The same problem; if it is a report that differs from the one recorded, the recorded one and how to change it.
+    """Replace the problem of a report that differs from the recorded one by the recorded value and how to change it.
 
     >>> already_recorded(FormProblem("outcome", {"reward": "Conflicts …"}, 409), "", "Outcome 1").sentence
     'Outcome 1 is already recorded. To change it, use Correct a report below.'

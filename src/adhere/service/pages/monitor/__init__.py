@@ -1,1 +1,1 @@
-"""The monitor of a trial: its page, its charts, and the stream that tells open pages of changes."""
+"""The monitor of a trial: its page, its charts, and the stream that notifies open pages of changes."""

@@ -1,4 +1,4 @@
-"""Values of the monitor's charts, drawn by templates/charts: allocation, effects, posterior densities, surplus."""
+"""Values of the monitor's charts: allocation, effects, posterior densities and surplus."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from adhere_client.responses.monitor import AllocationOverTime, Effect, Monitor,
 Rows: TypeAlias = list[dict[str, Any]]
 
 _POINTS: Final = 101  # of a density
-_REACH: Final = 4.5  # standard deviations to each side of a density
+_REACH: Final = 4.5  # standard deviations on each side of a density
 _WHO: Final = {
     "assigned": "were assigned",
     "taken": "took",
@@ -21,7 +21,7 @@ _WHO: Final = {
 
 
 def chart_values(monitor: Monitor) -> dict[str, Any]:
-    """Return the values of each chart by its name; none where there is nothing to draw."""
+    """Return the values of each chart by name. A chart with nothing to draw has no values."""
     over_time, surplus = monitor.allocation, monitor.surplus
     return {
         "forest": forest_values(monitor.effects),
@@ -41,7 +41,7 @@ def chart_values(monitor: Monitor) -> dict[str, Any]:
 
 
 def enrolled_values(given: AllocationOverTime) -> Rows:
-    """Recommendations of each arm over time."""
+    """Return the recommendations of each arm over time."""
     return [
         {"time": at.isoformat(timespec="milliseconds"), "arm": arm, "recommended": n}
         for arm, counts in given.assigned.items()
@@ -50,7 +50,7 @@ def enrolled_values(given: AllocationOverTime) -> Rows:
 
 
 def drawn_values(given: AllocationOverTime) -> Rows:
-    """The probability that each arm had, as patients came."""
+    """Return the probability of each arm along the sequence of patients."""
     return [
         {"recommendations": time, "arm": arm, "probability": share}
         for arm, shares in given.probability.items()
@@ -60,7 +60,7 @@ def drawn_values(given: AllocationOverTime) -> Rows:
 
 
 def time_format(times: Sequence[datetime]) -> str:
-    """How times are written on an axis: to the second of a rehearsal, to the day of a trial of months.
+    """Return the format of times on an axis, from seconds for a short rehearsal to days for a trial of months.
 
     >>> time_format([datetime(2026, 3, 1, 9, 30), datetime(2026, 3, 1, 9, 31)])
     '%H:%M:%S'
@@ -70,7 +70,7 @@ def time_format(times: Sequence[datetime]) -> str:
 
 
 def forest_values(effects: Sequence[Effect]) -> Rows:
-    """A row for each effect that has an interval."""
+    """Return a row for each effect that has an interval."""
     names = _names(effects)
     return [
         {
@@ -86,7 +86,7 @@ def forest_values(effects: Sequence[Effect]) -> Rows:
 
 
 def band_values(effects: Sequence[Effect]) -> Rows:
-    """The any-time valid sets after every number of recommendations."""
+    """Return the any-time valid sets after each number of recommendations."""
     shown = [effect for effect in effects if effect.t]
     return [
         {"recommendations": time, "effect": name, "low": low, "high": high}
@@ -96,13 +96,13 @@ def band_values(effects: Sequence[Effect]) -> Rows:
 
 
 def _names(effects: Sequence[Effect]) -> list[str]:
-    """Name each row, with its arms only where there are several treatments."""
+    """Name each row, with its arms only if there are several treatments."""
     with_arms = len({effect.treatment for effect in effects}) > 1
     return [f"{one.view}, {one.treatment} − {one.control}" if with_arms else one.view for one in effects]
 
 
 def posterior_values(posteriors: Sequence[Posterior]) -> dict[str, Rows]:
-    """The densities of each part of the policy, by its name and whose outcomes it counts."""
+    """Return the posterior densities of each component of the policy, by its name and the outcomes it counts."""
     parts: dict[str, list[Posterior]] = {}
     for one in posteriors:
         name = f"{one.part}, by the outcomes of those who {_WHO.get(one.of, one.of)} the arm"

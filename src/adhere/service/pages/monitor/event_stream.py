@@ -1,4 +1,4 @@
-"""A response that does not end by itself: server-sent events, until one side leaves."""
+"""An open-ended response with server-sent events, until one side disconnects."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -9,24 +9,25 @@ from starlette.types import Receive, Scope, Send
 
 from adhere.service.pages.rendering import HEADERS
 
-_FIRST = b"retry: 3000\n\n"  # milliseconds until a browser that lost the connection asks again
+_FIRST = b"retry: 3000\n\n"  # milliseconds until a browser reconnects after losing the connection
 
 
 class EventStream(Response):
-    """An event "changed" for each text, a comment for each None; it ends with the texts, or once `goes_on` does not.
+    """A response with an event "changed" for each text and a comment for each None.
 
-    Whether it goes on is asked before each event: a session may have ended in the meantime.
+    It ends after the last text, or when `goes_on` returns false. `goes_on` is called before each event, because the
+    session may have ended in the meantime.
     """
 
     def __init__(self, texts: AsyncGenerator[str | None], goes_on: Callable[[], bool]) -> None:
         self._texts, self._goes_on = texts, goes_on
         self.status_code, self.background, self.body = 200, None, b""
-        # A proxy must pass each event on at once.
+        # A proxy must forward each event at once.
         self.init_headers({**HEADERS, "content-type": "text/event-stream", "x-accel-buffering": "no"})
         del self.headers["content-length"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events until the client leaves, the session ends, or the service does."""
+        """Send events until the client disconnects, the session ends, or the service shuts down."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})

@@ -1,4 +1,4 @@
-"""The monitor of a trial: the page, its parts once its log has grown, and the files one can take along."""
+"""The monitor of a trial: the page, its parts after the log has grown, and files to download."""
 
 import asyncio
 from collections import OrderedDict
@@ -15,35 +15,35 @@ from adhere.service.pages.rendering import HEADERS, render
 from adhere_client.responses.monitor import Effect, Monitor
 from adhere_client.responses.trials import Look
 
-_PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; then they follow it
-_RETRY: Final = 30_000  # milliseconds after which a page that is not told of news asks again
+_PATIENCE: Final = 0.3  # seconds that a page waits for its numbers; afterwards it is sent without them
+_RETRY: Final = 30_000  # milliseconds after which a page without notifications asks again
 _MAX_CACHED: Final = 32
-# The parts by root, trial and head, while they are rendered too.
+# The parts by root, trial and head, including parts that are being rendered.
 _rendered: OrderedDict[tuple[str, str, str], asyncio.Future[str]] = OrderedDict()
 
 
 async def monitor_page(page: PageRequest) -> Response:
-    """The page with its numbers, or without them where they take time; then it asks for them."""
+    """Show the page with its numbers. If they take long, show it without them; the page then asks for them."""
     asked = asyncio.ensure_future(_parts(page))
     parts = None
     if page.is_fragment:
         return Response(await asked, 200, HEADERS, "text/html")
     with suppress(TimeoutError):
         parts = await asyncio.wait_for(asyncio.shield(asked), _PATIENCE)
-    if parts is None:  # whatever comes of it is told when the page asks
+    if parts is None:  # the page gets the result or error when it asks
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
     return page.render("monitor.html", parts=parts, retry=_RETRY)
 
 
 async def stop_direction_part(page: PageRequest) -> Response:
-    """A sentence for the banner of a recommended stop if intention-to-treat contradicts it, or nothing."""
+    """Show a warning in the banner of a recommended stop if intention-to-treat contradicts it."""
     found: Monitor = await page.call("monitor")
     return page.render("parts/stop-direction.html", other_way=points_the_other_way(found))
 
 
 async def monitor_events(page: PageRequest) -> Response:
-    """Tell an open page whenever the trial has changed, at most every other second."""
-    await page.call("show_trial")  # or there is no such trial, for this reader
+    """Notify an open page of each change in the trial, at most every two seconds."""
+    await page.call("show_trial")  # raises an error if the reader may not see the trial
     assert page.admission is not None
     page.admission.become_stream()
     service, secret = page.service, page.secret
@@ -51,7 +51,7 @@ async def monitor_events(page: PageRequest) -> Response:
 
 
 async def monitor_file(page: PageRequest) -> Response:
-    """Take along the records, the log or the analysis."""
+    """Download the records, the log or the analysis."""
     form = page.query.get("format", "csv")
     operation = "analysis" if form in ("html", "json") else "export"
     found: Response = await page.call(operation, query={"format": form})
@@ -61,8 +61,8 @@ async def monitor_file(page: PageRequest) -> Response:
 
 
 async def _parts(page: PageRequest) -> str:
-    """Return the parts of the page, rendered once for each head of the log, however many watch."""
-    # Those who were told of a change ask one after the other, while the log grows on: they see what the first saw.
+    """Return the parts of the page, rendered only once for each head of the log."""
+    # Readers notified of a change ask one after the other, while the log grows. All see the numbers of the first.
     since = page.service.changes.noticed_at(page.trial, page.query.get("head", ""))
     found: Monitor = await page.call("monitor", since=since)
     key = (page.root, page.trial, found.head)
@@ -89,7 +89,7 @@ _ITT = "intention-to-treat"
 
 
 def points_the_other_way(monitor: Monitor) -> bool:
-    """Whether a look recommends to stop, and the any-time valid intention-to-treat estimate favours another arm."""
+    """Return whether a look recommends to stop while the any-time valid intention-to-treat estimate disagrees."""
     stop = next((look for look in monitor.looks if look.is_stop), None)
     if stop is None or monitor.status == "closed":
         return False

@@ -1,1 +1,1 @@
-"""New trial: a design from a form or a file, checked, simulated, and then created."""
+"""The page New trial, on which a design from a form or a file is checked and simulated, and a trial is created."""

@@ -1,4 +1,4 @@
-"""The form without a field that was refused, so that the other fields can still be checked."""
+"""Check the whole form by leaving out each refused field and checking the remaining fields again."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from adhere_client.responses.simulations import PolicyDetails
 from adhere_client.responses.trials import CheckedDesign
 
 _STOPPING: Final = tuple(f"stopping.{name}" for name in (*THRESHOLDS, "margin", "alpha", "boundary", "mirrored"))
-_STAND_INS: Final = {"name": "name", "arms": "first\nsecond", "policy": "uniform"}  # for what a design must have
-# Fields that cannot be judged without another one, and are left out with it.
+_STAND_INS: Final = {"name": "name", "arms": "first\nsecond", "policy": "uniform"}  # required fields
+# For each field, the fields that depend on it and are left out with it.
 _ALONG: Final = {
     "arms": ("control",),
     "reward_values": ("outcome_words", "impute.reward"),
@@ -28,13 +28,13 @@ _ALONG: Final = {
 
 
 def without_field(form: Mapping[str, str], place: str) -> dict[str, str]:
-    r"""The form without a field and without those that depend on it.
+    r"""Return the form without a field and without the fields that depend on it.
 
     >>> without_field({"arms": "walk", "control": "walk", "n_patients": "40"}, "arms")
     {'arms': 'first\nsecond', 'n_patients': '40'}
     """
     left = {name: typed for name, typed in form.items() if name not in (place, *_ALONG.get(place, ()))}
-    if place in ("n_patients", "looks.numbers"):  # of which the number of looks follows
+    if place in ("n_patients", "looks.numbers"):  # the number of looks depends on these fields
         several = [f"stopping.{name}" for name in THRESHOLDS]
         left = {name: typed for name, typed in left.items() if name not in several or len(typed.split()) < 2}
     if place.startswith("stopping.") and not any(left.get(name) for name in _STOPPING):
@@ -47,23 +47,23 @@ def without_field(form: Mapping[str, str], place: str) -> dict[str, str]:
 
 
 def _enough_patients(form: Mapping[str, str]) -> int:
-    """A number of patients that fits the looks and the burn-in."""
+    """Return a number of patients that is large enough for the looks and the burn-in."""
     reader = FormReader(form)
     typed = [*reader.numbers("looks.numbers", "whole"), reader.number("burn-in.patients", "whole") or 0]
     return 10 * int(max(100, *typed))
 
 
 _WORDS: Final = {"n_patients": "the largest number of patients", "reward_values": "the values an outcome can have"}
-_MAX_CHECKS: Final = 30  # more than the form has fields that the API can refuse one after the other
+_MAX_CHECKS: Final = 30  # more than the number of fields that the API can refuse
 
 
 async def check_typed(
     page: PageRequest, form: Mapping[str, str], policies: Sequence[PolicyDetails]
 ) -> CheckedDesign | dict[str, str]:
-    """The design that was typed, or a sentence for each field that is wrong.
+    """Return the typed design, or a sentence for each wrong field.
 
-    The API names one mistake at a time. A field that was refused is left out, with those that depend on it, and the
-    rest is checked again.
+    The API reports one mistake at a time. A refused field is left out together with the fields that depend on it, and
+    the rest is checked again.
     """
     problems: dict[str, str] = {}
     left = dict(form)
@@ -76,7 +76,7 @@ async def check_typed(
             if isinstance(answer, CheckedDesign):
                 return problems or answer
             found = {place: sentence for place, sentence in answer.items() if place not in problems}
-        if not found:  # a field that is left out already is asked for
+        if not found:  # the API asks for a field that is already left out
             break
         problems |= found
         for place in found:
@@ -94,7 +94,7 @@ async def _answer(page: PageRequest, text: str, form: Mapping[str, str]) -> Chec
 
 
 def _in_the_forms_words(sentence: str) -> str:
-    """A sentence of the API in the words of the form.
+    """Return a message of the API in the words of the form.
 
     >>> _in_the_forms_words("Got 'a/b', expected a name without a slash.")
     "Type a name without a slash, not 'a/b'."

@@ -1,4 +1,4 @@
-"""The design that was typed into the form of New trial, as a design file has it."""
+"""Convert the form of New trial to the text of a design file."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _GUARDS: Final[tuple[tuple[str, str, Kind], ...]] = (("floor", "share", "share")
 
 
 def policy_text(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
-    """The policy as a design writes it; values that cannot be read are left out and noted.
+    """Return the policy as written in a design. Values that cannot be read are left out and noted as problems.
 
     >>> from adhere_client.responses.simulations import PolicyParameter
     >>> gamma = PolicyParameter("gamma", "", "", required=False)
@@ -42,7 +42,7 @@ def policy_text(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
 
 
 def _value(reader: FormReader, name: str) -> str:
-    """A parameter as a policy writes it: a number with a point, any other text as it was typed."""
+    """Return a parameter as written in a policy: a number with a decimal point, or any other text unchanged."""
     typed = reader.text(name)
     if not re.fullmatch(r"[+-]?[\d.,\s]+%?", typed):
         return typed
@@ -54,7 +54,7 @@ def _value(reader: FormReader, name: str) -> str:
 
 
 THRESHOLDS: Final = ("superiority", "inferiority", "equivalence", "futility")
-# What is refused under one name and typed under another: the longest beginning counts.
+# API names with other names in the form. The longest matching beginning counts.
 _FORM_FIELDS: Final = {
     "reward": "reward_values",
     "outcome_words": "outcome_words",
@@ -81,7 +81,7 @@ _WHEN: Final = {
 
 
 def design_json(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
-    """The design that was typed, as the text of a file in JSON, without the fields that cannot be read."""
+    """Return the typed design as the text of a JSON file, without the fields that cannot be read."""
     form = reader.form
     if not reader.text("name"):
         reader.refuse("name", "Give the trial a name.")
@@ -111,7 +111,7 @@ def design_json(reader: FormReader, policies: Sequence[PolicyDetails]) -> str:
 
 
 def form_field(field: str, form: Mapping[str, str]) -> str:
-    """The field of the form that a field of the API is typed in.
+    """Return the form's field into which a field of the API is typed.
 
     >>> form_field("design.looks.every", {}), form_field("floor share", {}), form_field("stopping.margin", {})
     ('looks.numbers', 'floor.share', 'stopping.margin')

@@ -1,4 +1,4 @@
-"""New trial: a design from a form or a file, checked, simulated, and then created."""
+"""The page New trial: check and simulate a design from a form or a file, and create its trial."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,16 +14,16 @@ from adhere.service.pages.new_trial.design_form import DEFAULTS, form_field
 from adhere.service.pages.page_request import PageRequest
 from adhere_client.responses.trials import CheckedDesign
 
-_COMMON = ("thompson", "uniform", "mediated-thompson")  # policies that are offered first
+_COMMON = ("thompson", "uniform", "mediated-thompson")  # policies at the top of the list
 
 
 async def new_trial_page(page: PageRequest) -> Response:
-    """The form, empty."""
+    """Show the empty form."""
     return await _shown(page, form={})
 
 
 async def checked_trial(page: PageRequest) -> Response:
-    """Check what was typed, and say what it means."""
+    """Check the typed design, and describe it in words."""
     form = page.form
     file_scenarios = None
     if form.get("source") == "file":
@@ -40,7 +40,7 @@ async def checked_trial(page: PageRequest) -> Response:
 
 
 async def created_trial(page: PageRequest) -> Response:
-    """Create the trial of a design that was checked."""
+    """Create the trial of a checked design."""
     form = page.form
     checked = await page.call("check_design", body={"design": form.get("file", "")})
     made, refusal = await page.attempt("create_trial", body=msgspec.to_builtins(checked.design))
@@ -50,7 +50,7 @@ async def created_trial(page: PageRequest) -> Response:
 
 
 async def started_simulation(page: PageRequest) -> Response:
-    """Simulate a design that was checked, and show how far it is."""
+    """Simulate a checked design, and show the progress."""
     form = page.form
     reader = FormReader(form)
     body = {"design": form.get("file", ""), **simulation_fields(reader)}
@@ -104,13 +104,13 @@ SCENARIOS: Final = {
     "scenarios.confounding": "0.2",
     "n_trials": str(N_TRIALS),
 }
-LOWERING: Final = {"scenarios.effect": "-0.1, -0.2"}  # if lower outcomes are better
+LOWERING: Final = {"scenarios.effect": "-0.1, -0.2"}  # used if lower outcomes are better
 _LOWEST: Final = {"baseline": 0.0, "effect": -1.0, "compliance": 0.0, "confounding": -1.0}
 _USUAL: Final[Mapping[str, Any]] = {"baseline": 0.5, "effect": [], "compliance": 1, "confounding": 0}
 
 
 def simulation_fields(reader: FormReader) -> dict[str, Any]:
-    """The grid of scenarios and the number of trials that were typed."""
+    """Return the typed grid of scenarios and number of trials."""
     n_trials = reader.number("n_trials", "whole")
     grid = {name: reader.numbers(f"scenarios.{name}", "share", lowest) for name, lowest in _LOWEST.items()}
     given = {name: values for name, values in grid.items() if values}
@@ -118,7 +118,7 @@ def simulation_fields(reader: FormReader) -> dict[str, Any]:
 
 
 def scenario_fields(table: object) -> dict[str, str] | None:
-    """A grid of scenarios from a file, as it is typed; None if it cannot be typed, such as effects by arm.
+    """Return a file's grid of scenarios as form fields, or None if the form has no fields for it (effects by arm).
 
     >>> scenario_fields({"effect": [0.1, 0.2], "compliance": 0.7})
     {'scenarios.baseline': '0.5', 'scenarios.effect': '0.1, 0.2', 'scenarios.compliance': '0.7', \

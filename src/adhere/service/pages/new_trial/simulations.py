@@ -1,4 +1,4 @@
-"""A simulation of a design: how far it is, what it found, its report."""
+"""The page of a simulation of a design: its progress, its results and its report."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from adhere_client.responses.simulations import Characteristic, SimulatedScenari
 
 
 async def simulation_page(page: PageRequest) -> Response:
-    """How far it is, and at its end the operating characteristics; the part alone for a page that shows it."""
+    """Show the progress and, once it is done, the operating characteristics. An open page gets the part alone."""
     try:
         found: Simulation | None = await page.call("show_simulation")
-    except UnknownError:  # it was forgotten, or is another's
+    except UnknownError:  # the simulation was forgotten, or belongs to another token
         found = None
     return _shown(page, found)
 
 
 async def stopped_simulation(page: PageRequest) -> Response:
-    """Stop it."""
+    """Stop the simulation."""
     await page.call("stop_simulation")
     if not page.is_fragment:
         return page.redirect(page.address("simulations", page.id))
@@ -28,7 +28,7 @@ async def stopped_simulation(page: PageRequest) -> Response:
 
 
 async def simulation_report_page(page: PageRequest) -> Response:
-    """The report on it, to keep."""
+    """Download the report on the simulation."""
     found: Response
     found, refusal = await page.attempt("simulation_report")
     if refusal:
@@ -44,13 +44,16 @@ def _shown(page: PageRequest, found: Simulation | None) -> Response:
 
 
 def found_values(simulation: Simulation) -> dict[str, Any]:
-    """Return what the template of a simulation that is done uses beside it."""
+    """Return the additional values for the template of a completed simulation."""
     has_claims = any(_claim(one) for one in simulation.scenarios or [])
     return {"find": _find, "claim_in": _claim, "has_claims": has_claims, "claims": claims_by_effect(simulation)}
 
 
 def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
-    """The probability of a claim by effect: type I error where it is 0, power elsewhere; empty if none is made."""
+    """Return the probability of a claim by effect, or nothing if no claim is made.
+
+    It is the type I error if the effect is 0, and the power otherwise.
+    """
     values = []
     scenarios = simulation.scenarios or []
     confounding = {(one.compliance, one.confounding) for one in scenarios}
@@ -70,7 +73,7 @@ def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def _claim(scenario: SimulatedScenario) -> Characteristic | None:
-    """Return the power where an arm is better than another, otherwise the type I error."""
+    """Return the power if one arm is better than another, otherwise the type I error."""
     return _find(scenario, "power") or _find(scenario, "type_one")
 
 

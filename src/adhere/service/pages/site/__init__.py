@@ -1,1 +1,1 @@
-"""The pages of a site: a recommendation, what is reported of it, what waits."""
+"""The pages of a site: recommendations, their reports, and the list of awaited reports."""

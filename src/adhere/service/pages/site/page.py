@@ -1,4 +1,4 @@
-"""The site page: a recommendation for a subject, what waits, and a search for a subject's recommendations."""
+"""The site page: enter a subject, list awaited reports, and search for a subject's recommendations."""
 
 import secrets
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from adhere.service.pages.forms.problems import FormProblem, form_problem
 from adhere.service.pages.page_request import PageRequest, visible
 from adhere_client.responses.recommendations import ListedRecommendation
 
-_CHOSEN: Final = ("stratum", "site")  # beside the subject
+_CHOSEN: Final = ("stratum", "site")  # optional fields, in addition to the subject
 
 
 async def site_page(page: PageRequest) -> Response:
-    """The form for a subject, what waits, and a subject's recommendations if one was searched for."""
+    """Show the form for a subject, the awaited reports and, after a search, a subject's recommendations."""
     if (wanted := visible(page.query.get("subject", ""))) == "":
         return await _shown(page)
     site = page.query.get("site", "").strip()
@@ -28,12 +28,12 @@ async def site_page(page: PageRequest) -> Response:
 
 
 async def recommendation_from_page(page: PageRequest) -> Response:
-    """Recommend for a subject, after a question if that may be somebody who was entered before."""
+    """Recommend an arm for a subject, after a question if the subject may have been entered before."""
     form = page.form
     subject, key = form.get("subject", ""), form.get("key", "")
     site = form.get("site", "")
     body: dict[str, Any] = {"subject": subject} | {name: form[name] for name in _CHOSEN if form.get(name)}
-    # An answer counts for whom it was asked about.
+    # An answer counts only for the subject in the question.
     is_new, is_again = (form.get(name) == f"{site}/{subject}" for name in ("someone_new", "again"))
     body |= {"again": is_again, "refuse_alike": not is_new}
     if missing := await _missing(page):
@@ -45,7 +45,7 @@ async def recommendation_from_page(page: PageRequest) -> Response:
                 return await _shown(page, question=kind, lines=lines, key=key)
         made = await page.call("recommend", body=body, key=key)
     except (InputError, ProblemError) as error:
-        if isinstance(error, ConflictError) and error.field == "refuse_alike":  # entered since the question
+        if isinstance(error, ConflictError) and error.field == "refuse_alike":  # entered after the question
             kind, lines = await _question(page, subject, site)
             if lines:
                 return await _shown(page, question=kind, lines=lines, key=key)
@@ -58,7 +58,7 @@ async def recommendation_from_page(page: PageRequest) -> Response:
 
 
 async def _missing(page: PageRequest) -> dict[str, str]:
-    """Return a sentence for each field of the form that must be filled in and is empty."""
+    """Return a sentence for each required field of the form that is empty."""
     form, needed = page.form, {"subject": "Type the subject’s code."}
     if await _sites(page):
         needed["site"] = "Choose the site."
@@ -68,7 +68,7 @@ async def _missing(page: PageRequest) -> dict[str, str]:
 
 
 async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Sequence[ListedRecommendation]]:
-    """Return what to ask before a subject is entered, with the recommendations it is about; none if it is clear."""
+    """Return the question to ask before a subject is entered, and its recommendations (empty: no question)."""
     found = await page.call("find_recommendations", query={"subject": subject, "site": site})
     if found.alike:
         return "alike", found.alike
@@ -83,7 +83,7 @@ async def _question(page: PageRequest, subject: str, site: str) -> tuple[str, Se
 
 
 def _entered_before(page: PageRequest, recommendation_id: str) -> Response:
-    """Show the recommendation that a subject has, and that it is an earlier one."""
+    """Show a subject's existing recommendation, with a note that it was made earlier."""
     return page.redirect(page.address("trials", page.trial, "recommendations", recommendation_id, entered="before"))
 
 
@@ -107,10 +107,10 @@ async def _shown(page: PageRequest, **values: Any) -> Response:
 
 
 async def _sites(page: PageRequest) -> list[str]:
-    """Return the sites to choose from; none for a site, which enters its own subjects."""
+    """Return the sites to choose from. The list is empty for a site, which enters only its own subjects."""
     return (await page.call("list_sites")).sites if page.may("list_sites") else []
 
 
 def new_key() -> str:
-    """The idempotency key of a form: sent again under it, nothing is done twice."""
+    """Return an idempotency key for a form, so that sending the form again has no further effect."""
     return secrets.token_urlsafe(18)

@@ -1,4 +1,4 @@
-"""One recommendation: large and plain, what was reported of it, the forms that say more, and a slip to print."""
+"""The page of one recommendation: the arm or kit, its reports, forms for more reports, and a slip to print."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ from adhere.service.pages.site.page import new_key
 from adhere_client.responses.recommendations import RecommendationDetails, RecordedLine
 
 _MARKS: Final = {"withdrawn": "Lost to follow-up", "entered-in-error": "Entered in error"}
-_LATER: Final = timedelta(minutes=2)  # after which the time of a tap is shown beside that of its record
+_LATER: Final = timedelta(minutes=2)  # a longer delay between a tap and its record is shown with both times
 _NOT_REPORTED: Final = "not reported"
 
 
 class Entry(NamedTuple):
-    """One record: what it says, when it was recorded, when it happened if that was earlier, by whom, and why."""
+    """One record: its text, the time of recording, the time of the event if earlier, the author and the reason."""
 
     says: tuple[str, ...]
     at: datetime
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 
 def outcome_text(reward: float, words: Mapping[float, str]) -> str:
-    """An outcome as the design calls it, or its number.
+    """Return an outcome in the design's word for it, or as a number.
 
     >>> outcome_text(1.0, {1.0: "alive"}), outcome_text(0.5, {})
     ('alive', 'Outcome 0.5')
@@ -37,7 +37,7 @@ def outcome_text(reward: float, words: Mapping[float, str]) -> str:
 
 
 def taken_text(one: RecommendationDetails | RecordedLine, given: str | None) -> str:
-    """Name what was taken: an arm, a kit by its code, nothing, or something else in the reporter's words."""
+    """Name the treatment taken: an arm, a kit by its code, nothing, or something else in the reporter's words."""
     if one.took == "arm":
         kit = one.kit if isinstance(one, RecordedLine) else None
         return f"{one.actual} (kit {kit})" if kit else str(one.actual)
@@ -49,7 +49,7 @@ def taken_text(one: RecommendationDetails | RecordedLine, given: str | None) -> 
 
 
 def entries(shown: RecommendationDetails, words: Mapping[float, str]) -> list[Entry]:
-    """List the records since the recommendation, in order; a correction says what was there before."""
+    """List the records since the recommendation, in order. A correction includes the previous value."""
     before = {"Taken": _NOT_REPORTED, "Outcome": _NOT_REPORTED}
     found = []
     for line in shown.recorded:
@@ -71,16 +71,16 @@ def entries(shown: RecommendationDetails, words: Mapping[float, str]) -> list[En
     return found
 
 
-_FEW_VALUES = 6  # rewards that have a button each though there are no words for them
+_FEW_VALUES = 6  # rewards that get a button each, even without words for them
 
 
 async def slip_page(page: PageRequest) -> Response:
-    """A recommendation on paper."""
+    """Show a recommendation as a slip to print."""
     return page.render("slip.html", **await _facts(page))
 
 
 async def recommendation_page(page: PageRequest, problem: FormProblem | None = None, **values: Any) -> Response:
-    """A recommendation and what can be said of it, after something was done or refused if so."""
+    """Show a recommendation and its forms, with the effect or the refusal of a form if one was sent."""
     facts = await _facts(page)
     return page.render(
         "recommendation.html",
@@ -115,7 +115,7 @@ async def _facts(page: PageRequest) -> dict[str, Any]:
 
 
 def _recorded(facts: dict[str, Any]) -> tuple[str, str]:
-    """The treatment taken and the outcome as they are recorded, in words; empty if not reported."""
+    """Return the recorded treatment taken and outcome in words, each empty if not reported."""
     shown, words = facts["shown"], facts["words"]
     taken = "Nothing taken" if shown.took == "nothing" else facts["taken"]
     return taken, "" if shown.reward is None else outcome_text(shown.reward, words)

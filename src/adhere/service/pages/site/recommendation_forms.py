@@ -14,11 +14,11 @@ from adhere.service.pages.site.recommendation import recommendation_page
 _REASON: Final = "Give a reason."
 _OUTCOME: Final = "Type the outcome, from 0 to 1."
 _WORDS: Final = {"actual": "Type the code of the kit.", "took_other": "Say what was taken."}
-_CLOCKS = timedelta(minutes=1)  # by which a device's clock may differ from the service's
+_CLOCKS = timedelta(minutes=1)  # the allowed difference between a device's clock and the service's
 
 
 async def report_from_page(page: PageRequest) -> Response:
-    """Record what was taken, the outcome, or both."""
+    """Record the treatment taken, the outcome, or both."""
     form = page.form
     part = "outcome" if "reward" in form else "taken"
     body: dict[str, Any] = {name: form[name] for name in ("actual", "took_other") if name in form}
@@ -34,7 +34,7 @@ async def report_from_page(page: PageRequest) -> Response:
 
 
 async def correction_from_page(page: PageRequest) -> Response:
-    """Correct or retract what was reported, or that the subject is lost to follow-up."""
+    """Correct or retract a report, or retract a loss to follow-up."""
     form = page.form
     taken, words, outcome, lost = (form.get(name, "") for name in ("taken", "words", "outcome", "lost"))
     part = "return" if lost else "correction"
@@ -62,7 +62,7 @@ async def correction_from_page(page: PageRequest) -> Response:
 
 
 def _check_correction(reader: FormReader, taken: str, outcome: str) -> None:
-    """Note what is chosen and not typed, or typed and not chosen."""
+    """Note fields that are chosen but not typed, or typed but not chosen."""
     what = "actual" if taken == "actual" else "took_other"
     words = (what, "words", taken in _WORDS, _WORDS.get(taken, ""))
     for field, name, is_chosen, needed in (words, ("reward", "reward", outcome == "other", _OUTCOME)):
@@ -75,24 +75,24 @@ def _check_correction(reader: FormReader, taken: str, outcome: str) -> None:
 
 
 def _check_given(reader: FormReader, **needed: str) -> None:
-    """Note which fields are empty; each has a sentence that asks for it."""
+    """Note empty fields, each with a sentence that asks for it."""
     for name, sentence in needed.items():
         if not reader.text(name):
             reader.refuse(name, sentence)
 
 
 async def withdrawal_from_page(page: PageRequest) -> Response:
-    """Mark as lost to follow-up."""
+    """Mark a recommendation as lost to follow-up."""
     return await _sent(page, "withdrawal", "withdraw", {"reason": page.form.get("reason", "")})
 
 
 async def error_from_page(page: PageRequest) -> Response:
-    """Mark as entered in error."""
+    """Mark a recommendation as entered in error."""
     return await _sent(page, "error", "mark_in_error", {"reason": page.form.get("reason", "")})
 
 
 async def unblinding_from_page(page: PageRequest) -> Response:
-    """Unblind a kit of this site, or one that this subject has taken; the arm is on this answer only."""
+    """Unblind a kit of this site, or a kit that this subject has taken. Only this answer shows the arm."""
     reader = FormReader(page.form)
     _check_given(reader, kit="Type the code on the pack.", reason=_REASON)
     if reader.problems:
@@ -106,7 +106,7 @@ async def unblinding_from_page(page: PageRequest) -> Response:
 
 
 async def _sent(page: PageRequest, part: str, operation: str, body: dict[str, Any]) -> Response:
-    """Do it under the form's key for the subject whom the form names, and show the recommendation again."""
+    """Call the operation with the form's key and subject, and show the recommendation again."""
     named = {"subject": page.form["subject"]} if page.form.get("subject") else {}
     _, refusal = await page.attempt(operation, body=body | named, key=page.form.get("key", ""))
     if refusal:
@@ -123,9 +123,9 @@ def _outcome(text: str) -> int | float:
 
 
 async def _tapped(page: PageRequest, text: str) -> str | None:
-    """The time of the tap by the device's clock, unless that cannot be right: then it counts when it arrives.
+    """Return the time of the tap by the device's clock, or None if that is implausible; then the arrival time counts.
 
-    It is sent with every tap, since a tap that is sent again must say the same under the same key.
+    Every tap sends its time, because a repeated tap must have the same content under the same key.
     """
     try:
         at = datetime.fromisoformat(text)
