@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-_HOP = re.compile(r"\[([^\]]+)\](?::\d+)?|([^:]+):\d+|(.+)")  # proxies may add a port
+_HOP = re.compile(r"\[([^\]]+)\](?::\d+)?|([^:]+):\d+|(.+)")  # a proxy may add a port
 
 
 class TrustedProxies:
-    """The proxies in front of the service, whose word for the client's address is taken.
+    """The trusted proxies in front of the service, which report the client's address.
 
     >>> proxies = TrustedProxies(["127.0.0.1"])
     >>> proxies.client("127.0.0.1", [(b"x-forwarded-for", b"10.1.2.3, 192.0.2.7")])

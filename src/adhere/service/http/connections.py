@@ -11,8 +11,8 @@ from starlette.types import Scope
 from adhere.service.http.problems import ProblemError
 from adhere.service.settings import ServiceSettings
 
-_RESERVE = 64  # descriptors for the store, the log and the event loop
-_MOST_DESCRIPTORS = 65_536  # that are asked for
+_RESERVE = 64  # file descriptors for the store, the log and the event loop
+_MOST_DESCRIPTORS = 65_536  # the highest limit to request
 _MOST_CONNECTIONS = 4096
 
 log = logging.getLogger("adhere.service")
@@ -28,15 +28,13 @@ def raise_limit() -> int:
     if wanted > soft:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-        except (OSError, ValueError):  # some systems have a lower limit that they do not tell
+        except (OSError, ValueError):  # some systems have a lower limit that they do not report
             return soft
     return wanted
 
 
 def max_connections(wanted: int, workers: int) -> int:
-    """Return how many connections this process may have open: its share of `wanted` (0: many), if descriptors
-    allow.
-    """
+    """Return the maximum of connections for this process: its share of `wanted` (0: many), limited by descriptors."""
     limit = raise_limit()
     allowed = max(limit - _RESERVE, limit // 4)
     share = -(-(wanted or min(allowed, _MOST_CONNECTIONS)) // workers)
@@ -50,13 +48,13 @@ def _warn_once(allowed: int, limit: int) -> None:
     log.warning("max_connections: %d in each process, since it may open only %d files", allowed, limit)
 
 
-# What a connection waits for: the client's first request, the rest of a head or a body, the next request, that the
-# client reads the response, or that it hangs up.
+# The event that a connection waits for: the client's first request, the rest of a head or body, the next request,
+# the client reading the response, or the client closing the connection.
 Wait: TypeAlias = Literal["first", "head", "body", "next", "reading", "end"]
 
 _END_SECONDS = 2.0
-EXTENSION: Final = "adhere.connection"  # of a scope: its "authenticate" is called with the number of a valid token
-_SHARE_OF_TOKEN: Final = 2  # a token that has more than one in so many connections makes room first
+EXTENSION: Final = "adhere.connection"  # extension of a scope: "authenticate" takes a valid token's number
+_SHARE_OF_TOKEN: Final = 2  # a token with more than half of all connections makes room first
 
 
 class Connection(Protocol):
@@ -80,10 +78,12 @@ class Connection(Protocol):
 class Connections:
     """All connections of a process.
 
-    Time-outs are enforced by `sweep`, called at intervals, because a timer per request would cost more. If there are
-    too many connections, one without a request in progress makes room for a new one. It is a connection of a token
-    that has more than half of all; otherwise the oldest without a valid token; otherwise one of the token with the
-    most.
+    `sweep` is called regularly and enforces time-outs, because a timer per request would cost more. If there are too
+    many connections, an idle one is closed to make room for a new one. The first of these that exists is chosen:
+
+    1. a connection of a token that has more than half of all connections;
+    2. the oldest connection that has not shown a valid token yet;
+    3. a connection of the token with the most connections.
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
@@ -97,9 +97,9 @@ class Connections:
         }
         self._max = max_connections(settings.max_connections, settings.workers)
         self._since: dict[Connection, tuple[tuple[Wait, int] | None, float]] = {}
-        self._strangers: OrderedDict[Connection, None] = OrderedDict()  # without a valid token so far, oldest first
+        self._strangers: OrderedDict[Connection, None] = OrderedDict()  # no valid token yet; oldest first
         self._token_of: dict[Connection, int] = {}
-        self._of_token: dict[int, OrderedDict[Connection, None]] = {}  # the least recently used first
+        self._of_token: dict[int, OrderedDict[Connection, None]] = {}  # least recently used first
 
     def add(self, connection: Connection) -> None:
         """Add the connection of a client."""
@@ -118,7 +118,7 @@ class Connections:
         if self._token_of.get(connection) == token:
             self._of_token[token].move_to_end(connection)
             return
-        if connection not in self._since:  # it was closed meanwhile
+        if connection not in self._since:  # it was closed in the meantime
             return
         self._disown(connection)
         self._strangers.pop(connection, None)
@@ -151,7 +151,7 @@ class Connections:
 
     @property
     def sweep_every(self) -> float:
-        """The seconds between two sweeps."""
+        """Return the seconds between two sweeps."""
         return min(1.0, min(self._seconds.values()) / 2)
 
     def sweep(self, now: float) -> None:
@@ -162,16 +162,16 @@ class Connections:
                 self._since[connection] = (wait, now)
             elif wait is not None and now - since >= self._seconds[wait[0]]:
                 self._strangers[connection] = None
-                self._strangers.move_to_end(connection, last=False)  # the first to make room until it is closed
+                self._strangers.move_to_end(connection, last=False)  # the first to make room
                 try:
                     connection.time_out(wait[0])
-                except (OSError, RuntimeError):  # the client is gone already
+                except (OSError, RuntimeError):  # the client has already disconnected
                     connection.abort()
 
 
 def _is_idle(connection: Connection) -> bool:
     wait = connection.waiting()
-    return wait is not None and wait[0] != "body"  # whose request is handled already
+    return wait is not None and wait[0] != "body"  # a request is being handled while its body arrives
 
 
 def mark_authenticated(scope: Scope, token: int) -> None:

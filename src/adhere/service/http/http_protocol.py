@@ -1,8 +1,10 @@
-"""Change uvicorn's HTTP protocol where a client might do harm.
+"""uvicorn's HTTP protocol with protections against harmful clients.
 
-Invalid HTTP gets a problem document, in its turn. The sizes of heads and of the data around chunks are limited.
-Trailers may not contain headers that matter. Requests sent before earlier responses wait unparsed. A response's head
-and body are sent together, which halves the cost of sending.
+- Invalid HTTP is answered with a problem document, after the answers to earlier requests.
+- The size of a head is limited, and so are chunk extensions and trailers.
+- Headers that the service uses are refused after the body.
+- Pipelined requests wait unparsed until the earlier requests are answered.
+- The head and body of a response are sent together, which halves the cost of sending.
 """
 
 from collections.abc import Sized
@@ -30,12 +32,10 @@ class BufferedTransport:
     def __init__(self, transport: Any) -> None:
         self._transport = transport
         self._head = b""
-        self.is_closing = transport.is_closing  # asked at every request, for which __getattr__ is slow
+        self.is_closing = transport.is_closing  # used at every request, where __getattr__ is too slow
 
     def write(self, data: bytes) -> None:
-        """Send data, but delay a head. An interim head (100 Continue) is sent at once, because the client waits for
-        it.
-        """
+        """Send data, but delay a head. The interim head 100 Continue is sent at once; the client waits for it."""
         if not self._head and data.startswith(b"HTTP/1.1 ") and data.endswith(b"\r\n\r\n") and data[9:10] != b"1":
             self._head = data
         else:
@@ -71,32 +71,32 @@ class PipelineFlow(FlowControl):
 
 
 _MAX_HEAD_BYTES = 64 * 1024
-_MAX_BESIDE_BODY = 64 * 1024  # bytes of trailers and of chunks' extensions,
-_MAX_BESIDE_BYTE = 8  # besides these for each byte of the body: a chunk of one byte takes six
-_PARSED_AT_ONCE = 4096  # bytes: two hundred requests at most
+_MAX_BESIDE_BODY = 64 * 1024  # allowed bytes of trailers and chunk extensions
+_MAX_BESIDE_BYTE = 8  # additional bytes for each byte of the body; a one-byte chunk needs six
+_PARSED_AT_ONCE = 4096  # bytes, at most two hundred requests
 _NOT_IN_TRAILERS = USED_HEADERS | {b"host", b"transfer-encoding"}
 
-# What has come of the latest request.
+# The part of the latest request that has arrived.
 _ALL: Final = 0
 _PART_OF_HEAD: Final = 1
-_PART_OF_BODY: Final = 2  # or none yet
+_PART_OF_BODY: Final = 2  # the body may not have begun
 
 
 class HttpProtocol(HttpToolsProtocol):
     """A connection that speaks HTTP."""
 
     _come = _ALL
-    _n_requests = 0  # that have begun
+    _n_requests = 0  # number of requests that have begun
     _head_size = 0
-    _n_hosts = 0  # headers in the latest head
-    _body_size = 0  # of the latest request so far
-    _beside_body = 0  # bytes that came with it but are no part of it, from the second piece on
-    _running: RequestResponseCycle | None = None  # the request that is handled, or was last
+    _n_hosts = 0  # Host headers in the latest head
+    _body_size = 0  # bytes of the latest request's body so far
+    _beside_body = 0  # bytes of chunk extensions and trailers, from the second piece on
+    _running: RequestResponseCycle | None = None  # the current request, or the last one
     _unparsed = b""
-    _trailer = b""  # one that is not allowed
-    _refusal: ProblemError | None = None  # of a request; sent once those before it are answered
-    _ending = False  # the refusal was sent
-    _n_resumed = 0  # times that the client read on
+    _trailer = b""  # the name of a forbidden trailer
+    _refusal: ProblemError | None = None  # sent when the earlier requests are answered
+    _ending = False  # whether the refusal was sent
+    _n_resumed = 0  # how often the client resumed reading
 
     def __init__(
         self, config: uvicorn.Config, server_state: ServerState, app_state: dict[str, Any], connections: Connections
@@ -114,13 +114,13 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Clean up after the connection has closed."""
         self._registry.remove(self)
-        if self._running is not None:  # uvicorn tells the latest request, which may still wait for its turn
+        if self._running is not None:  # uvicorn notifies only the latest request, which may still be waiting
             self._running.disconnected = True
             self._running.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Receive data."""
+        """Handle received data."""
         if self._refusal is not None:
             return
         self._unparsed = self._unparsed + data if self._unparsed else data
@@ -134,11 +134,11 @@ class HttpProtocol(HttpToolsProtocol):
             try:
                 self.parser.feed_data(data)
             except httptools.HttpParserUpgrade:
-                pass  # it is answered as if it had not asked for another protocol
+                pass  # the request is answered without a change of protocol
             except httptools.HttpParserError:
                 self._refuse(ProblemError("malformed", "the request is not valid HTTP"))
             if self._come == _PART_OF_HEAD:
-                # The piece in which a head begins is not counted: it may hold many requests before it.
+                # The piece in which a head begins is not counted, because it may contain many earlier requests.
                 self._head_size = self._head_size + len(data) if self._n_requests == n_requests else 0
                 if self._head_size > _MAX_HEAD_BYTES:
                     detail = f"the request's head is larger than {_MAX_HEAD_BYTES} bytes"
@@ -167,7 +167,7 @@ class HttpProtocol(HttpToolsProtocol):
                 self.expect_100_continue = True
         elif name in _NOT_IN_TRAILERS:
             self._trailer = name
-            self.headers.clear()  # a handler that has not begun yet finds no token
+            self.headers.clear()  # a handler that has not begun yet will find no token
 
     def on_headers_complete(self) -> None:
         """Handle a complete head."""
@@ -214,14 +214,14 @@ class HttpProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
 
     def _refuse(self, problem: ProblemError) -> None:
-        """Answer the latest request with a problem, in its turn, and close the connection."""
+        """Answer the latest request with a problem, after the earlier answers, and close the connection."""
         if self._refusal is not None:
             return
         self._refusal = problem
         if self._come != _PART_OF_BODY:
             waits = self.cycle is not None and not self.cycle.response_complete
         elif waits := bool(self.pipeline):
-            self.pipeline.popleft()  # it must not be handled
+            self.pipeline.popleft()  # the refused request must not be handled
         if not waits:
             self._send_refusal(problem)
 
@@ -266,7 +266,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _send_refusal(self, problem: ProblemError) -> None:
-        # A request whose body is bad may have been answered already, or in part.
+        # A request with a bad body may already have been answered, at least partly.
         if self._come != _PART_OF_BODY or not self.cycle.response_started:
             self.transport.write(_encoded(problem))
         if self.cycle is not None and not self.cycle.response_complete:
@@ -274,7 +274,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.message_event.set()
         self._ending = True
         if self.transport.can_write_eof():
-            # Closed while data comes in, the system would tell the client so before it has read the answer.
+            # If the socket were closed while data arrives, the client would get a reset before it reads the answer.
             self.transport.write_eof()
             self._unparsed = b""
             self.flow.resume_reading()
@@ -284,7 +284,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 def _has_path(target: bytes) -> bool:
     if target.startswith(b"/"):
-        return True  # the parser passes on ASCII alone
+        return True  # the parser passes only ASCII
     try:
         return httptools.parse_url(target).path is not None
     except httptools.HttpParserInvalidURLError:

@@ -1,4 +1,4 @@
-"""Run the HTTP server of one process: uvicorn's, with time-outs, a cap on connections, and signals that end it."""
+"""The HTTP server of one process: uvicorn with time-outs, a limit on connections, and the signals that end it."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from adhere.service.http.connections import Connections
 from adhere.service.http.http_protocol import HttpProtocol
 from adhere.service.settings import ServiceSettings
 
-# A caller that ignores SIGHUP, such as nohup, wants the service to survive it.
+# If the caller ignores SIGHUP, like nohup, the service must survive it.
 _HANGUP = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
 ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, *_HANGUP)
 
@@ -27,10 +27,10 @@ ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, *_HANGUP)
 def end_by(handler: Callable[[int, FrameType | None], None]) -> None:
     """Call a handler at each signal that ends the service.
 
-    It is set before the server sets its own (none for SIGHUP), so that no signal is lost meanwhile, and stays when
-    the server has removed those, since uvicorn then raises the signal that ended it once more.
+    The handler is set before uvicorn sets its own (none for SIGHUP), so that no signal is lost in between. It remains
+    after uvicorn has removed its handlers, because uvicorn then raises the ending signal once more.
     """
-    if threading.current_thread() is threading.main_thread():  # no other may handle signals
+    if threading.current_thread() is threading.main_thread():  # other threads cannot handle signals
         for number in ENDING_SIGNALS:
             signal.signal(number, handler)
 
@@ -43,7 +43,7 @@ def check_certificate(certificate: str, key: str) -> None:
         except OSError as error:
             raise unreadable(name, file, error) from None
     try:
-        # With a password, even a wrong one, an encrypted key is an error; without one OpenSSL would ask the terminal.
+        # With any password, an encrypted key raises an error. Without a password, OpenSSL would ask on the terminal.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
@@ -56,7 +56,7 @@ log = logging.getLogger("adhere.service")
 
 
 def _nothing() -> None:
-    """Do nothing at the end."""
+    """Do nothing when the server shuts down."""
 
 
 class HttpServer(uvicorn.Server):
@@ -94,7 +94,7 @@ class HttpServer(uvicorn.Server):
             await asyncio.sleep(self._connections.sweep_every)
             try:
                 self._connections.sweep(loop.time())
-            except Exception:  # the next sweep must still come
+            except Exception:  # the next sweep must still run
                 log.warning("sweep of connections failed", exc_info=True)
 
     def _make_protocol(self) -> HttpProtocol:

@@ -10,7 +10,7 @@ _MAX_BUCKETS = 10_000
 
 
 class RateLimit:
-    """So many requests a second for each key, and so many at once after a rest.
+    """A limit on the requests per second of each key, with a number of requests at once after a pause.
 
     >>> limit = RateLimit(rate=1, burst=2, clock=lambda: 0.0)
     >>> [limit.wait("me") for _ in range(3)]
@@ -19,7 +19,7 @@ class RateLimit:
 
     def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
-        # For each key, the time at which its bucket will be full again: that is all of its state.
+        # For each key, the time at which its bucket will be full again, which is the bucket's whole state.
         self._full_at: dict[Hashable, float] = {}
 
     def wait(self, key: Hashable) -> float:
@@ -40,7 +40,7 @@ class RateLimit:
 
 
 class InFlight:
-    """How many are under way for each token, and for each session of it; so many sessions share the token's maximum.
+    """The number of open requests of each token and of each of its sessions. Sessions share the token's maximum.
 
     >>> requests = InFlight(of_token=3, of_session=2)
     >>> [requests.enter(7, "a"), requests.enter(7, "a"), requests.enter(7, "a"), requests.enter(7, "b")]
@@ -88,7 +88,7 @@ class Admission:
         """Count the request as an event stream from now on. Refuse it if there are too many streams."""
         if what := self._streams.enter(self._token, self._session):
             detail = f"too many pages with this {what} wait for news; close some of them"
-            raise ProblemError("too-many", detail, retry_after=30)  # a place is free once a page is closed
+            raise ProblemError("too-many", detail, retry_after=30)  # another stream is possible when a page is closed
         self.end()
         self._among = self._streams
 

@@ -11,7 +11,7 @@ from adhere.errors import ConflictError, InputError, SourceError, UnknownError
 MEDIA_TYPE: Final = "application/problem+json"
 _MAX_VALUE_LENGTH, _MAX_DETAIL_LENGTH = 120, 1000
 
-# Each kind of problem: its status and title. The kind is the end of the problem's type.
+# The status and title of each kind of problem. The kind is the last part of the problem's type.
 KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "malformed": (400, "Malformed request"),
     "unauthenticated": (401, "Unauthenticated"),
@@ -88,7 +88,7 @@ def shown(value: object) -> str:
         return _short(value if value.isprintable() else ascii(value), _MAX_VALUE_LENGTH)
     try:
         return _short(repr(value), _MAX_VALUE_LENGTH)
-    except ValueError:  # a whole number of more digits than Python prints
+    except ValueError:  # an integer with more digits than Python prints
         return "a very large number"
 
 

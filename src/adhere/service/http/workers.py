@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from adhere.service.http.http_server import end_by
 
 _POLL_SECONDS = 0.2
-_MAX_FAILURES = 3  # workers in a row that end before they serve
-_LONGEST_PAUSE = 10.0  # seconds before another worker is tried
-_GRACE_SECONDS = 15.0  # beyond the time that open requests get
+_MAX_FAILURES = 3  # consecutive workers that end before they serve
+_LONGEST_PAUSE = 10.0  # seconds before another worker is started
+_GRACE_SECONDS = 15.0  # in addition to the time for open requests
 
-# What a worker does: it is called with a function that it calls in turn once it serves.
+# The function that a worker runs. Its argument is a function that it calls once it serves.
 Work: TypeAlias = Callable[[Callable[[], None]], None]
 
 log = logging.getLogger("adhere.service")
@@ -62,7 +62,7 @@ class Workers:
         if not worker.serves:
             self._failures += 1
             if any(other.serves for other in self._workers):
-                self._failures = min(self._failures, _MAX_FAILURES - 1)  # those go on serving
+                self._failures = min(self._failures, _MAX_FAILURES - 1)  # the others continue to serve
             self._ending.wait(min(_LONGEST_PAUSE, 0.1 * 4**self._failures))
         if not self._ending.is_set() and self._failures < _MAX_FAILURES:
             self._workers[index] = _Worker(self._work)

@@ -1,8 +1,8 @@
-"""A process for jobs of low priority, which does what one module does, one job after the other.
+"""A child process of low priority, which executes the jobs of one module, one after the other.
 
-It is started at its first job and replaced after one that failed. Jobs and replies are pickled over its standard
-input and output; it ends when its input does, as it does however the service ends. Python's `ProcessPoolExecutor`
-will not do: it cannot end a job under way, and its processes outlive a service that was killed.
+It is started at its first job and replaced after a failed job. Jobs and replies are pickled and sent over its
+standard input and output. It ends when its input ends, and so it ends however the service ends. Python's
+`ProcessPoolExecutor` cannot abort a running job, and its processes outlive a service that was killed.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ Result = TypeVar("Result")
 
 
 class JobProcessError(Exception):
-    """The error for a job that broke off, or a process that ended. The next job starts another process."""
+    """Error of a job that was aborted or lost its process. The next job starts another process."""
 
 
 class ChildProcess:
-    """A process in which a module's `start`, called with what `arguments` returns, returned what does the jobs.
+    """A child process for jobs. The function that executes them comes from the module's `start(*arguments())`.
 
     `folder` is for temporary files, and is deleted however the service ends.
     """
@@ -42,9 +42,9 @@ class ChildProcess:
     def __init__(self, module: str, arguments: Callable[[], tuple[Any, ...]] = tuple) -> None:
         self._module, self._arguments = module, arguments
         self._process: subprocess.Popen[bytes] | None = None
-        self._thread = Threads(1, module.rpartition(".")[2])  # waits for the process
+        self._thread = Threads(1, module.rpartition(".")[2])  # the thread that waits for the process
         self.folder = TemporaryFolder("adhere-jobs-")
-        self._lock = threading.Lock()  # of starting and ending the process
+        self._lock = threading.Lock()  # held while the process is started or ended
         self._closed = False
 
     def call(self, *arguments: Any) -> Any:
@@ -58,12 +58,12 @@ class ChildProcess:
             raise JobProcessError(f"the process of {self._module} ended during a job") from None
         if error is None:
             return value
-        if not isinstance(error, InputError):  # it may have left something broken behind
+        if not isinstance(error, InputError):  # the job may have left a broken state
             self._end(process)
         raise error
 
     def in_thread(self, work: Callable[..., Result], *arguments: Any) -> asyncio.Future[Result]:
-        """Call a function that waits for the process, such as `call`, in the thread for that."""
+        """Call a function that waits for the process, such as `call`, in the waiting thread."""
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def close(self) -> None:
@@ -86,21 +86,21 @@ class ChildProcess:
         with self._lock:
             if self._closed:
                 raise JobProcessError("the service is ending")
-            folder = self.folder.path  # for a process that runs too, whose temporary files are in it
+            folder = self.folder.path  # also needed if a process is running, for its temporary files
             if self._process is not None and self._process.poll() is None:
                 return self._process
             if self._process is not None:
                 reap(self._process)
             self._process = spawn(self._module, folder)
-            with suppress(OSError):  # it has ended already, as the job will find
+            with suppress(OSError):  # the process has already ended, which the job will report
                 send(self._process, self._arguments())
             return self._process
 
 
 def spawn(module: str, folder: str, *, is_shared: bool = False) -> subprocess.Popen[bytes]:
-    """Start a process, which takes a folder for itself; it expects the arguments of the module's `start`, then jobs.
+    """Start a process with its own folder. It expects the arguments of the module's `start`, and then jobs.
 
-    If `is_shared`, the last process to end deletes the folder around it, too.
+    If `is_shared`, the last process to end also deletes the parent folder.
     """
     package = Path(__file__).parents[3]
     paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -111,9 +111,10 @@ def spawn(module: str, folder: str, *, is_shared: bool = False) -> subprocess.Po
 
 
 def send(process: subprocess.Popen[bytes], arguments: tuple[Any, ...]) -> None:
-    """Send arguments, pickled, behind their length: they are unpickled, which imports modules, by the main thread.
+    """Send the length of the pickled arguments, and then the arguments, which the main thread unpickles.
 
-    A second thread that imports at the same time may fail, and nobody would answer the parent any more.
+    Unpickling imports modules. If a second thread did so at the same time, it might fail, and the parent would get no
+    answer.
     """
     data = pickle.dumps(arguments)
     assert process.stdin is not None
@@ -136,7 +137,7 @@ def reap(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):  # what was not sent is of no use any more
+        with suppress(OSError):  # unsent data is no longer needed
             if pipe is not None:
                 pipe.close()
 
@@ -147,13 +148,13 @@ def broken_off(error: BaseException) -> JobProcessError:
 
 
 def main(module: str, folder: str, *, is_shared: bool) -> None:
-    """Serve the parent until it ends; then delete the folder of its temporary files."""
-    # Before anything is imported that might print or take long.
+    """Execute the parent's jobs until the parent ends, then delete the folder of temporary files."""
+    # Done before any import that might print or take long.
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     os.nice(NICENESS)
-    os.umask(0o077)  # exports are for the service alone
-    # What ends the service may be sent to all its processes, and it still has to answer open requests.
+    os.umask(0o077)  # only the service may read exports
+    # Signals that end the service may reach all its processes, but it must still answer open requests.
     for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(ending, signal.SIG_IGN)
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -163,27 +164,27 @@ def main(module: str, folder: str, *, is_shared: bool) -> None:
         arguments = waiting.get()
         try:
             reply = pickle.dumps((do(*pickle.loads(arguments)), None))
-        except BaseException as error:  # Polars panics with one that is no Exception
+        except BaseException as error:  # a panic of Polars is not an Exception
             reply = _failure(error)
         replies.write(reply)
         replies.flush()
 
 
 def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[bytes], folder: str, is_shared: bool) -> NoReturn:
-    """Pass on what the parent sends; at its end, clean up, which a parent that was killed could not do."""
+    """Queue the parent's messages. When the parent ends, clean up, because a killed parent cannot do so."""
     while (
         len(head := requests.read(8)) == 8 and len(data := requests.read(size := int.from_bytes(head, "big"))) == size
     ):
         waiting.put(data)
     shutil.rmtree(folder, ignore_errors=True)
     around = Path(folder).parent
-    if is_shared and not any(around.glob("*/state")):  # another process of the service makes it again if it needs it
+    if is_shared and not any(around.glob("*/state")):  # other processes make it again if needed
         shutil.rmtree(around, ignore_errors=True)
     os._exit(0)
 
 
 def _started(module: str, arguments: bytes) -> Callable[..., Any]:
-    """Return the function that does the jobs; one that fails at each if there is none, as the parent is to log it."""
+    """Return the function for jobs. If the module cannot start, it fails at each job, so that the parent logs it."""
     try:
         return importlib.import_module(module).start(*pickle.loads(arguments))  # type: ignore[no-any-return]
     except Exception as error:

@@ -12,12 +12,12 @@ from adhere.exploration.results import Exploration
 from adhere.service.http.problems import ProblemError
 from adhere.service.jobs.child_process import ChildProcess, JobProcessError
 
-_MAX_KEPT: Final = 200  # explorations, of 10 to 20 kB each
+_MAX_KEPT: Final = 200  # number of explorations, of 10 to 20 kB each
 
 
 def start() -> Callable[[Settings], Exploration]:
     """Return the function that explores in the process. Its policies stay loaded between explorations."""
-    from adhere.exploration.explore import explore  # the service itself need not load the simulation
+    from adhere.exploration.explore import explore  # imported here so that the service itself does not load it
 
     return explore
 
@@ -59,9 +59,9 @@ class Explorer:
     def _next(self) -> None:
         while self._waiting and not self._busy:
             settings, future = self._waiting.pop(next(iter(self._waiting)))
-            if future.done():  # whoever asked has gone
+            if future.done():  # the client has disconnected
                 continue
-            if settings in self._kept:  # two pages may ask for the same
+            if settings in self._kept:  # two pages may request the same exploration
                 future.set_result(self._kept[settings])
                 continue
             try:

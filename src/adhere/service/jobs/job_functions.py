@@ -58,7 +58,7 @@ def trial_results(processor: CommandProcessor, trial: str) -> Results:
 
 def verify_trial(processor: CommandProcessor, trial: str, head: str | None = None) -> VerificationResult:
     """Verify a trial's log, and that it contains the record with the hash `head`."""
-    with processor.store.reading() as view:  # not by its design, which is in the log
+    with processor.store.reading() as view:  # found without its design, because the design is in the log
         return verify(view, view.trials()[trial], head)
 
 

@@ -1,6 +1,6 @@
-"""Jobs: what takes long and only reads runs in one process of low priority, one job after the other.
+"""Jobs: slow work that only reads, executed in one process of low priority, one job after the other.
 
-Beside the service's own threads it would hold the interpreter's lock, and every recommendation would wait for it.
+In a thread of the service, such work would occupy the interpreter's lock, and every recommendation would wait.
 """
 
 import asyncio
@@ -25,17 +25,18 @@ from adhere.store import ReadTransaction, Store
 from adhere.trial.log.follow_up import FollowUp
 from adhere.trial.writing.processor import CommandProcessor
 
-_FEW_RECORDS = 500  # some ten milliseconds of work
-# Polars, once it has panicked, fails for as long as its process lives; figures take seconds.
+_FEW_RECORDS = 500  # about ten milliseconds of work
+# After a panic, Polars fails until its process ends. Figures take seconds.
 _NEVER_HERE = frozenset({"table", "analysis"})
 
 
 class Jobs:
-    """The jobs of a service: calls of the functions in `job_functions`, by name.
+    """The jobs of a service, which are calls of the functions in `job_functions` by name.
 
-    A token has one job at a time; those of different tokens queue. A job on few records that does not need Polars is
-    done in a thread of this process, in less time than it takes to send it to the other; and so are all of a store in
-    memory, which no other process can read. A process in which a job failed is replaced.
+    A token has one job at a time, and jobs of different tokens queue. A process is replaced after a failed job.
+
+    Some jobs are executed in a thread of this process: jobs on few records that do not need Polars, because sending
+    them elsewhere would take longer, and jobs on a store in memory, because no other process can read it.
     """
 
     def __init__(self, processor: CommandProcessor) -> None:
@@ -51,7 +52,7 @@ class Jobs:
 
     @contextmanager
     def turn(self, token: int) -> Iterator[None]:
-        """Provide the only job of a token during the block. Refuse it while there is another."""
+        """Reserve the token's only job during the block. Refuse it while the token has another job."""
         if token in self._busy:
             detail = "an export or results for this token are still being made; one at a time"
             raise ProblemError("too-many", detail, retry_after=2)
@@ -62,7 +63,7 @@ class Jobs:
             self._busy.discard(token)
 
     async def call(self, name: str, *arguments: Any, n_records: int) -> Any:
-        """Call a function in its turn, for callers that have a token's turn and for the service itself."""
+        """Call a function when its turn comes, for the service itself or a caller that has reserved a token's job."""
         if self._location is None or (n_records <= _FEW_RECORDS and name not in _NEVER_HERE):
             return await asyncio.get_running_loop().run_in_executor(self._small, partial(self._here, name, arguments))
         return await self._process.in_thread(self._process.call, name, *arguments)
@@ -74,7 +75,7 @@ class Jobs:
 
     @property
     def folder(self) -> str:
-        """The folder for temporary files, which is deleted however the service ends."""
+        """Return the folder for temporary files, which is deleted however the service ends."""
         return self._process.folder.path
 
     def _here(self, name: str, arguments: tuple[Any, ...]) -> Any:
@@ -82,7 +83,7 @@ class Jobs:
             return FUNCTIONS[name](self._processor, *arguments)
         except Exception:
             raise
-        except BaseException as error:  # which nothing between here and the client expects
+        except BaseException as error:  # callers do not expect such an exception
             raise broken_off(error) from error
 
 
@@ -100,13 +101,11 @@ def policy_files() -> list[Path]:
 
 
 Result = TypeVar("Result")
-_FEW_TO_FOLLOW = 1000  # records: some milliseconds of work
+_FEW_TO_FOLLOW = 1000  # number of records: a few milliseconds of work
 
 
 class FollowUps:
-    """The follow-up of all trials. Long logs are read in the process for jobs, and a few records where they are
-    used.
-    """
+    """The follow-up of all trials. The process for jobs reads long logs, and this process reads a few new records."""
 
     def __init__(self, jobs: Jobs, zones: SiteZones) -> None:
         self._jobs, self.zones = jobs, zones
@@ -115,18 +114,18 @@ class FollowUps:
         self._lock = threading.Lock()
 
     async def prepare(self, name: str, number: int, n_records: int) -> None:
-        """Read a long log elsewhere, so that no thread of this process is busy with it."""
+        """Read a long log in the process for jobs, so that it occupies no thread of this process."""
         async with self._reading[number]:
             known = self._known.get(number) or FollowUp(self.zones)
             if n_records - known.position > _FEW_TO_FOLLOW:
-                with self._lock:  # a copy: others may bring it up to date meanwhile
+                with self._lock:  # a copy, because another thread may update it in the meantime
                     known = copy.deepcopy(known)
                 found = await self._jobs.call("follow-up", name, known, n_records=n_records)
                 with self._lock:
                     self._known[number] = found
 
     def use(self, view: ReadTransaction, number: int, work: Callable[[FollowUp], Result]) -> Result:
-        """Call a function with a trial's follow-up as of a view, or later."""
+        """Call a function with a trial's follow-up, updated at least to the view."""
         with self._lock:
             known = self._known.setdefault(number, FollowUp(self.zones))
             known.catch_up(view, number)

@@ -20,14 +20,14 @@ from adhere_client.responses.monitor import Monitor
 if TYPE_CHECKING:
     from adhere.trial.monitoring.running_monitor import RunningMonitor
 
-_MAX_TRIALS = 8  # of which what was read is kept: some 50 MB for 100,000 patients
+_MAX_TRIALS = 8  # trials with data in memory: about 50 MB for 100,000 patients
 
 
 class RunningMonitors:
     """The monitors of the trials that were requested last."""
 
     def __init__(self, processor: CommandProcessor) -> None:
-        from adhere.trial.monitoring.running_monitor import RunningMonitor  # it needs much that the service does not
+        from adhere.trial.monitoring.running_monitor import RunningMonitor  # slow to import
 
         self._processor, self._new = processor, RunningMonitor
         self._kept: OrderedDict[int, RunningMonitor] = OrderedDict()
@@ -38,7 +38,7 @@ class RunningMonitors:
         running = self._kept.pop(live.number, None) or self._new(live)
         with self._processor.store.reading() as view:
             found = running.update(view)
-        self._kept[live.number] = running  # one that failed is not kept
+        self._kept[live.number] = running  # not reached after a failure
         while len(self._kept) > _MAX_TRIALS:
             self._kept.popitem(last=False)
         return found
@@ -50,15 +50,15 @@ def start(location: str, secret_file: Path | None, imports: Sequence[Path]) -> C
 
 
 _MAX_CACHED = 32
-_PATIENCE = 10.0  # seconds, for a process of the service that stands still in the midst of a computation
+_PATIENCE = 10.0  # seconds to wait for another process that hangs during a computation
 
 
 class Monitors:
-    """The monitors of a service. Exports have another process, so that nobody who watches waits for them.
+    """The monitors of a service. Exports use another process, so that readers do not wait for them.
 
-    There is one computation at a time, of all processes of a service that share a folder. Whoever asks takes the
-    result of any computation that began afterwards, and whoever was told of a change that of any that began after
-    the change was noticed. So their number depends on how long one takes and not on how many watch.
+    All processes of a service that share a folder run one computation at a time. A reader gets the result of any
+    computation that began after the request or, after a notification, since the change was noticed. The number of
+    computations therefore depends on their duration and not on the number of readers.
     """
 
     def __init__(
@@ -70,22 +70,22 @@ class Monitors:
         self._processor, self._on_made = processor, on_made
         self._turns = None if shared_folder is None else Path(shared_folder) / "monitors"
         self._process = ChildProcess(__name__, lambda: child_arguments(processor.store))
-        self._made: OrderedDict[str, tuple[Monitor, float]] = OrderedDict()  # and when its computation began
+        self._made: OrderedDict[str, tuple[Monitor, float]] = OrderedDict()  # with its beginning
         self._under_way: dict[str, _Computation] = {}
 
     def made_since(self, trial: str, since: float) -> Monitor | None:
-        """Return the last monitor of a trial if its computation began at a time or later (`time.monotonic`)."""
+        """Return a trial's last monitor if its computation began at `since` (`time.monotonic`) or later."""
         known = self._made.get(trial)
         return known[0] if known is not None and known[1] >= since else None
 
     async def get(self, trial: str, head: str, since: float | None = None) -> Monitor:
-        """Return a trial's monitor at this head of its log, or one computed from `since` (by default now) on."""
+        """Return a trial's monitor at this head of its log, or a monitor computed after `since` (default: now)."""
         since = time.monotonic() if since is None else since
         known = self._made.get(trial)
         if known is not None and (known[0].head == head or known[1] >= since):
             return known[0]
         earlier = self._under_way.get(trial)
-        # It may have read the log before it had this head.
+        # The earlier computation may have read the log before it had this head.
         if earlier is not None and earlier.began_at is not None and earlier.began_at < since:
             await asyncio.wait([earlier.task])
             return await self.get(trial, head, since)

@@ -1,6 +1,6 @@
 """The files of a simulation, which all processes of the service share.
 
-The process of the service that was asked for it writes `state`, the simulation's own process the other files.
+The process that received the request writes `state`. The simulation's own process writes the other files.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
-SILENT_SECONDS = 30.0  # after which whoever looks after a simulation is gone
+SILENT_SECONDS = 30.0  # after this silence, the process in charge of a simulation counts as ended
 
 
 class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -24,7 +24,7 @@ class SimulationState(msgspec.Struct, frozen=True, omit_defaults=True):
     state: State
     asked_at: float = 0.0
     reason: str = ""
-    name: str = ""  # of the design
+    name: str = ""  # name of the design
 
     @property
     def is_active(self) -> bool:
@@ -84,7 +84,7 @@ class SimulationFiles:
 
     @property
     def is_to_stop(self) -> bool:
-        """Return whether somebody asked to stop it."""
+        """Return whether somebody asked to stop the simulation."""
         return (self.folder / "stop").exists()
 
     def ask_to_stop(self) -> None:

@@ -1,4 +1,4 @@
-"""The process of one simulation, from within: it evaluates a design and writes into files what it finds."""
+"""The code of a simulation's process, which evaluates a design and writes the results to files."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ def start(folder: str, imports: Sequence[Path]) -> Callable[..., None]:
 
 
 def _simulate(files: SimulationFiles, total: int, *given: Any) -> None:
-    """Evaluate a design, given with its scenarios, the number of trials and the seed."""
+    """Evaluate a design in its scenarios, with a number of trials and a seed."""
     from adhere.evaluation.evaluate import evaluate
 
-    n_threads = max(1, usable_processors() - 1)  # one core stays with the trials that run
+    n_threads = max(1, usable_processors() - 1)  # one core is left for the live trials
     found = evaluate(*given, n_threads=n_threads, progress=_Progress(files, total))
     files.write("results", msgspec.json.encode(found.to_json()))
-    try:  # its figures are drawn by packages that may not be installed
+    try:  # the report's figures need optional packages
         files.write("report", found.to_html().encode())
     except (ImportError, InputError) as error:
         files.write("failure", f"the report cannot be made: {error}".encode())
 
 
 class _Progress:
-    """A progress display that writes how far the simulation is, a few times a second."""
+    """A writer of the simulation's progress, which writes a few times a second."""
 
     def __init__(self, files: SimulationFiles, total: int) -> None:
         self._files, self._total, self._next = files, total, 0.0
 
     def announce(self, message: str) -> None:
-        """Write what is done before the first patient."""
+        """Write the name of the work before the first patient."""
         self._write(SimulationProgress(0, self._total, message))
 
     def advance_to(self, n_patients: int) -> None:
-        """Write how many patients are done."""
+        """Write the number of simulated patients."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _BETWEEN_WRITES
             self._write(SimulationProgress(n_patients, self._total))

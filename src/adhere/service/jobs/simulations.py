@@ -25,15 +25,15 @@ from adhere.service.threads import start_thread
 
 _MAX_WAITING = 8
 _MAX_KEPT, _KEPT_SECONDS = 20, 3600.0
-_MAX_SECONDS = 180.0  # in which one must be done, compiling included
+_MAX_SECONDS = 180.0  # time limit of a simulation, including compiling
 _POLL_SECONDS = 0.1
-_MODULE = "adhere.service.jobs.simulation_process"  # not imported here: it loads the policies' compiler
+_MODULE = "adhere.service.jobs.simulation_process"  # not imported here, because it loads the policies' compiler
 
 log = logging.getLogger("adhere.service")
 
 
 class Simulations:
-    """The simulations of a service. Its processes share a folder; without one given it has its own."""
+    """The simulations of a service. Its processes share the given folder; without one, a temporary folder is used."""
 
     def __init__(self, folder: str | None = None) -> None:
         self._given, self._own = folder, TemporaryFolder("adhere-simulations-")
@@ -45,7 +45,7 @@ class Simulations:
     ) -> int:
         """Simulate a design for a token, which may have one simulation at a time. Return the simulation's number."""
         self._check_room(token)
-        folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # that no other process draws
+        folder = self._folder / str(secrets.randbelow(9 * 10**14) + 10**14)  # a number that no other process draws
         folder.mkdir(mode=0o700)
         files = SimulationFiles(folder)
         begun = SimulationState(token, n_trials, seed, "waiting", time.time(), name=design.name)
@@ -55,7 +55,7 @@ class Simulations:
         try:
             start_thread(thread)
         except UnavailableError:
-            files.delete()  # or the token would have to wait for it
+            files.delete()  # otherwise the token would have to wait for it
             raise
         self._threads = [*(one for one in self._threads if one.is_alive()), thread]
         return files.id
@@ -128,22 +128,22 @@ class Simulations:
                 except BaseException:
                     reap(process)
                     raise
-            self._await_report(files, process)  # the next may begin
+            self._await_report(files, process)  # the next simulation may begin
         except Exception as error:
             if not isinstance(error, OSError) and not is_shortage(error):
                 raise
             lack = getattr(error, "strerror", None) or "memory"
             while not self._closing.is_set():
-                with suppress(OSError, MemoryError, RuntimeError):  # until there is enough to write it down
+                with suppress(OSError, MemoryError, RuntimeError):  # repeated until the state can be written
                     if files.folder.exists():
                         note("failed", f"the machine is out of resources ({lack})")
                     return
-                time.sleep(_POLL_SECONDS)  # without a lock, which takes memory
+                time.sleep(_POLL_SECONDS)  # unlike Event.wait, this allocates no lock
 
     @contextmanager
     def _turn(self, files: SimulationFiles) -> Iterator[bool]:
         """Hold the lock shared by all processes. Yield False if the simulation was stopped before its turn."""
-        with (self._folder / "turn").open("wb") as lock:  # which the system frees, however this process ends
+        with (self._folder / "turn").open("wb") as lock:  # released however this process ends
             while not self._is_to_stop(files):
                 if self._is_next(files) and try_lock(lock):
                     yield True
