@@ -32,7 +32,7 @@ from adhere.trial.secret.recommendation_ids import LETTERS
 from adhere.trial.secret.trial_keys import TrialKeys
 from adhere.trial.secret.trial_secret import ArmKeys, kit_key, public_keys
 from adhere.trial.writing.processor import CommandProcessor
-from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.running_state import read_state
 
 ARMS = ("control", "treatment")
 TRIALS: Mapping[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ from adhere.store import open_store
 from adhere.trial.domain.events import created_event
 from adhere.trial.log.log_file import write_log
 from adhere.trial.log.replay import replay
-from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.running_state import read_state
 
 _KINDS = {"recommend": "recommended", "report": "reported", "correct": "corrected", "withdraw": "withdrawn"}
 

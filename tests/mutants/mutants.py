@@ -182,7 +182,7 @@ MUTANTS = (
         "src/adhere/trial/writing/projection.py",
         "checkpoint = self._cache.state_before(self._trial, place)",
         "checkpoint = self._cache.state_before(self._trial, place + 1)",
-        ("tests/trial/test_projection.py",),
+        ("tests/trial/test_running_state.py",),
     ),
     Mutant(
         "correction-learned-last",

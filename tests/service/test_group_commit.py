@@ -28,7 +28,7 @@ from adhere.trial.domain.events import Recommended, decode
 from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.policy.engine import Engine
-from adhere.trial.writing import projection
+from adhere.trial.writing import running_state
 from adhere.trial.writing.processor import CommandProcessor
 
 
@@ -139,7 +139,7 @@ def test_closing_finishes_what_waits_and_takes_nothing_more(processor: WatchedDe
 def test_a_correction_that_learns_again_does_not_stop_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 16)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 16)
     processor = CommandProcessor(open_store(tmp_path / "trials.db"))
     processor.create(make_design("t", "thompson/actual", ["a", "b"]))
     made = [id_in(answer) for answer in processor.execute([wanted(f"S-{n}") for n in range(20)])]

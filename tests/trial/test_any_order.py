@@ -24,8 +24,8 @@ from adhere.trial.domain.history import history_of
 from adhere.trial.domain.log_records import walk
 from adhere.trial.log.replay import replay
 from adhere.trial.log.verify import verify
-from adhere.trial.writing import projection
-from adhere.trial.writing.projection import project, scratch_cache
+from adhere.trial.writing import running_state
+from adhere.trial.writing.running_state import project, scratch_cache
 
 from .live import ARMS, Live, number_of, snapshot_in
 
@@ -39,7 +39,7 @@ SAID: Any = st.one_of(TAKEN, REWARD, st.builds(lambda taken, reward: taken | rew
 @pytest.fixture(autouse=True)
 def _states_are_kept_often(monkeypatch: pytest.MonkeyPatch) -> None:
     # Corrections then start from checkpoints, and drop some.
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 5)
 
 
 class AnyOrder(RuleBasedStateMachine):

@@ -11,17 +11,17 @@ import pytest
 from adhere.design.parts import Imputation
 from adhere.store import open_store
 from adhere.trial.domain.commands import Correct, Examined, ImputeMissing, Receipt
-from adhere.trial.writing import derivation, projection, transaction
+from adhere.trial.writing import derive_caches, running_state, transaction
 from adhere.trial.writing.processor import CommandProcessor
 
 from .live import ARMS, Live, number_of
-from .test_projection import POLICIES, check_against_the_log, played
+from .test_running_state import POLICIES, check_against_the_log, played
 
 
 @pytest.fixture(autouse=True)
 def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
-    monkeypatch.setattr(derivation, "_BLOCKS_AT_ONCE", 3)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(derive_caches, "_BLOCKS_AT_ONCE", 3)
 
 
 def correction(live: Live, number: int, name: str, **said: Any) -> Correct:

@@ -11,7 +11,7 @@ from adhere.errors import ConflictError, InputError
 from adhere.trial.domain.commands import ImputeMissing, Receipt, Recommend, RecommendationResponse, Report, Unblind
 from adhere.trial.domain.events import Recommended, Reported
 from adhere.trial.log.replay import replay
-from adhere.trial.writing.projection import Projection
+from adhere.trial.writing.running_state import Projection
 
 from .live import ARMS, Live
 

@@ -20,8 +20,8 @@ from adhere.trial.log.explain import explain
 from adhere.trial.log.replay import ReplayResult, replay
 from adhere.trial.log.verify import verify
 from adhere.trial.monitoring.results import results_of
-from adhere.trial.writing import projection
-from adhere.trial.writing.projection import project, scratch_cache
+from adhere.trial.writing import running_state
+from adhere.trial.writing.running_state import project, scratch_cache
 
 from .live import Live, number_of, replay_of
 
@@ -31,7 +31,7 @@ BUDGET = 3.0
 
 @pytest.fixture(autouse=True)
 def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 7)
 
 
 def played(rewards: list[float]) -> Live:

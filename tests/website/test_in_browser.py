@@ -58,8 +58,9 @@ def site() -> Iterator[str]:
         thread.join()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
+    """A Chromium for each test: Playwright keeps its thread's event loop, which tests of other packages need."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=executable(), args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

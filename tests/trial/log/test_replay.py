@@ -14,7 +14,7 @@ from adhere.policies import Thompson, import_policies
 from adhere.trial.domain.commands import Recommend, RecommendationResponse, Report
 from adhere.trial.domain.events import AnyEvent, Recommended, Reported
 from adhere.trial.log.replay import ReplayResult, replay
-from adhere.trial.writing import projection
+from adhere.trial.writing import running_state
 
 from ..live import ARMS, Live, number_of, replay_of
 
@@ -242,7 +242,7 @@ def test_the_arms_match_the_logged_probabilities() -> None:
 
 
 def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 5)
     live = played()
     live.correct(3, actual="walk", reward=0.0)
     assert replayed(live).difference is None
@@ -257,7 +257,7 @@ def test_copies_of_the_state_are_compared_with_the_log(monkeypatch: pytest.Monke
 
 
 def test_the_table_of_updates_is_compared_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 5)
     live = played()
     live.correct(3, actual="walk", reward=0.0)
     assert replayed(live).difference is None

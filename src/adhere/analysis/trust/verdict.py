@@ -10,7 +10,7 @@ from adhere.analysis.formatting import first_few, p_value, quantity, signed, uni
 from adhere.analysis.sentences import say
 from adhere.analysis.trust.estimands import any_time_in_words
 from adhere.analysis.trust.mediation import and_list
-from adhere.analysis.trust.verdict_sentences import (
+from adhere.analysis.trust.verdict_caveats import (
     heterogeneity_sentences,
     if_fixed,
     on_missing_outcomes,

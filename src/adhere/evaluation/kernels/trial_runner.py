@@ -33,7 +33,7 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
     """
 
     function, loop, announcement = play_trials, PLAY_TRIALS, "compiling trials of"
-    gpu_loop = "adhere.evaluation.kernels.gpu_loop:PLAY_TRIALS_ON_GPU"
+    gpu_loop = "adhere.evaluation.kernels.gpu_entry:PLAY_TRIALS_ON_GPU"
 
     def __init__(
         self, design: Design, population: Population, grid: Integers, true_effects: Floats | None, device: str = "cpu"

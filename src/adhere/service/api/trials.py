@@ -21,7 +21,7 @@ from adhere.trial.monitoring.results import Results
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.secret.recommendation_ids import parse_id
 from adhere.trial.writing.creation import check_seed_of
-from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.running_state import read_state
 from adhere.trial.writing.snapshot import decode_snapshot, snapshot_of, summary_of
 from adhere_client.responses.monitor import Monitor
 from adhere_client.responses.trials import (

@@ -18,7 +18,7 @@ class CompiledRunner(BaseRunner[Tallies]):
     """Runner of a policy's compiled form, on processors or on a GPU."""
 
     function, loop, announcement = run_block, RUN_BLOCK, "compiling"
-    gpu_loop = "adhere.simulation.kernels.gpu_loop:RUN_ON_GPU"
+    gpu_loop = "adhere.simulation.kernels.gpu_entry:RUN_ON_GPU"
 
     def __init__(
         self, policy: Policy, population: Population, n_patients: int, grid: Integers, device: str = "cpu"

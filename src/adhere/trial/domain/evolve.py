@@ -2,7 +2,8 @@
 
 It is pure: it changes neither its arguments nor anything else. The in-memory `Trial`, the service, corrections and
 replay all use it. An update at the end of the log is learned at once. An event that changes an earlier update only
-marks the policy's state as outdated from the place of that update on (`relearn_from`). `projection.Projection` then
+marks the policy's state as outdated from the place of that update on (`relearn_from`).
+`running_state.Projection` then
 learns the later updates again in one compiled loop.
 
 If the policy fails at an update, the update is not learned. It is listed in `refusals` until an event records the

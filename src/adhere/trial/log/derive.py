@@ -23,7 +23,7 @@ from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.log.verify import IntegrityError, checked_event
 from adhere.trial.policy.engine import Choice
 from adhere.trial.policy.updates import pack
-from adhere.trial.writing.update_table import learn
+from adhere.trial.writing.cached_updates import learn
 
 
 class How(Enum):

@@ -11,7 +11,7 @@ from adhere.trial.domain.log_records import START, read_histories, walk
 from adhere.trial.domain.state import initial_state
 from adhere.trial.log.derive import How, compare_numbers, compare_recommendation
 from adhere.trial.log.verify import IntegrityError, checked_event
-from adhere.trial.writing.projection import Projection, block_ends, scratch_cache
+from adhere.trial.writing.running_state import Projection, block_ends, scratch_cache
 from adhere.trial.writing.snapshot import decode_snapshot, floats_from
 
 

@@ -15,7 +15,7 @@ from adhere.trial.domain.due_looks import next_probabilities
 from adhere.trial.domain.log_records import read_histories
 from adhere.trial.log.records import RecordRows, records_of_rows
 from adhere.trial.policy.engine import Engine
-from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.running_state import read_state
 
 NOTE = (
     "Plain means are biased here, because arms were chosen by earlier outcomes: an arm with bad luck is tried less "

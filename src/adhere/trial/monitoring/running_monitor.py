@@ -33,7 +33,7 @@ from adhere.trial.monitoring.analysis_views import (
     taken_view,
 )
 from adhere.trial.monitoring.policy_beliefs import beliefs_in
-from adhere.trial.writing.projection import read_state
+from adhere.trial.writing.running_state import read_state
 from adhere.trial.writing.transaction import LiveTrial
 from adhere_client.responses.monitor import (
     Beliefs,

@@ -17,7 +17,7 @@ from adhere.trial.domain.events import AnyEvent, created_event
 from adhere.trial.domain.looker import looker_of
 from adhere.trial.policy.engine import engine_of
 from adhere.trial.writing.creation import begin_epochs_after_restore, check_seed_of, create_trial
-from adhere.trial.writing.derivation import derive_caches
+from adhere.trial.writing.derive_caches import derive_caches
 from adhere.trial.writing.execution import execute, needed, why_unavailable
 from adhere.trial.writing.transaction import LiveTrial, TrialTransaction
 

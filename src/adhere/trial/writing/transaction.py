@@ -30,7 +30,7 @@ from adhere.trial.policy.engine import Engine
 from adhere.trial.secret.kits import Kits
 from adhere.trial.secret.trial_secret import commitment_to, new_secret
 from adhere.trial.verbs.context import Change
-from adhere.trial.writing.projection import Projection, project
+from adhere.trial.writing.running_state import Projection, project
 from adhere.trial.writing.snapshot import encode_snapshot, restored_state, usable_snapshot
 
 

@@ -23,8 +23,8 @@ from adhere.trial.domain.log_records import walk
 from adhere.trial.domain.state import Refusal, TrialState, initial_state
 from adhere.trial.policy.engine import Engine, Floats
 from adhere.trial.policy.updates import Row, join, pack
+from adhere.trial.writing.cached_updates import UpdateTable, learn, learn_blocks
 from adhere.trial.writing.snapshot import floats_from, restored_state, usable_snapshot
-from adhere.trial.writing.update_table import UpdateTable, learn, learn_blocks
 
 CHECKPOINT_EVERY = 1024
 _END = 2**62

@@ -13,9 +13,9 @@ from adhere.trial.domain.evolve import updates_of
 from adhere.trial.domain.history import history_of
 from adhere.trial.log.replay import replay
 from adhere.trial.policy.updates import Row, arrays, join, pack
-from adhere.trial.writing import projection
-from adhere.trial.writing.projection import project, scratch_cache
-from adhere.trial.writing.update_table import learn
+from adhere.trial.writing import running_state
+from adhere.trial.writing.cached_updates import learn
+from adhere.trial.writing.running_state import project, scratch_cache
 
 from .live import ARMS, Live, number_of
 
@@ -24,7 +24,7 @@ POLICIES = ("thompson/actual", "exp3/comply", "thompson-bounded(hierarchical(eps
 
 @pytest.fixture(autouse=True)
 def _short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(running_state, "CHECKPOINT_EVERY", 7)
 
 
 def played(policy: str, n: int = 40, store: Store | None = None) -> Live:
@@ -74,7 +74,7 @@ def test_a_correction_of_the_last_record_before_a_checkpoint_is_learned() -> Non
     """
     live = played("thompson")  # which learns from a reward at once
     reports = [event for event in live.events() if isinstance(event, Reported) and event.reward is not None]
-    last = next(event for event in reports if event.position % projection.CHECKPOINT_EVERY == 0)
+    last = next(event for event in reports if event.position % running_state.CHECKPOINT_EVERY == 0)
     assert last.reward is not None
     live.correct(last.recommendation_index, reward=1.0 - last.reward)
     engine, histories = live.engine(), dict[int, list[AnyEvent]]()

@@ -3,7 +3,7 @@
 import logging
 
 from adhere.store import Head, Store, WriteTransaction
-from adhere.trial.writing.projection import block_ends, project, scratch_cache
+from adhere.trial.writing.running_state import block_ends, project, scratch_cache
 from adhere.trial.writing.snapshot import decode_snapshot, encode_snapshot, usable_snapshot
 from adhere.trial.writing.transaction import LiveTrial
 
