@@ -24,11 +24,11 @@ Seed: TypeAlias = (
 Part: TypeAlias = Literal["actual", "reward", "withdrawal"]
 Actual: TypeAlias = Annotated[Name | None, Meta(description="The arm taken; in a blinded trial, sites name the kit.")]
 TookNothing: TypeAlias = Annotated[bool, Meta(description="None of the arms was taken.")]
-TookOther: TypeAlias = Annotated[Text | None, Meta(description="Something else was taken: what, in words.")]
+TookOther: TypeAlias = Annotated[Text | None, Meta(description="A description of something else that was taken.")]
 
 
 OfSubject: TypeAlias = Annotated[
-    Name | None, Meta(description="Refused unless the recommendation is this subject's; left out, it is not checked.")
+    Name | None, Meta(description="The request is refused unless the recommendation is this subject's. Optional.")
 ]
 
 
@@ -54,7 +54,7 @@ class NewTrial(Design, frozen=True, kw_only=True):
     ] = (0.0, 1.0)
     seed: Annotated[
         Seed | None,
-        Meta(description="For rehearsals only, which can be run again with it. As text if 2**53 or more."),
+        Meta(description="Only for rehearsals, so that they can be repeated. A string if 2**53 or more."),
     ] = None
 
     def design(self) -> Design:
@@ -79,18 +79,21 @@ class ScenarioTable(Body, frozen=True, kw_only=True):
     """A grid of scenarios: every effect at every baseline, compliance and confounding, and both nulls for each."""
 
     baseline: Annotated[
-        float | tuple[float, ...], Meta(description="The mean outcome of those who comply, or several of them.")
+        float | tuple[float, ...], Meta(description="The mean outcome of compliers, or several values.")
     ] = 0.5
     effect: Annotated[
         tuple[float | dict[str, float], ...],
-        Meta(description="What taking the treatment adds, or each arm that is named."),
+        Meta(description="The effect of taking the treatment, or of each named arm."),
     ] = ()
-    compliance: Annotated[tuple[float, ...], Meta(description="The share who take what is recommended.")] = (1.0,)
+    compliance: Annotated[
+        tuple[float, ...], Meta(description="The share of patients who take the recommended arm.")
+    ] = (1.0,)
     confounding: Annotated[
-        tuple[float, ...], Meta(description="By how much those do better or worse who take one arm regardless.")
+        tuple[float, ...],
+        Meta(description="The difference in mean outcome for patients who always take the same arm."),
     ] = (0.0,)
     average_null: Annotated[
-        float | None, Meta(description="What half of those who comply gain, and half lose, under the average null.")
+        float | None, Meta(description="The effect that half of compliers gain and half lose under the average null.")
     ] = None
 
 
@@ -117,13 +120,13 @@ class NewRecommendation(Body, frozen=True, kw_only=True):
     """The subject to recommend an arm for, identified by the site's pseudonym."""
 
     subject: Name
-    stratum: Annotated[Name | None, Meta(description="One of the design's strata, if it has some.")] = None
+    stratum: Annotated[Name | None, Meta(description="One of the design's strata, if it has any.")] = None
     site: Annotated[
         Name | None,
         Meta(description="The site that an admin enters the subject for; required if the trial has sites."),
     ] = None
     again: Annotated[
-        bool, Meta(description="The subject was entered before, knowingly; where the design's entries are ask.")
+        bool, Meta(description="Confirms a second entry of the subject, if the design's entries are ask.")
     ] = False
     refuse_alike: Annotated[
         bool,
@@ -142,7 +145,7 @@ class NewReport(RewardBody, frozen=True, kw_only=True):
     took_other: TookOther = None
     happened: Annotated[
         datetime | None,
-        Meta(description="When, with its time zone: of what was taken, of the reward, or of both; left out, now."),
+        Meta(description="The time of the reported events, with its time zone (default: now)."),
     ] = None
     subject: OfSubject = None
 
@@ -155,7 +158,8 @@ class NewCorrection(RewardBody, frozen=True, kw_only=True):
     took_nothing: TookNothing = False
     took_other: TookOther = None
     retract: Annotated[
-        tuple[Part, ...], Meta(description="What counts as never reported; a withdrawal: reports are awaited again.")
+        tuple[Part, ...],
+        Meta(description="Items that then count as never reported. After a withdrawal, reports are awaited again."),
     ] = ()
     subject: OfSubject = None
 
@@ -176,7 +180,7 @@ class Ending(Reason, frozen=True, kw_only=True):
     """The reason for ending a trial, and whether missing reports are given up."""
 
     accept_open: Annotated[
-        bool, Meta(description="End it although reports are awaited, which then can never be recorded.")
+        bool, Meta(description="End the trial although reports are awaited. They can never be recorded then.")
     ] = False
 
 
@@ -209,19 +213,19 @@ class NewToken(Body, frozen=True, kw_only=True):
     """A new token: its role, site (role site only) and, optionally, its only trial and its end."""
 
     role: Role
-    label: Annotated[Name, Meta(description="Whose it is, for the list of tokens.")]
-    site: Annotated[Name | None, Meta(description="For role site only: its name.")] = None
+    label: Annotated[Name, Meta(description="The holder's name for the list of tokens.")]
+    site: Annotated[Name | None, Meta(description="The name of the site, for the role site only.")] = None
     new_site: Annotated[
-        bool, Meta(description="It is another site, though its name looks like that of one that exists.")
+        bool, Meta(description="Confirms a new site with a name that looks like an existing site's name.")
     ] = False
-    trial: Annotated[Name | None, Meta(description="The only trial it is for.")] = None
-    expires_at: Annotated[datetime | None, Meta(description="Its end, with the time zone.")] = None
+    trial: Annotated[Name | None, Meta(description="The only trial that the token is for.")] = None
+    expires_at: Annotated[datetime | None, Meta(description="The end of the token, with the time zone.")] = None
 
 
 class NewLink(Body, frozen=True, kw_only=True):
     """The time for which a one-time link to sign in is valid."""
 
-    minutes: Annotated[int, Meta(ge=1, le=7 * 1440, description="Until it expires, unless it is used before.")] = 60
+    minutes: Annotated[int, Meta(ge=1, le=7 * 1440, description="Minutes until an unused link expires.")] = 60
 
 
 # An acceptable body of each kind, for the documentation.

@@ -10,9 +10,9 @@ from adhere_client.responses.recommendations import OfRecommendation
 class LogLine(Response, frozen=True):
     """A record of the log, in words."""
 
-    record: Annotated[int, about("Its position in the log, from 1.")]
+    record: Annotated[int, about("The record's position in the log, from 1.")]
     at: datetime
-    by: Annotated[str, about("Whose token it was, by its label; empty if the service did it by itself.")]
+    by: Annotated[str, about("The label of the token; empty if the service acted by itself.")]
     event: str
     says: str
     hash: str
@@ -24,8 +24,8 @@ class LogPage(Response, frozen=True):
 
     records: list[LogLine]
     total: int
-    before: Annotated[int | None, about("If there are earlier ones: the value of before for them.")] = None
-    after: Annotated[int | None, about("If there are later ones: the value of after for them.")] = None
+    before: Annotated[int | None, about("The value of before for earlier records, if there are any.")] = None
+    after: Annotated[int | None, about("The value of after for later records, if there are any.")] = None
     rehearsal: bool = False
 
 
@@ -39,46 +39,46 @@ class DerivationReason(Response, frozen=True):
 class Reproduction(OfRecommendation, frozen=True):
     """A recommendation derived again from the log up to the time when it was made."""
 
-    same: Annotated[bool, about("Whether all that could be derived again is as it was logged.")]
-    derived: Annotated[str, about("What could be derived again.")]
+    same: Annotated[bool, about("Whether everything that could be derived again agrees with the log.")]
+    derived: Annotated[str, about("The parts that could be derived again.")]
     logged_arm: str
     logged_probabilities: dict[str, float]
-    records: Annotated[int, about("The records before it, each checked against the chain and used.")]
-    updates: Annotated[int, about("What the policy had learned from: reports, as they stood then.")]
+    records: Annotated[int, about("The number of earlier records, each checked against the chain and used.")]
+    updates: Annotated[int, about("The reports that the policy had learned from at that time.")]
     reasons: list[DerivationReason]
     history: list[LogLine]
     difference: str | None = None
-    arm: Annotated[str | None, about("What came out.")] = None
-    probabilities: Annotated[dict[str, float] | None, about("What came out.")] = None
+    arm: Annotated[str | None, about("The result of deriving it again.")] = None
+    probabilities: Annotated[dict[str, float] | None, about("The result of deriving it again.")] = None
 
 
 class Verification(Response, frozen=True):
     """The result of verifying a log: its records by the hash chain, and data stored beside the log by digests."""
 
     whole: bool
-    records: Annotated[int, about("How many are intact, counted from the first.")]
-    head: Annotated[str, about("The hash of the last of them.")]
+    records: Annotated[int, about("The number of intact records, counted from the first.")]
+    head: Annotated[str, about("The hash of the last intact record.")]
     verified_at: datetime
     looks: int
     secret: Annotated[
         str,
         about(
-            "Who can draw the arms again: anybody (revealed), only this service (kept), nobody here "
-            "(unknown), or whoever has the seed (seed)."
+            "The people who can draw the arms again: anybody (revealed), only this service (kept), nobody "
+            "here (unknown), or anybody who has the seed (seed)."
         ),
     ]
-    fault: Annotated[str | None, about("The first record that was changed, and what is wrong with it.")] = None
+    fault: Annotated[str | None, about("The first changed record, and its fault.")] = None
 
 
 class Access(Response, frozen=True):
     """One read, or all reads of one kind by one token within ten minutes."""
 
     id: int
-    at: Annotated[str, about("Of reads counted together, the beginning of their ten minutes.")]
+    at: Annotated[str, about("For reads that are counted together, the start of their ten minutes.")]
     token: int
-    label: Annotated[str, about("Of the token.")]
-    kind: Annotated[str, about("What was read: trial, results, export, recommendation, records and others.")]
-    head: Annotated[str, about("The hash of the log's last record then: nothing after it was seen.")]
+    label: Annotated[str, about("The label of the token.")]
+    kind: Annotated[str, about("The kind of read: trial, results, export, recommendation, records and others.")]
+    head: Annotated[str, about("The hash of the log's last record at that time; later records were not seen.")]
     count: int
     recommendation_id: str | None = None
 
@@ -87,4 +87,4 @@ class AccessPage(Response, frozen=True):
     """One page of a trial's access log."""
 
     accesses: list[Access]
-    next: Annotated[int | None, about("If there may be more: the value of after for them.")] = None
+    next: Annotated[int | None, about("The value of after for more rows, if there may be more.")] = None

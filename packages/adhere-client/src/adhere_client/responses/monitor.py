@@ -23,7 +23,7 @@ class AssignedRow(Response, frozen=True):
 
     arm: str
     assigned: int
-    took: Annotated[dict[str, int], about("How many took each arm.")]
+    took: Annotated[dict[str, int], about("The number of patients who took each arm.")]
     took_nothing: int
     took_other: int
     not_reported: int
@@ -71,7 +71,7 @@ class AllocationCheck(Response, frozen=True):
 
     observed: dict[str, int]
     expected: dict[str, float]
-    log_e: Annotated[float, about("The logarithm of the e-value against it.")]
+    log_e: Annotated[float, about("The logarithm of the e-value against this.")]
     rejected: bool
     sentence: str
 
@@ -80,7 +80,7 @@ class Posterior(Response, frozen=True):
     """The Beta posterior of an arm's mean outcome in one component of the policy, with its 95% interval."""
 
     part: str
-    of: Annotated[str, about("Whose outcomes count: assigned, taken, ….")]
+    of: Annotated[str, about("The patients whose outcomes count: assigned, taken, ….")]
     arm: str
     alpha: float
     beta: float
@@ -108,7 +108,7 @@ class OddsOfMediation(Response, frozen=True):
 class Beliefs(Response, frozen=True):
     """The policy's state after the reports so far. A custom policy shows only its probabilities."""
 
-    probabilities: Annotated[dict[str, float], about("Of each arm at the next recommendation.")]
+    probabilities: Annotated[dict[str, float], about("The probability of each arm at the next recommendation.")]
     posteriors: list[Posterior]
     weights: list[Weights]
     mediation: list[OddsOfMediation]
@@ -131,14 +131,14 @@ class PresentValues(Response, frozen=True):
     outcomes: int
     arms: list[ArmAtLook]
     thresholds: dict[str, LookThreshold]
-    due_at: Annotated[int | None, about("The number of outcomes at which it is due.")] = None
-    due_day: Annotated[float | None, about("The day after the first patient at whose end it is due.")] = None
+    due_at: Annotated[int | None, about("The number of outcomes at which the look is due.")] = None
+    due_day: Annotated[float | None, about("The look is due at the end of this day after the first patient.")] = None
 
 
 class Taken(Response, frozen=True):
     """A test of the reports of treatments taken: given the arm taken, does the outcome depend on the arm assigned?"""
 
-    depends: Annotated[bool, about("Whether the data say that it does.")]
+    depends: Annotated[bool, about("Whether the data show such a dependence.")]
     sentence: str
 
 
@@ -154,7 +154,7 @@ class Monitor(Response, frozen=True):
     level: float
     recommendations: int
     outcomes: int
-    waiting: Annotated[int, about("Recommendations with no report, or only a part of one.")]
+    waiting: Annotated[int, about("Recommendations with a missing or incomplete report.")]
     lost_to_follow_up: int
     compliance: Estimate
     arms: list[AssignedRow]
@@ -170,4 +170,4 @@ class Monitor(Response, frozen=True):
     planned_looks: int
     present: PresentValues | None
     warnings: list[str]
-    lower_is_better: Annotated[bool, about("Every outcome y is read as 1 - y.")] = False
+    lower_is_better: Annotated[bool, about("Every outcome y is analysed as 1 - y.")] = False

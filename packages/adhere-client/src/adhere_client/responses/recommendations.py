@@ -55,11 +55,11 @@ class ListedRecommendation(OfRecommendation, frozen=True):
     site: str
     at: datetime
     state: str
-    missing: Annotated[tuple[str, ...], about("What is not reported yet, of one that waits.")] = ()
+    missing: Annotated[tuple[str, ...], about("The missing parts of the report, if one is awaited.")] = ()
     stratum: str | None = None
-    subject: Annotated[str | None, about("The pseudonym. For its site and admins.")] = None
-    arm: Annotated[str | None, about("For its site and admins, unless the trial is blinded.")] = None
-    kit: Annotated[str | None, about("For its site and admins, if the trial is blinded.")] = None
+    subject: Annotated[str | None, about("The pseudonym. Shown only to its site and admins.")] = None
+    arm: Annotated[str | None, about("Shown only to its site and admins, and not in a blinded trial.")] = None
+    kit: Annotated[str | None, about("Shown only to its site and admins, in a blinded trial.")] = None
 
 
 class WaitingPage(Response, frozen=True):
@@ -67,7 +67,7 @@ class WaitingPage(Response, frozen=True):
 
     waiting: list[ListedRecommendation]
     total: int
-    next: Annotated[str | None, about("If there are more: the value of after for them.")] = None
+    next: Annotated[str | None, about("The value of after for more, if there are more.")] = None
 
 
 class RecommendationList(Response, frozen=True):
@@ -77,7 +77,7 @@ class RecommendationList(Response, frozen=True):
     alike: Annotated[
         tuple[ListedRecommendation, ...],
         about(
-            "Of a code that is new: the latest recommendations of subjects whose codes look like it "
+            "For a new code, the latest recommendations of subjects with codes that look like it "
             "(O and 0, I, l and 1, blanks, capital letters)."
         ),
     ] = ()
@@ -88,15 +88,15 @@ class RecordedLine(Response, frozen=True):
 
     event: str
     at: datetime
-    by: Annotated[str, about("The label of the token; to a site, the role of anybody else.")]
+    by: Annotated[str, about("The label of the token. Sites see the role instead, except for themselves.")]
     took: Annotated[str | None, about("arm, kit, nothing or other")] = None
-    actual: Annotated[str | None, about("The arm; in a blinded trial a site is shown the kit that was named.")] = None
-    took_other: Annotated[str | None, about("The words for something else, unless they were erased.")] = None
-    kit: Annotated[str | None, about("The kit that was named, or unblinded.")] = None
+    actual: Annotated[str | None, about("The arm. In a blinded trial, sites see the reported kit instead.")] = None
+    took_other: Annotated[str | None, about("The description of something else, unless it was erased.")] = None
+    kit: Annotated[str | None, about("The kit that was reported or unblinded.")] = None
     reward: float | None = None
     happened: datetime | None = None
     retract: tuple[str, ...] = ()
-    reason: Annotated[str | None, about("In a blinded trial a site is shown its own reasons only.")] = None
+    reason: Annotated[str | None, about("In a blinded trial, a site sees only its own reasons.")] = None
 
 
 class HistoryLine(Response, frozen=True):
@@ -117,18 +117,18 @@ class Derivation(Response, frozen=True):
     """The inputs and outputs of a recommendation, from which it can be derived again."""
 
     arm: str
-    subject: Annotated[str, about("The key that stands for the subject in the log.")]
+    subject: Annotated[str, about("The key that replaces the subject's pseudonym in the log.")]
     site: str
     probabilities: dict[str, float]
     memo: tuple[float, ...]
-    learned_up_to: Annotated[int, about("The last record the policy had learned from.")]
+    learned_up_to: Annotated[int, about("The last record that the policy had learned from.")]
     estimated: bool
     algorithm_version: str
     software: str
     history: list[HistoryLine]
     kit: str | None = None
-    fallback: Annotated[str | None, about("Why all arms had equal probabilities.")] = None
-    imputed: Annotated[tuple[str, ...], about("What was imputed.")] = ()
+    fallback: Annotated[str | None, about("The reason why all arms had equal probabilities.")] = None
+    imputed: Annotated[tuple[str, ...], about("The imputed parts of the report.")] = ()
 
 
 class RecommendationDetails(OfRecommendation, frozen=True):
@@ -137,16 +137,16 @@ class RecommendationDetails(OfRecommendation, frozen=True):
     at: datetime
     open: bool
     withdrawn: bool
-    in_error: Annotated[bool, about("Entered in error: a slip.")] = False
+    in_error: Annotated[bool, about("Whether it was entered in error.")] = False
     arm: str | None = None
     kit: str | None = None
     took: str | None = None
-    actual: Annotated[str | None, about("The arm; in a blinded trial a site is shown the kit that was named.")] = None
-    took_other: Annotated[str | None, about("The words for something else, unless they were erased.")] = None
+    actual: Annotated[str | None, about("The arm. In a blinded trial, sites see the reported kit instead.")] = None
+    took_other: Annotated[str | None, about("The description of something else, unless it was erased.")] = None
     reward: float | None = None
     stratum: str | None = None
     recorded: Annotated[
         tuple[RecordedLine, ...],
-        about("What was recorded since; to a site, what it or an admin recorded."),
+        about("Later records. A site sees its own records and those of admins."),
     ] = ()
-    derivation: Annotated[Derivation | None, about("Not for sites.")] = None
+    derivation: Annotated[Derivation | None, about("Not shown to sites.")] = None

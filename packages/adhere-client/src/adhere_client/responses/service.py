@@ -17,10 +17,10 @@ class Start(Response, frozen=True):
     name: str
     version: str
     description: str
-    docs: Annotated[str, about("The path of the API as a page.")]
+    docs: Annotated[str, about("The path of the page about the API.")]
     openapi: Annotated[str, about("The path of the OpenAPI document.")]
-    ready: Annotated[str, about("The path that says whether the service can write.")]
-    next: Annotated[str, about("What to do first.")]
+    ready: Annotated[str, about("The path that shows whether the service can write.")]
+    next: Annotated[str, about("The first steps.")]
 
 
 class IssuedToken(Response, frozen=True):
@@ -66,7 +66,7 @@ class TokenDetails(Response, frozen=True):
     trial: str | None = None
     expires_at: str | None = None
     revoked_at: str | None = None
-    last_used_at: Annotated[str | None, about("To about a minute.")] = None
+    last_used_at: Annotated[str | None, about("The time of the last use, accurate to about a minute.")] = None
 
 
 class TokenList(Response, frozen=True):

@@ -12,7 +12,7 @@ class PolicyParameter(Response, frozen=True, omit_defaults=False):
 
     name: str
     meaning: str
-    expected: Annotated[str, about("What it must be, in words.")]
+    expected: Annotated[str, about("The allowed values, in words.")]
     required: bool
     default: str | None = None
 
@@ -23,12 +23,13 @@ class PolicyDetails(Response, frozen=True, omit_defaults=False):
     name: str
     kind: Annotated[str, about("learner, learner that sees both arms, hybrid or guard.")]
     summary: str
-    example: Annotated[str, about("How a design writes it.")]
+    example: Annotated[str, about("The form in which a design names it.")]
     parameters: list[PolicyParameter]
     protocols: Annotated[
-        tuple[str, ...], about("Which arm is credited with a reward, after a slash; the default first.")
+        tuple[str, ...],
+        about("The protocols (written after a slash): which arm is credited with a reward. The default is first."),
     ]
-    needs_n_patients: Annotated[bool, about("Whether n_patients is needed, unless a parameter says it.")]
+    needs_n_patients: Annotated[bool, about("Whether n_patients is needed, unless a parameter sets it.")]
     states_probabilities: Annotated[
         bool | None, about("If not, they are estimated by drawing; null: as what is inside it does.")
     ] = None
@@ -59,12 +60,12 @@ class SimulatedScenario(Response, frozen=True, omit_defaults=False):
 
     name: str
     null: Annotated[str | None, about("sharp, average, or none.")]
-    effect: Annotated[float | None, about("null where arms have effects of their own.")]
+    effect: Annotated[float | None, about("null if arms have separate effects.")]
     compliance: float | None
     confounding: float | None
     mean_given_chosen: Annotated[list[float], about("The mean outcome if an arm is recommended.")]
     characteristics: list[Characteristic]
-    baseline: Annotated[float | None, about("The mean outcome of those who comply without an effect.")] = None
+    baseline: Annotated[float | None, about("The mean outcome of compliers without an effect.")] = None
 
 
 class SimulationLine(Response, frozen=True):
@@ -73,7 +74,7 @@ class SimulationLine(Response, frozen=True):
     id: int
     name: str
     state: Annotated[str, about("waiting, running, done, failed or stopped.")]
-    n_trials: Annotated[int, about("In each scenario.")]
+    n_trials: Annotated[int, about("Trials in each scenario.")]
 
 
 class SimulationList(Response, frozen=True):
@@ -87,18 +88,20 @@ class Simulation(Response, frozen=True):
 
     id: int
     state: Annotated[str, about("waiting, running, done, failed or stopped.")]
-    n_trials: Annotated[int, about("In each scenario.")]
-    seed: Annotated[str, about("As text, since JavaScript rounds large numbers.")]
+    n_trials: Annotated[int, about("Trials in each scenario.")]
+    seed: Annotated[str, about("Sent as text, because JavaScript rounds large numbers.")]
     done: Annotated[int, about("Patients simulated so far.")] = 0
     total: Annotated[int, about("Patients to simulate, if no trial stops early.")] = 0
     doing: Annotated[str, about("What is done before the first patient, such as compiling.")] = ""
-    reason: Annotated[str, about("Why it failed.")] = ""
+    reason: Annotated[str, about("The reason of a failure.")] = ""
     design_digest: str | None = None
     scenarios: list[SimulatedScenario] | None = None
-    meanings: Annotated[dict[str, str] | None, about("What each characteristic is.")] = None
+    meanings: Annotated[dict[str, str] | None, about("The meaning of each characteristic.")] = None
     notes: tuple[str, ...] = ()
-    report: Annotated[str | None, about("Of a simulation that is done: being made, ready or not available.")] = None
-    name: Annotated[str, about("Of the design.")] = ""
+    report: Annotated[
+        str | None, about("The report's state once the simulation is done: being made, ready or not available.")
+    ] = None
+    name: Annotated[str, about("The name of the design.")] = ""
 
 
 class ExploredGroup(Response, frozen=True):
@@ -124,7 +127,9 @@ class ExploredTruth(Response, frozen=True):
     """The mean reward of each arm, control first, if it is recommended to everybody and if everybody takes it."""
 
     mean_given_chosen: tuple[float, float]
-    mean_if_taken: Annotated[tuple[float, float], about("Also by those who never would: no trial can see it.")]
+    mean_if_taken: Annotated[
+        tuple[float, float], about("Includes patients who would never take it, so no trial can observe it.")
+    ]
 
 
 class ExploredBelief(Response, frozen=True, omit_defaults=False):
@@ -168,7 +173,7 @@ class ExploredPolicy(Response, frozen=True):
     regret: Annotated[ExploredInterval, about("Reward lost against always recommending the better arm.")]
     allocation_treatment: Annotated[ExploredInterval, about("The share of patients told to take the treatment.")]
     worse_than_randomisation: Annotated[ExploredInterval, about("The share of runs with a surplus below 0.")]
-    surplus_q05: Annotated[float, about("The surplus that 5% of runs stay below.")]
+    surplus_q05: Annotated[float, about("The surplus that only 5% of runs fall below.")]
     surplus_curve: ExploredCurve
     regret_curve: ExploredCurve
 

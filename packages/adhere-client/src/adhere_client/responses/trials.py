@@ -8,7 +8,7 @@ from msgspec import field
 from adhere_client.responses import Response, about
 
 # The parts of a design (Looks, Stopping, …) have the same fields as in the request that creates a trial.
-Part = Annotated[dict[str, Any], about("As in the request, without what has its default value.")]
+Part = Annotated[dict[str, Any], about("Like in the request, without fields that have their default values.")]
 
 
 class ImputationRule(Response, frozen=True):
@@ -51,18 +51,22 @@ class CreatedTrial(Response, frozen=True, omit_defaults=False):
 
     record: int
     design: Design
-    design_digest: Annotated[str, about("Equal designs have the same; it is in the trial's first record.")]
-    warnings: Annotated[tuple[str, ...], about("What is hardly meant: looks that can never stop it.")] = ()
+    design_digest: Annotated[str, about("The design's digest, which is also in the trial's first record.")]
+    warnings: Annotated[
+        tuple[str, ...], about("Warnings about probable mistakes, such as looks that can never stop the trial.")
+    ] = ()
 
 
 class CheckedDesign(Response, frozen=True):
     """A valid design with all defaults filled in. No trial was created."""
 
     design: Design
-    design_digest: Annotated[str, about("Equal designs have the same; a trial of it has it too.")]
+    design_digest: Annotated[str, about("The design's digest, which a trial of this design also has.")]
     description: Annotated[tuple[str, ...], about("The design in sentences.")]
-    warnings: Annotated[tuple[str, ...], about("What is hardly meant: looks that can never stop it.")]
-    file: Annotated[str, about("The text of its file, in TOML, without what has its default value.")]
+    warnings: Annotated[
+        tuple[str, ...], about("Warnings about probable mistakes, such as looks that can never stop the trial.")
+    ]
+    file: Annotated[str, about("The text of the design's TOML file, without default values.")]
 
 
 class ArmAtLook(Response, frozen=True):
@@ -118,19 +122,19 @@ class TrialLine(Response, frozen=True):
 
     name: str
     status: str
-    rehearsal: Annotated[bool, about("Not data of a trial.")] = False
+    rehearsal: Annotated[bool, about("Whether the trial is a rehearsal, with data that do not count.")] = False
     recommended_stop: Annotated[
-        LookSummary | None, about("Of a trial that is not closed yet. Not for sites and coordinators.")
+        LookSummary | None, about("Present while the trial is not closed. Not shown to sites and coordinators.")
     ] = None
     blinded: bool = False
-    recommendations: Annotated[int | None, about("Not for sites.")] = None
-    waiting: Annotated[int | None, about("Recommendations that await a report. Not for sites.")] = None
-    entered_in_error: Annotated[int | None, about("Slips. Not for sites.")] = None
+    recommendations: Annotated[int | None, about("Not shown to sites.")] = None
+    waiting: Annotated[int | None, about("Recommendations that await a report. Not shown to sites.")] = None
+    entered_in_error: Annotated[int | None, about("Recommendations entered in error. Not shown to sites.")] = None
     compliance: Annotated[
         float | None,
         about(
-            "The share that took the arm recommended, of those of whom it is known what they took. "
-            "Not for sites and coordinators."
+            "The share who took the recommended arm, among patients with a report of the treatment taken. "
+            "Not shown to sites and coordinators."
         ),
     ] = None
 
@@ -154,12 +158,14 @@ class TrialDetails(Response, frozen=True):
     entries: Annotated[
         str, about("Whether a subject is entered once, again if it is confirmed (ask), or repeatedly.")
     ] = "repeated"
-    rehearsal: Annotated[bool, about("Not data of a trial.")] = False
+    rehearsal: Annotated[bool, about("Whether the trial is a rehearsal, with data that do not count.")] = False
     outcome_words: Annotated[
         dict[str, float], about("What sites read for each of the reward_values, the worst first.")
     ] = field(default_factory=dict)
-    lower_is_better: Annotated[bool, about("A reward y is read as 1 - y.")] = False
-    design: Annotated[Design | None, about("With all defaults filled in. Not for sites and coordinators.")] = None
+    lower_is_better: Annotated[bool, about("A reward y is analysed as 1 - y.")] = False
+    design: Annotated[Design | None, about("With all defaults filled in. Not shown to sites and coordinators.")] = (
+        None
+    )
     design_digest: Annotated[str | None, about("The digest of the design.")] = None
     recommendations: int | None = None
     records: int | None = None
@@ -167,12 +173,12 @@ class TrialDetails(Response, frozen=True):
     algorithm_version: str | None = None
     commitments: Annotated[
         tuple[str, ...],
-        about("The digests that commit to the secrets of all epochs. Not for sites and coordinators."),
+        about("The digests that commit to the secrets of all epochs. Not shown to sites and coordinators."),
     ] = ()
-    revealed: Annotated[bool, about("Whether its secrets were revealed, after it was closed.")] = False
-    last_look: Annotated[LookSummary | None, about("Not for sites and coordinators.")] = None
+    revealed: Annotated[bool, about("Whether the secrets were revealed after the trial was closed.")] = False
+    last_look: Annotated[LookSummary | None, about("Not shown to sites and coordinators.")] = None
     recommended_stop: Annotated[
-        LookSummary | None, about("Closing the trial confirms it. Not for sites and coordinators.")
+        LookSummary | None, about("Closing the trial confirms it. Not shown to sites and coordinators.")
     ] = None
 
 
@@ -192,18 +198,22 @@ class SiteList(Response, frozen=True):
 class SiteEnrolment(Response, frozen=True):
     """A site: the number of its recommendations, and how many of them are reported."""
 
-    site: Annotated[str, about("Empty for what admins asked for themselves.")]
+    site: Annotated[str, about("Empty for recommendations that admins requested without a site.")]
     recommendations: int
-    complete: Annotated[int, about("What was taken and the outcome are reported.")]
+    complete: Annotated[int, about("Both the treatment taken and the outcome are reported.")]
     waiting: Annotated[int, about("A report is still expected: the sum of the next three.")]
     nothing_reported: int
-    only_taken_reported: Annotated[int, about("Only what was taken is reported.")]
+    only_taken_reported: Annotated[int, about("Only the treatment taken is reported.")]
     only_outcome_reported: Annotated[int, about("Only the outcome is reported.")]
     lost_to_follow_up: int
     entered_in_error: int
-    last_activity: Annotated[datetime, about("When the site last asked or reported anything.")]
-    oldest_waiting: Annotated[datetime | None, about("When the oldest one that waits was recommended.")] = None
-    time_zone: Annotated[str, about("In which its days are counted (the setting time_zones).")] = "UTC"
+    last_activity: Annotated[datetime, about("The time of the site's last request or report.")]
+    oldest_waiting: Annotated[
+        datetime | None, about("The time of the oldest recommendation that awaits a report.")
+    ] = None
+    time_zone: Annotated[str, about("The time zone in which the site's days are counted (setting time_zones).")] = (
+        "UTC"
+    )
 
 
 class DayEnrolment(Response, frozen=True):
