@@ -189,7 +189,7 @@ class SiteList(Response, frozen=True):
     required: Annotated[
         bool,
         about(
-            "Whether a subject must be entered for one of them: if one has a token for this trial only, "
+            "Whether every subject needs a site. This is so once a site has a token for this trial only "
             "or has entered a subject."
         ),
     ]
