@@ -179,7 +179,7 @@ MUTANTS = (
     Mutant(
         "stale-checkpoint",
         "A correction is learned from a checkpoint that already contains the wrong update.",
-        "src/adhere/trial/writing/projection.py",
+        "src/adhere/trial/writing/running_state.py",
         "checkpoint = self._cache.state_before(self._trial, place)",
         "checkpoint = self._cache.state_before(self._trial, place + 1)",
         ("tests/trial/test_running_state.py",),

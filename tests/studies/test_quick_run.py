@@ -35,7 +35,7 @@ def test_data_of_two_studies_are_what_they_were(tmp_path: Path) -> None:
 def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished quick run: its folder, and what it printed."""
     out = tmp_path_factory.mktemp("quick") / "report"
-    command = [sys.executable, "-m", "adhere", "reproduce", "--quick", "--out", str(out)]
+    command = [sys.executable, "-m", "adhere", "reproduce", "--quick", "--verbose", "--out", str(out)]
     environment = {**os.environ, "COLUMNS": "100"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=540, check=False)
     assert done.returncode == 0, done.stderr
