@@ -143,7 +143,9 @@ def use_own_keys(rng: Any, own: Any) -> None:
 
 @inline
 def enter_substream(rng: Any, purpose: Any, draw: Any) -> Any:
-    """Point a stream to a substream of any length, whose key is a public draw for a purpose of the same decision.
+    """Point a stream to a substream of any length.
+
+    The key of the substream is a public draw for one purpose in the stream's current decision.
 
     Return the position that `leave_substream` needs. The substream does not depend on what was drawn before.
     """
@@ -155,7 +157,7 @@ def enter_substream(rng: Any, purpose: Any, draw: Any) -> Any:
 
 @inline
 def enter_public_draws(rng: Any, purpose: Any, draw: Any) -> Any:
-    """Point a stream to the public draws for a purpose of the same decision, starting at `draw`.
+    """Point a stream to the public draws for one purpose in its current decision, starting at `draw`.
 
     Return the position that `leave_substream` needs.
     """

@@ -64,7 +64,9 @@ def percent(one: Quantity) -> str:
 
 
 def needed(one: Quantity) -> str:
-    """Format a number needed to treat; if its set includes no effect, benefit and harm extend to infinity.
+    """Format a number needed to treat.
+
+    If the effect may be 0, the numbers for benefit and for harm both extend to infinity.
 
     >>> needed(Quantity(20.0, (ConfidenceSet(-40.0, 12.0, "Newcombe", shape=Shape.OUTSIDE),)))
     'benefit 20 (12 to ∞, harm 40 to ∞)'
@@ -149,7 +151,7 @@ def bayes_factor_words(log: float | None, words: tuple[str, str]) -> str:
 
 
 def outcome_words(lower_is_better: bool) -> str:
-    """Return words on which end of the outcome is better."""
+    """Describe which end of the outcome scale is better."""
     if lower_is_better:
         return "outcome: lower is better, read as 1 − the value given"
     return "outcome: 1 is read as the better end of the scale"

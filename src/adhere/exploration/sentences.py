@@ -30,7 +30,10 @@ def is_misled(groups: Sequence[Group], protocol: str, truth: int) -> bool:
 
 
 def _why_selected(groups: Sequence[Group], protocol: str, truth: int) -> str:
-    """Explain which people who always take the same arm mislead a protocol: one type if it suffices, or both."""
+    """Explain how always-takers or never-takers mislead a protocol.
+
+    If the protocol is not misled without one of these types, name that type; otherwise name both.
+    """
     present = [name for name in (ALWAYS, NEVER) if _group(groups, name).share > 0]
     alone = [name for name in present if not is_misled(_without(groups, name), protocol, truth)]
     if not alone:
@@ -152,7 +155,7 @@ def _no_effect(groups: Sequence[Group], beliefs: Sequence[Belief]) -> str:
 
 
 def _about(groups: Sequence[Group], truth: Truth, one: Belief) -> str:
-    """Return words on what a protocol believes, and whether it is right."""
+    """Describe what a protocol believes, and whether it is right."""
     if one.verdict == "uninformed":
         return _aside(one)
     if one.verdict == "depends":
@@ -170,7 +173,7 @@ def _about(groups: Sequence[Group], truth: Truth, one: Belief) -> str:
 
 
 def _when(groups: Sequence[Group], one: Belief) -> str:
-    """Return words on the allocations with which a protocol is not right."""
+    """Describe the allocations under which a protocol is not right."""
     wrong = wrong_shares(groups, one.protocol)
     low, high = min(wrong), max(wrong)
     if len(wrong) < round((high - low) * 100) + 1:
@@ -185,7 +188,7 @@ def _when(groups: Sequence[Group], one: Belief) -> str:
 
 
 def _aside(one: Belief) -> str:
-    """Return words on a protocol that is neither right nor fooled."""
+    """Describe a protocol that sees no difference, or that credits nobody to an arm."""
     name = one.protocol.capitalize()
     if one.verdict == "undecided":
         return f"{name} sees no difference"

@@ -86,7 +86,9 @@ def find_optional(source: str, titles: Sequence[str], given: Mapping[str, str | 
 
 
 def exported_columns(titles: Sequence[str], found: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Return the title of each column of an export, by name, except columns about another arm taken or outcome.
+    """Return the title of each column of an export, by name.
+
+    Leave out columns that describe `TRTA` or `AVAL` if another column has that role.
 
     >>> exported_columns(["AVAL", "lowerfl"], {"reward": "AVAL"}, [LOWER])
     {'LOWERFL': 'lowerfl'}

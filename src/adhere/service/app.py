@@ -154,7 +154,10 @@ class App:
 
 
 def make_app(store: Store, settings: ServiceSettings | None = None, shared_folder: str | None = None) -> ASGIApp:
-    """Make the service for a store, which it closes at shutdown. Several worker processes share a folder."""
+    """Make the service for a store, and close the store at shutdown.
+
+    If there are several worker processes, each gets the same `shared_folder`.
+    """
     settings = settings or ServiceSettings()
     app = App(store, settings, shared_folder)
     if not settings.cors_origins:

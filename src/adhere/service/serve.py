@@ -118,7 +118,7 @@ def _open(settings: ServiceSettings) -> Store:
 
 
 def _move_secrets(store: Store) -> None:
-    """Move secrets into the file of secrets, for trials that were created before it was set."""
+    """Move secrets into `secret_file`, for trials that were created before this setting was made."""
     with store.reading() as view:
         if not view.has_secrets():
             return

@@ -221,7 +221,7 @@ class Possession:
 
     @property
     def claim(self) -> str:
-        """The opening with which this writer takes possession, or an empty text afterwards."""
+        """The name with which this writer takes possession, or an empty text once it has possession."""
         return "" if self.is_taken else self._opening
 
     def check_absence(self, path: Path) -> None:
@@ -244,14 +244,14 @@ class Possession:
             raise RecordsLostError(self._where, self.finding.n_lost)
 
     def before_commit(self, transaction: SqliteTransaction) -> None:
-        """Count the records, and announce the opening of a transaction that takes possession."""
+        """Count the records, and announce the writer's name if the transaction takes possession."""
         known, self._n_records = self._n_records, None  # until the commit succeeds
         self._n_due = transaction.count_records() if known is None else known + transaction.n_appended
         if transaction.opening and (installed := transaction.installation()) is not None:
             self._announce(installed.store_id, transaction.opening)
 
     def _announce(self, store_id: str, opening: str) -> None:
-        """Write the new opening beside the old one.
+        """Write the name of the new writer to the marker, beside the old name.
 
         If the commit fails, the next start must find what this one found: the same loss, or a restored file.
         """

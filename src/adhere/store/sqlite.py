@@ -200,7 +200,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _only_transaction(self, *, waits: bool) -> Iterator[None]:
-        """Exclude other threads, and end a transaction that could not be rolled back for lack of memory."""
+        """Exclude other threads. Roll back a transaction that an earlier lack of memory left open."""
         if not self._turn.acquire(blocking=waits):
             raise StoreBusyError(f"{self._where} is in use by another thread")
         try:

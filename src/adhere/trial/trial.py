@@ -152,7 +152,7 @@ class Trial:
     def from_design(
         cls, design: Design | str | PathLike[str] | Mapping[str, Any], seed: int = 0, run: int = 0
     ) -> Trial:
-        """A trial of a design, or of what `load_design` reads, with a seed and run as above.
+        """A trial of a design, or of anything that `load_design` reads. `seed` and `run` are as in `Trial`.
 
         >>> from adhere.design.make_design import make_design
         >>> Trial.from_design(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=100), seed=1)

@@ -29,8 +29,8 @@ class Assigned:
     """Patients assigned one arm, grouped by whether they took the treatment, did not, or did not report it.
 
     In `takers`, `others` and `unknown` everybody has an outcome: missing outcomes are completed (see `Completed`).
-    `known` has only the known outcomes of these three groups. The share who took the treatment is among patients who
-    reported what they took, and the mean of Y·D is that share times the mean of the takers.
+    `known` has only the known outcomes of these three groups. The share who took the treatment counts only patients
+    who reported what they took. The mean of Y·D is that share times the mean of the takers.
 
     `lost` is what missing outcomes add to three values: the variance of the mean of Y, its covariance with the mean
     of Y·D, and the variance of the mean of Y·D. `information` is the fraction of the patients that the known outcomes
@@ -178,7 +178,7 @@ class Contrasts(ABC):
 
     @abstractmethod
     def residual_variance(self, weights: Weights) -> float:
-        """Return the robust variance of two-stage least squares for a contrast that is 0."""
+        """Return the robust variance of two-stage least squares, for weights that make the contrast 0."""
 
     @abstractmethod
     def varies(self, weights: Weights) -> bool:
@@ -258,7 +258,7 @@ class TwoAssigned(Contrasts):
         return any(arm.covariance(weights, weights) > 0.0 for arm in (self.treatment, self.control))
 
     def residual_variance(self, weights: Weights) -> float:
-        """Return the robust 2SLS variance of a contrast that is 0, without small-sample correction."""
+        """Return the robust 2SLS variance for weights that make the contrast 0, without small-sample correction."""
         arms, both = (self.treatment, self.control), (weights, weights)
         return max(0.0, sum(arm.covariance(*both) / arm.n + arm.lost_covariance(*both) for arm in arms))
 
@@ -328,7 +328,7 @@ class StratifiedAssigned(Contrasts):
         return bool(vector @ (self._of_means.sum(axis=0) + self._between) @ vector > 0.0)
 
     def residual_variance(self, weights: Weights) -> float:
-        """Return the robust 2SLS variance of a contrast that is 0, around the means of the strata."""
+        """Return the robust 2SLS variance, around the means of the strata, for weights that make the contrast 0."""
         vector, n = np.array(weights), self._n
         means = self._means @ vector
         around = means - (n * means).sum(axis=0) / n.sum(axis=0)

@@ -139,7 +139,7 @@ def not_negative(given: ConfidenceSet) -> ConfidenceSet:
 
 
 def _welch(pair: TwoProportions, spreads: tuple[float, float], level: float) -> tuple[float, float, float]:
-    """Return ends and p-value by Welch's t (Welch 1947, Biometrika 34); ends are limited to -1 and 1."""
+    """Return the interval, clipped to [-1, 1], and the p-value by Welch's t (Welch 1947, Biometrika 34)."""
     from scipy.special import stdtr, stdtrit
 
     difference, variance = pair.difference, sum(spreads)

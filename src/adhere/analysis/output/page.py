@@ -137,7 +137,7 @@ def _effects_uncertainty(analysis: Findings) -> str:
 
 
 def _uncertainty_with_missing(analysis: Findings) -> str:
-    """Return words on the assumption about missing outcomes under which each kind of set keeps its level."""
+    """Describe the assumption about missing outcomes under which each kind of set keeps its level."""
     level, n_missing = tables.level_text(analysis), sum(analysis.missing.outcomes.values())
     missing = "One outcome is missing" if n_missing == 1 else f"{n_missing:,} outcomes are missing"
     at_random = "if they are missing at random given the arm assigned, what was taken and the stratum"

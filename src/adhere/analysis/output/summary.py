@@ -52,7 +52,7 @@ def arms_words(analysis: Findings) -> str:
 
 
 def allocation_words(analysis: Findings) -> str:
-    """Return words on how arms were drawn, as far as known."""
+    """Describe how arms were drawn, as far as this is known."""
     n_lacking = analysis.n_without_probabilities
     if not analysis.has_probabilities and not analysis.adaptive:
         if analysis.fixed_allocation:

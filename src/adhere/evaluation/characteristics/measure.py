@@ -132,7 +132,10 @@ def _size(outcomes: TrialOutcomes) -> Mapping[str, Numbers]:
 
 
 def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: Columns) -> Mapping[str, Numbers]:
-    """Return shares of a trial's patients, overall and up to each point; a stopped trial keeps its last shares."""
+    """Return each arm's share of a trial's patients, overall and up to each point of the grid.
+
+    A stopped trial keeps its last shares. The result also contains the shares of patients with an inferior arm.
+    """
     size = outcomes.n_patients[:, None]
     grid = np.array(columns.grid, dtype=np.int64)
     so_far = np.minimum(grid, size)

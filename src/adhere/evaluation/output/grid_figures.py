@@ -99,7 +99,7 @@ def _joined(*parts: str) -> str:
 
 
 def _cell(row: Characteristics, rows: Sequence[Characteristics]) -> str:
-    """Return words for compliance, confounding (unless everybody complies), and baseline (if there are several)."""
+    """Describe compliance, confounding (unless everybody complies), and the baseline (if baselines differ)."""
     confounding = "" if row.scenario.compliance == 1.0 else _confounding(row)
     return _joined(_compliance(row), confounding, _baseline(row, rows))
 

@@ -68,7 +68,7 @@ def lead(evaluation: EvaluationData) -> str:
 
 
 def every_scenario(evaluation: EvaluationData) -> str:
-    """Return words for the number of scenarios."""
+    """Return the number of scenarios as text."""
     n = len(evaluation.scenarios)
     return "one scenario" if n == 1 else f"each of {n:,} scenarios"
 
@@ -81,7 +81,7 @@ def errors_result(evaluation: EvaluationData) -> str:
 
 
 def _among(evaluation: EvaluationData, name: str) -> str:
-    """Return words for the number of scenarios compared; empty if that differs between designs."""
+    """Return the number of scenarios compared as text, or an empty text if it differs between designs."""
     counts = {len(_known(rows, name)) for rows in _by_design(evaluation).values()}
     return f" of {max(counts)} scenarios" if len(counts) == 1 and max(counts) > 1 else ""
 

@@ -90,7 +90,7 @@ def _of_table(table: Mapping[str, Any], design: Design, folder: Path) -> list[Sc
 
 
 def given_or_own(scenarios: ScenariosLike | None, design: object) -> ScenariosLike | None:
-    """Return the scenarios given or, if there are none, the path of the design's file if it has scenarios."""
+    """Return the scenarios. If none were given and the design is a file with scenarios, return the file's path."""
     if scenarios is None and isinstance(design, (str, PathLike)) and scenario_table(Path(design)) is not None:
         return design
     return scenarios

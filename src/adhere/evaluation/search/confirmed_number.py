@@ -249,7 +249,7 @@ def _check_enough(n_trials: int, target: float, n_scenarios: int, conservative: 
 
 
 def confirmed_with(seed: int, last: int, conservative: bool) -> str:
-    """Return words on the seeds of the fresh trials, given the seeds of the search and of the last trials.
+    """Describe the seeds of the fresh trials, given the seeds of the search and of the last trials.
 
     >>> confirmed_with(0, 1, conservative=False)
     'fresh trials with seed 1'

@@ -144,8 +144,9 @@ class _Parser:
         options[key.text] = self._argument_of(kind_of(policy, key.text))
 
     def _argument_of(self, kind: str) -> object:
-        """Return the value of an argument. Unless a policy is expected, unknown words are left to the option's
-        check.
+        """Return the value of an argument.
+
+        Unless a policy is expected, an unknown word is returned as text, for the check of the option.
         """
         token = self._here
         if kind == ARM:

@@ -134,7 +134,10 @@ def begin_block(rule: Any, blocks: Any) -> None:
 
 @inline
 def move_starts(rule: Any, blocks: Any) -> None:
-    """Add the next patient as a possible start, with the weight of all blocks that are full, and drop the oldest."""
+    """Add the next patient as a possible start of the current block, and drop the oldest start.
+
+    The new start gets the weight of all hypotheses whose block is full, in equal parts for each length.
+    """
     full = 0.0
     for start in range(rule.n_starts):
         for i in range(rule.n_lengths):

@@ -106,6 +106,6 @@ def learn_exp3(rule: Rule, state: State, memo: Memo, arm: int, reward: float, we
 
 @implements(probabilities, Exp3)
 def probabilities_exp3(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Write the stored probabilities."""
+    """Copy the probabilities that `remember` stored into `out`."""
     for arm in range(rule.n_arms):
         out[arm] = memo.probabilities[arm]

@@ -169,7 +169,7 @@ def _travels(error: Exception) -> bool:
 
 
 def unpack(packed: bytes) -> TaskRunner[Any]:
-    """Return a runner of the packed plan, on a worker."""
+    """Unpack a plan on a worker, and return its runner."""
     theirs, files, modules, work = pickle.loads(packed)
     if differing := differences(_IDENTITY, theirs):
         raise InputError("executor", f"a worker with {differing}", "workers with the same adhere as here")

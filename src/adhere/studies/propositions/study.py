@@ -209,7 +209,7 @@ class Facts:
         return len(its.filter(its["difference_high"] < 0.0))
 
     def n_comply_beats_chosen(self, population: str) -> int:
-        """Return for how many learners Comply's interval is below Chosen's, if neither is the favourite."""
+        """Return for how many learners Comply's interval of regret lies entirely below Chosen's."""
         its = self.regret.filter(population=population)
         comply, chosen = (its.filter(protocol=protocol) for protocol in ("comply", "chosen"))
         return int((comply["high"] < chosen["low"]).sum())

@@ -30,12 +30,12 @@ from adhere.studies.lineup import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# The arm that a non-complying patient takes, by population.
+# The arm that a non-complying patient takes, by population. Each population is a reading of the paper.
 READINGS = {"uniform-other": "the other arm", "uniform-any": "either arm", "uniform-corrective": "the better arm"}
 TITLES = {reading: title.removeprefix("the ") for reading, title in READINGS.items()}
 PAPERS_RUNS = 1000
 
-# Every policy under every reading, in two sizes. A learner's policies run together, to compare them with its Chosen.
+# Every policy in every population, in two sizes. A learner's policies run together, to compare them with its Chosen.
 # Patients depend only on the seed, the simulation and the population: different learners meet the same patients.
 EXPERIMENTS = {
     f"{learner}-{size}": Experiment(
@@ -60,7 +60,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 def _gains(final: polars.DataFrame) -> polars.DataFrame:
-    """Return the surplus minus that of the learner's Chosen, by reading, learner and strategy, with averages."""
+    """Return the surplus minus that of the learner's Chosen, by population, learner and strategy, with averages."""
     others = [strategy for strategy in STRATEGIES if strategy != CHOSEN]
     averaged = {one: [one] for one in others}
     averaged |= {AVERAGE: others, AVERAGE_BUT_BOUNDED: [one for one in others if one != BOUNDED]}
@@ -113,23 +113,23 @@ class Facts:
         return f"{row['learner']} under {row['label']}", estimate_in(its, policy=row["policy"])
 
     def holding(self, strategy: str = AVERAGE, size: int | None = None) -> dict[str, bool]:
-        """Return for each reading whether the gain, averaged over learners, is significantly above zero."""
+        """Return for each population whether the gain, averaged over learners, is significantly above zero."""
         gains = {title: self.of(reading, strategy=strategy, size=size) for reading, title in READINGS.items()}
         return {title: ends(gain)[0] > 0 for title, gain in gains.items()}
 
     def average_texts(self, size: int | None = None, intervals: bool = True) -> list[str]:
-        """Return the gain under each reading, averaged over strategies and learners, as text."""
+        """Return the gain in each population, averaged over strategies and learners, as text."""
         return estimate_texts([self.of(reading, size=size) for reading in READINGS], "+", intervals)
 
     def farthest_apart(self) -> tuple[str, list[tuple[float, str]]]:
-        """Return the reading under which learners differ most, and their gains there, lowest first."""
+        """Return the population in which the learners' gains differ most, and these gains, lowest first."""
         ranked = {
             reading: sorted((self.of(reading, learner).mean, learner) for learner in LEARNERS) for reading in READINGS
         }
         return max(ranked.items(), key=lambda one: one[1][-1][0] - one[1][0][0])
 
     def best_by_name(self) -> dict[str, list[str]]:
-        """Return the policies with the highest surplus under some reading, with these readings."""
+        """Return every policy that has the highest surplus in a population, with these populations."""
         where: dict[str, list[str]] = {}
         for reading, title in READINGS.items():
             name, surplus = self.best(reading)

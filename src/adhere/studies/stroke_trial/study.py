@@ -282,7 +282,7 @@ def _short(one: Entry) -> str:
 
 
 def cells(facts: Facts) -> Cells:
-    """Return tables of the headline figures and of every policy's."""
+    """Return tables of the headline figures, the surplus of every policy, and the text of every policy."""
     headline = [
         (NAMES[one], str(published), kind, f"{n:,}", estimate_text(ours, 2), published.verdict_and_place(ours))
         for one, published in HEADLINE_FIGURES.items()
