@@ -215,7 +215,7 @@ def _counts(name: str) -> Counts:
 
 
 def _records_of_counts(population: Counts) -> Records:
-    """Return the patients of a population made of counts as records, with an entry for each row of counts."""
+    """Convert counts to records: one entry for each row of counts, with its number of patients."""
     number = {arm: index for index, arm in enumerate(population.arms)}
     records = Records(
         name=population.name,

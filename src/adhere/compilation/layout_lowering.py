@@ -99,9 +99,9 @@ def _value_of(number: Any) -> Any:
 
 
 class _Rule:
-    """A rule in compiled code, as layouts see it: whole numbers, and rules inside it.
+    """The parts of a compiled rule that layouts use: its whole numbers, and the rules inside it.
 
-    Without a builder, only its type is known.
+    Without a builder, only the rule's type is known.
     """
 
     def __init__(self, kind: Any, builder: Any = None, value: Any = None) -> None:

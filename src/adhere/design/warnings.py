@@ -89,7 +89,7 @@ def _delay_warnings(design: Design, n_patients: int) -> Iterator[str]:
 
 
 def _look_warnings(design: Design, n_patients: int) -> Iterator[str]:
-    """Warn about looks before the end that would take place after it, or never."""
+    """Warn about looks that the trial does not reach, because it ends earlier or has too few outcomes."""
     lowest = min(share for _, share in design.missing.outcome.shares())
     is_imputed = design.impute is not None and design.impute.reward is not None
     if lowest == 1.0 and not is_imputed:

@@ -74,7 +74,7 @@ class Evaluation(HasFrame, EvaluationData):
         return notebook_table(self)
 
     def summary(self, width: int = 100) -> str:
-        """Everything that matters for a terminal of that width, in at most 100 columns."""
+        """Return a summary as text for a terminal, in lines of at most `width` characters (60 to 100)."""
         from adhere.evaluation.output.summary import summary
 
         return summary(self, width)

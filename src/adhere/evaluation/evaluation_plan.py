@@ -49,7 +49,7 @@ class EvaluationPlan(Plan):
 
     @cached_property
     def columns(self) -> tuple[Columns, ...]:
-        """Columns of the measures of a trial, by design."""
+        """Column layout of a trial's measures, for each design."""
         return tuple(
             Columns(len(design.arms), tuple(grid_points(None, max_patients(design)).tolist()), planned_looks(design))
             for design in self.designs

@@ -112,7 +112,7 @@ class Counts(Population):
         return shares
 
     def tables(self, seed: int, first_run: int, n_runs: int) -> PatientTables:
-        """Return the tables from which patients are drawn: the same in every run, with the arm's rows as cells."""
+        """Return the tables from which patients are drawn in every run. An arm's cells are its rows of counts."""
         per_arm = [[row for row in self.counts if row.chosen == arm] for arm in self.arms]
         weights = np.zeros((1, self.n_arms, max(len(rows) for rows in per_arm)))
         actual = np.zeros(weights.shape[1:], dtype=np.int64)

@@ -180,7 +180,7 @@ def _cells(claim: Claim) -> tuple[str, str, str, str]:
 
 
 def _widths(claims: Sequence[Claim], width: int) -> list[int]:
-    """Return column widths: as needed, limited to shares of the width that the first column leaves."""
+    """Return the column widths. The first column is never broken; the others are limited to shares of the rest."""
     needed = [max(map(len, column)) for column in zip(_HEADER, *map(_cells, claims), strict=True)]
     verdict, statement, paper, ours = needed
     room = width - verdict - 3 * len(_BETWEEN)

@@ -212,10 +212,11 @@ class Wealth:
         return np.minimum(np.maximum(up[1:], up[:-1]), np.maximum(down[1:], down[:-1]))
 
     def balance(self) -> float | None:
-        """Return the effect at which both bets have equal wealth, near the smallest maximum of both, or None.
+        """Return the effect at which both bets have equal wealth, or None.
 
-        The result is None if there is no such effect and no effect is refuted: then there was too little
-        randomisation.
+        The search begins at the grid effect at which the larger wealth of the two is smallest. If the wealths do not
+        cross next to that effect, it is the result. The result is None if the wealths never cross and no effect is
+        refuted: then there was too little randomisation.
         """
         ahead = self.log_up - self.log_down
         if not ahead[0] > 0.0 >= ahead[-1] and not np.isfinite(self.refuted_at()).any():

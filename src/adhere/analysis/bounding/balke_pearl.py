@@ -216,7 +216,11 @@ def has_one_program(cells: ObservedCells) -> bool:
 def program_bounds(
     cells: ObservedCells, limits: CellBox, targets: Sequence[Target], *, monotone: bool
 ) -> ProgramBounds:
-    """Compute the bounds of targets. If too many things can be taken, each target lumps all but its own arms."""
+    """Compute the bounds of targets.
+
+    If too many things can be taken, each target has its own program, in which all things except the target's arms
+    count as something else.
+    """
     if has_one_program(cells):
         return _solve(cells, limits, targets, monotone=monotone)
     parts = []

@@ -97,7 +97,7 @@ class CellBox:
     high: Floats
 
     def lumped(self, things: Sequence[int], rows: Sequence[int]) -> CellBox:
-        """Return the cells of the given things and rows; all other things are lumped into something else."""
+        """Return the limits for these rows and things. The limits of all others are added up as something else."""
         low, high = (_lump(cells[rows], things) for cells in (self.low, self.high))
         return CellBox(low, np.minimum(high, 1.0))
 
@@ -194,13 +194,15 @@ class ObservedCells:
         return CellBox(low, high)
 
     def telling_rows(self, things: Sequence[int]) -> list[int]:
-        """Return the rows told these things, and for each of their cells the row in which its share is largest."""
+        """Return the rows of patients told to take these things, and the row with the largest share of each of their
+        cells.
+        """
         own = [row for thing in things for row, told in enumerate(self.told) if told == thing]
         cells = [2 * thing + outcome for thing in things for outcome in (0, 1)]
         return list(dict.fromkeys([*own, *(int(row) for row in self.shares.low[:, cells].argmax(axis=0))]))
 
     def lumped(self, things: Sequence[int], rows: Sequence[int]) -> ObservedCells:
-        """Return the cells of the given things and rows; all other things are lumped into something else."""
+        """Return the counts for these rows and things. All other things that were taken count as something else."""
         rest = [thing for thing in range(self.n_things) if thing not in things]
         taken, no_outcome = self.taken[rows], self.no_outcome[rows]
         return ObservedCells(

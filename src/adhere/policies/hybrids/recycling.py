@@ -63,10 +63,10 @@ def take_outcome(rule: AnyCacheRule, cache: Cache, arm: int, rng: Stream) -> flo
 
 @generic_with_default
 def count_outcomes(rule: AnyCacheRule, cache: Cache, arm: int, reward: float, change: int) -> None:
-    """Store (+1) the outcome of a round in the cache, if there is one, or remove (-1) an outcome with this reward.
+    """Change the number of the arm's stored outcomes with the given reward by 1 or -1. Do nothing without a cache.
 
-    After a correction, an outcome may have another reward than the one that was stored. The count is then negative
-    until an outcome with that reward is stored.
+    After a correction, the reward to remove may differ from the reward that was stored. The number is then negative
+    until an outcome with the given reward is stored.
     """
 
 
@@ -78,7 +78,7 @@ def holds_arm_in_cache(rule: CacheRule, cache: Cache, arm: int) -> bool:
 
 @implements(count_outcomes, CacheRule)
 def count_in_cache(rule: CacheRule, cache: Cache, arm: int, reward: float, change: int) -> None:
-    """Change the arm's total, and its count of outcomes with this reward."""
+    """Change the arm's total, and its count of outcomes with the given reward."""
     value = 0
     while value < rule.n_values - 1 and rule.values[value] < reward:
         value += 1

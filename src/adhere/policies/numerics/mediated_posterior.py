@@ -263,7 +263,7 @@ def draw_by_list(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
 
 @no_inline
 def probabilities_of_drawing(rule: Any, state: State, memo: Memo, out: Floats, rng: Stream) -> None:
-    """Write the probability of each arm in `draw_by_list`, given the list."""
+    """Write into `out` the probability that `draw_by_list` draws each arm, given the list."""
     any_arm, odds = floor_of_all_arms(rule, state), odds_of_confounded(rule, state)
     mediated = (1.0 - any_arm) / (1.0 + odds)
     if odds > 0.0:
@@ -356,7 +356,7 @@ def draw_best(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
 
 @inline
 def probabilities_of_best(rule: Any, state: State, memo: Memo, out: Floats, rng: Stream) -> None:
-    """Write the probability of each arm in `draw_best`."""
+    """Write into `out` the probability that `draw_best` draws each arm."""
     if is_drawn(rule, state):
         probabilities_of_drawing(rule, state, memo, out, rng)
     else:

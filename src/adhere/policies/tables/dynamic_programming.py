@@ -148,6 +148,6 @@ def draw_decision(decision: Any, rng: Stream) -> int:
 
 @inline
 def probabilities_of_decision(decision: Any, out: Any) -> None:
-    """Write the probability of each arm in `draw_decision`."""
+    """Write into `out` the probability that `draw_decision` draws each arm."""
     out[1] = 0.5 if decision == TIE else float(decision)
     out[0] = 1.0 - out[1]

@@ -43,7 +43,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProblemError(Exception):
-    """An error that is sent to the client as a problem document. `more` are its field, value and expected.
+    """An error that is sent to the client as a problem document. `more` contains optional fields of `Problem`.
 
     `retry_after` is the number of seconds after which the same request may succeed, sent in the header Retry-After.
     """

@@ -125,7 +125,7 @@ class FollowUps:
                     self._known[number] = found
 
     def use(self, view: ReadTransaction, number: int, work: Callable[[FollowUp], Result]) -> Result:
-        """Call a function with a trial's follow-up, updated at least to the view."""
+        """Update a trial's follow-up with the records of the view, and call a function with it."""
         with self._lock:
             known = self._known.setdefault(number, FollowUp(self.zones))
             known.catch_up(view, number)

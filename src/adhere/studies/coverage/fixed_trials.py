@@ -155,7 +155,7 @@ def _of_strata(records: Records, who: People, is_whole: bool) -> Iterator[Report
 
 
 def of_quantity(view: str, quantity: str, given: Quantity, truth: float, assumed: bool) -> Iterator[Reported]:
-    """Report every set given for a quantity."""
+    """Report every confidence set of a quantity."""
     for one in given.sets:
         judged = assumed and one.validity is not Validity.APPROXIMATE
         yield Reported(Interval(view, quantity, one.method, one.validity.value, judged), truth, one)

@@ -156,8 +156,8 @@ def _row(
 
 
 def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:
-    """Return the record that gives the current value of a part. Without corrections, return the report they
-    corrected.
+    """Return the record that gives the current value of a part. If `corrections` is False, return the latest
+    report or imputation that changed it.
     """
     history: History | None = None
     source: AnyEvent | None = None

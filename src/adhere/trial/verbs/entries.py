@@ -96,8 +96,8 @@ def check_may_reopen(state: TrialState, history: History, after: History, latest
 
 
 def _back_from(state: TrialState, index: int | None) -> list[int]:
-    """Return the indices from a subject's latest recommendation back to the last one that is loaded or not in
-    error.
+    """Return the indices of a subject's recommendations, latest first. Stop after the first recommendation that is
+    not in error or not loaded.
     """
     found: list[int] = []
     while index is not None:

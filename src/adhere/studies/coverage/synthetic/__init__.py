@@ -1,1 +1,1 @@
-"""Analyse ten synthetic trials like a user's tables. Check every set shown and every sentence printed."""
+"""Analyse ten synthetic trials like a user's tables. Check every confidence set and sentence that is printed."""

@@ -1,4 +1,4 @@
-"""Every set that an analysis shows, with its mark and the truth that it should contain."""
+"""Every confidence set that an analysis shows, with its mark and the truth that it should contain."""
 
 from collections.abc import Iterator, Set
 from typing import NamedTuple
@@ -26,7 +26,7 @@ _OF_MISSING = {IF_AT_RANDOM: AT_RANDOM, LIKE_THEIR_ARM: GIVEN_ARM}
 
 
 class Shown(NamedTuple):
-    """A set as shown: its quantity, row and mark. `found` is None if the set is withheld.
+    """A confidence set in a table, with its quantity, row and mark. `found` is None if the set is withheld.
 
     `assumes` contains the assumptions that the row names and that some trial breaks.
     """
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def shown_sets(analysis: Analysis, trial: Trial) -> Iterator[Shown]:
-    """Yield every set in the tables that `summary` prints."""
+    """Yield every confidence set in the tables that `summary` prints."""
     for pair in analysis.pairs:
         treatment, control = (trial.arms.index(arm) for arm in pair)
         for row in effect_rows(analysis, *pair):

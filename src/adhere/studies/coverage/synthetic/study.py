@@ -1,5 +1,5 @@
-"""Run the synthetic trials: draw their tables, analyse each like a user, and count sets that cover and wrong
-sentences.
+"""Run the synthetic trials: draw their tables, analyse each table like a user, and count two things: the confidence
+sets that contain the truth, and the sentences that are wrong.
 """
 
 import math
@@ -138,7 +138,7 @@ class TrialCount:
     claims: dict[str, ClaimTally] = field(default_factory=dict)
 
     def below(self, least: float) -> list[SetKind]:
-        """Return the sets marked 95%, with true assumptions, that cover less often than `least`."""
+        """Return the confidence sets marked 95% whose assumptions are true and whose coverage is below `least`."""
         return [kind for kind, tally in self.sets.items() if kind.is_judged and tally.n_covering < least * tally.n]
 
     @property
