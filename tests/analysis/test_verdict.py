@@ -236,7 +236,7 @@ def test_adaptive_allocation() -> None:
     assert any(one.startswith("Any-time valid sets leave out 20 of 400 patients") for one in warnings(partly))
 
     unknown = analysed(records, has_probabilities=False)
-    assert any("if arms were assigned by earlier outcomes, they do not hold" in one for one in warnings(unknown))
+    assert any("they are not valid if arms were assigned by earlier outcomes" in one for one in warnings(unknown))
 
 
 def test_who_took_none_of_the_arms_counts_as_having_taken_the_control() -> None:

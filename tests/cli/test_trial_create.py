@@ -91,7 +91,9 @@ def test_a_rehearsal_may_have_a_seed(tmp_path: Path, capsys: pytest.CaptureFixtu
     with closing(open_store(database, read_only=True)) as store, store.reading() as view:
         created = created_event(view, 1)
     assert (created.seed, created.commitment) == (7, "")
-    check_complaint(in_this_process(capsys, *create, "--seed", "8"), "a trial 'headache' with another seed already")
+    check_complaint(
+        in_this_process(capsys, *create, "--seed", "8"), "trial 'headache' with another seed already exists"
+    )
     assert in_this_process(capsys, *create).out.startswith(f"headache: is in {database} already; nothing changed\n")
 
 

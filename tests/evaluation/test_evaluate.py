@@ -263,7 +263,7 @@ def test_a_report_names_the_scale_of_each_section() -> None:
     assert (shown["baseline"], shown["if recommended old"], shown["if recommended new"]) == ("0.7", "0.660", "0.340")
     details = " ".join(sections["scenarios"].details)
     assert "a mean outcome y is the share of patients with a 1" in details
-    assert "confounding is by how much the mean outcome y of those who always take the treatment is higher" in details
+    assert "the amount by which the mean outcome y of those who always take the treatment is higher" in details
     assert "mean outcome of" not in details
     assert "the lowest mean outcome y" in " ".join(sections["power"].details)
     for name, label in (

@@ -93,7 +93,9 @@ def sections() -> list[Section]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = sections()
-    figures = {drawing.name: figure_files(drawing)[".svg"] for section in told for drawing in section.all_figures()}
+    figures = {
+        drawing.name: figure_files(drawing.draw)[".svg"] for section in told for drawing in section.all_figures()
+    }
     foot = {"config": POLICY, "seed": "0", "machine": WORD, "duration": "3 min 12 s", "note": HTML}
     path = tmp_path_factory.mktemp("report") / "index.html"
     path.write_text(page("Compliance-Aware Bandits, run again", told, figures, foot), encoding="utf-8")

@@ -37,7 +37,7 @@ def a_figure(draw: Any) -> ReportFigure:
 
 
 def test_a_picture_and_a_drawing_of_the_size_asked_for() -> None:
-    files = figure_files(a_figure(Draws()))
+    files = figure_files(a_figure(Draws()).draw)
     assert sorted(files) == [".png", ".svg"]
     with Image.open(io.BytesIO(files[".png"])) as picture:
         assert picture.format == "PNG"
@@ -49,7 +49,7 @@ def test_a_picture_and_a_drawing_of_the_size_asked_for() -> None:
 
 def test_drawn_once_in_the_house_style() -> None:
     draws = Draws()
-    figure_files(a_figure(draws))
+    figure_files(a_figure(draws).draw)
     assert draws.times == 1
     assert not draws.axes.spines["top"].get_visible()
     assert draws.axes.xaxis.label.get_size() == 8
@@ -57,12 +57,12 @@ def test_drawn_once_in_the_house_style() -> None:
 
 
 def test_the_same_figure_is_the_same_files() -> None:
-    assert figure_files(a_figure(Draws())) == figure_files(a_figure(Draws()))
+    assert figure_files(a_figure(Draws()).draw) == figure_files(a_figure(Draws()).draw)
 
 
 def test_no_settings_are_left_behind() -> None:
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    figure_files(a_figure(Draws()))
+    figure_files(a_figure(Draws()).draw)
     assert dict(matplotlib.rcParams) == before

@@ -50,9 +50,9 @@ class Analysis(Findings):
     >>> import adhere
     >>> analysis = adhere.analyse("stroke-aspirin")
     >>> analysis.arms, analysis.control, analysis.n_patients
-    (('none', 'aspirin'), 'none', 19286)
+    (('none', 'aspirin'), 'none', 19422)
     >>> round(analysis.effect("intention-to-treat", "aspirin").estimate, 4)
-    0.004
+    0.0039
 
     """
 

@@ -57,7 +57,7 @@ class ReportFigure:
     def _repr_png_(self) -> bytes:
         from adhere.report.style import figure_files
 
-        return figure_files(self, (".png",))[".png"]
+        return figure_files(self.draw, (".png",))[".png"]
 
 
 @dataclass(frozen=True)

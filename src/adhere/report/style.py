@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from adhere.report.section import ReportFigure
 
 SETTINGS: Any = {
     "text.parse_math": False,  # a dollar sign in a name is literal
@@ -51,12 +50,12 @@ def figure_file(figure: Figure, suffix: str) -> bytes:
     return file.getvalue()
 
 
-def figure_files(one: ReportFigure, suffixes: Sequence[str] = SUFFIXES) -> dict[str, bytes]:
-    """Draw a report's figure once, and return its contents by suffix; the same figure gives the same bytes."""
+def figure_files(draw: Callable[[], Figure], suffixes: Sequence[str] = SUFFIXES) -> dict[str, bytes]:
+    """Draw a figure once, and return its contents by suffix; the same figure gives the same bytes."""
     import matplotlib
 
     with matplotlib.rc_context(SETTINGS):
-        figure = one.draw()
+        figure = draw()
         return {suffix: figure_file(figure, suffix) for suffix in suffixes}
 
 

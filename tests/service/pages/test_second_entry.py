@@ -259,7 +259,7 @@ def test_a_retraction_while_another_round_is_open_is_refused_on_the_page(service
     here = f"/app/trials/{trial}/recommendations/{first}"
     refused = nurse.send(f"{here}/correction", {"outcome": "retract", "reason": "slip", "key": "one"})
     assert refused.status == 409
-    assert f"Recommendation {second} of the same subject is open, and only one may be." in text_of(refused.body)
+    assert f"Recommendation {second} of the same subject is open, and only one may be open." in text_of(refused.body)
     assert not site.recommendation(trial, first).open
 
 

@@ -71,7 +71,7 @@ def test_a_folder_that_may_not_be_written_into(
     # Whoever runs the tests as root may write anywhere, so permissions are only pretended.
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path / "data")
     (tmp_path / "data").mkdir()
-    with pytest.raises(InputError, match=r"out: got .*data may not"):
+    with pytest.raises(InputError, match=r"out: got .*data is not writable"):
         reproduce(tmp_path, BOTH)
 
 

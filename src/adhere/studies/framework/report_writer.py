@@ -144,7 +144,7 @@ def figure_contents(sections: Sequence[Section]) -> dict[str, dict[str, bytes]]:
     for one in (figure for section in sections for figure in section.all_figures()):
         if one.name in drawn:
             raise InputError("figure", one.name, "a name that no other figure of the report has")
-        drawn[one.name] = figure_files(one)
+        drawn[one.name] = figure_files(one.draw)
     return drawn
 
 

@@ -150,7 +150,7 @@ class StudyPage:
     def html(self, title: str, foot: Mapping[str, str], warning: str, claim_words: ClaimWords = ON_THE_PAPER) -> str:
         """Return the page as one self-contained HTML file. `foot` describes the run."""
         figures = [figure for section in self.sections for figure in section.all_figures()]
-        drawn = {one.name: figure_files(one, [".svg"])[".svg"] for one in figures}
+        drawn = {one.name: figure_files(one.draw, [".svg"])[".svg"] for one in figures}
         return page(
             title, self.sections, drawn, foot, warning, lead=self.lead, glossary=self.glossary, figure_files=False,
             claim_words=claim_words,
