@@ -211,7 +211,9 @@ def _problem(error: Exception, route: Route | PageRoute | None) -> ProblemError:
 
 
 def _log_shortage(error: Exception, asked: str) -> None:
-    """Log a shortage, but rarely, because there may be many such requests and little memory for logging."""
+    """Log that a request failed for lack of memory or another resource. Messages are limited, because logging needs
+    memory too.
+    """
     with suppress(MemoryError):
         if _shortages.may():
             why = f"{type(error).__name__} {error}".partition("\n")[0].rstrip()

@@ -83,7 +83,7 @@ async def look_by_day(service: Service) -> None:
 
 
 async def _executed(service: Service, command: ImputeMissing | Look) -> Response | None:
-    """Return the response to a command, or None if it cannot be executed now. Other trials are then not held up."""
+    """Return the response to a command, or None if it cannot be executed now, so that other trials can continue."""
     try:
         return await service.group_commit.execute(command)
     except UnavailableError as error:

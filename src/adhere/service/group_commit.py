@@ -40,7 +40,7 @@ log = logging.getLogger("adhere.service")
 
 
 class ShutdownError(Exception):
-    """Error of a command that arrives while the service is shutting down."""
+    """The error for a command that arrives while the service is shutting down."""
 
 
 class GroupCommit:

@@ -107,7 +107,7 @@ class Metrics:
             self._stops.labels(trial).set(is_recommended)
 
     def set_verified(self, at: float) -> None:
-        """Record when the trial verified longest ago was last found intact."""
+        """Record the oldest of the times at which the trials were last found intact."""
         if self._verified_at is None:
             self._verified_at = Gauge(
                 "adhere_verified_timestamp_seconds",

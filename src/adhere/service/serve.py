@@ -46,8 +46,8 @@ def serve(settings: ServiceSettings | None = None) -> None:
     """Serve the trials in a SQLite file or in PostgreSQL (``postgresql://…``).
 
     A store without tokens gets an admin token, which is shown once on the terminal or written to `admin_token_file`.
-    After a failure that may pass, the start is tried again for `start_seconds`; then a `StartError` is raised. The
-    function returns after SIGTERM, SIGINT or SIGHUP, when every open request has been answered.
+    After a failure that may be temporary, the start is tried again for `start_seconds`; then a `StartError` is
+    raised. The function returns after SIGTERM, SIGINT or SIGHUP, when every open request has been answered.
     """
     settings = settings or ServiceSettings()
     check_settings(settings)
@@ -205,7 +205,9 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _may_pass(error: OSError) -> bool:
-    """Return whether the address may become free, belong to this machine or be resolvable later."""
+    """Return whether an error may be temporary: later, the address may be free, belong to this machine or be
+    resolvable.
+    """
     if isinstance(error, socket.gaierror):
         return error.errno == socket.EAI_AGAIN
     return error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL) or may_pass(error)

@@ -1,4 +1,4 @@
-"""Start the service, with retries after failures that may pass, and hand over the first admin token.
+"""Start the service, with retries after failures that may be temporary, and hand over the first admin token.
 
 Such failures are an unreachable database, a port or a file in use, or a full disk. The first admin token is shown on
 a terminal or written to a file that only its owner can read.
@@ -32,7 +32,7 @@ log = logging.getLogger("adhere.service")
 
 
 class StartError(Exception):
-    """Error of a start that did not succeed in time, with a cause that may pass."""
+    """The error if the service did not start in time because of a possibly temporary fault."""
 
 
 def start(attempt: Callable[[], Started], seconds: float) -> Started:

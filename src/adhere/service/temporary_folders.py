@@ -15,7 +15,7 @@ from typing import IO
 
 
 def kept(folder: str) -> str:
-    """Return a folder, and make it again if it is gone. A folder that somebody else has made there is refused."""
+    """Return a folder, and make it again if it was deleted. A folder that somebody else has made there is refused."""
     path = Path(folder)
     path.mkdir(0o700, parents=True, exist_ok=True)
     path.chmod(0o700)  # fails unless this user owns the folder

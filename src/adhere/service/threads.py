@@ -1,4 +1,4 @@
-"""Pools of threads that work with fewer threads if the machine has no room for more."""
+"""Thread pools that continue with fewer threads if the machine lacks the memory to start more."""
 
 import threading
 from collections.abc import Callable

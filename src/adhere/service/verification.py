@@ -4,8 +4,8 @@ A fault is logged and counted, but the service stays ready. People decide whethe
 continue, and other trials are not affected.
 
 The file of verified heads gets a line of JSON each time that a trial's log is found intact. Lines are only appended,
-so that the file can be sent elsewhere line by line. A log alone does not show that its last records were cut off.
-A head that the log's keepers cannot change does show it.
+so that the file can be sent elsewhere line by line. A log alone does not show that its last records were cut off. A
+head stored where the log's keepers cannot change it does show this.
 """
 
 import logging
@@ -38,7 +38,7 @@ class VerifiedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HeadsFileError(Exception):
-    """Error of a line in the file of heads that cannot be read."""
+    """The error for an unreadable line in the file of verified heads."""
 
 
 def read_heads(path: Path) -> dict[str, VerifiedHead]:
@@ -97,7 +97,9 @@ log = logging.getLogger("adhere.service")
 
 
 class Verifier:
-    """The verifier of all trials, each once in `every` seconds. Restarts cause no delay: times are in the file."""
+    """The verifier of all trials, which verifies each trial once in `every` seconds. Restarts cause no delay, because
+    the file has the time of each verification.
+    """
 
     def __init__(self, service: Service, file: Path, every: float) -> None:
         self._service, self._file, self._every = service, file, every

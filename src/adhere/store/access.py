@@ -1,5 +1,5 @@
-"""Tables about access: sessions and one-time links (only as digests), and the accounting of who read what, and
-when.
+"""Tables about access: sessions and one-time links (only as digests), and the access log, which records who read
+what, and when.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from adhere.store.transactions import ReadTransaction, WriteTransaction
 
 
 class Session(NamedTuple):
-    """A session: the digest of its secret, the token that gives its rights, and its end."""
+    """A session: the digest of its secret, the token that gives its rights, and its expiry time."""
 
     digest: bytes
     token: int
@@ -70,8 +70,8 @@ class Access(NamedTuple):
 def add_access(
     writing: WriteTransaction, trial: int, at: str, token: int, kind: str, recommendation_id: str | None = None
 ) -> None:
-    """Record a read. Repeated reads with the same token, trial, kind and time are counted, if about no single
-    recommendation.
+    """Record a read. Reads that name no recommendation and agree in token, trial, kind and time share one row, which
+    counts them.
     """
     # The same statement reads the head. A second reader in the same window waits for the first one's row.
     sql = """INSERT INTO accesses (at, token, trial, kind, recommendation_id, head, n)

@@ -11,8 +11,8 @@ from adhere.files import make_private, may_pass
 
 
 def file_error(sentence: str, error: OSError) -> StoreError:
-    """Return the error for a database file that the system refused to access. Its type says whether the fault may
-    pass.
+    """Return the error for a database file that the system refused to access. The error's type tells whether the
+    fault may be temporary.
 
     >>> file_error("adhere.db cannot be written", OSError(28, "No space left on device"))
     StoreUnavailableError('adhere.db cannot be written: No space left on device')

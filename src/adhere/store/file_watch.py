@@ -90,7 +90,7 @@ class FileWatch:
         self._raise()
 
     def before_commit(self) -> None:
-        """Raise `StoreError` if the committed data would not be found again, or if another process could write."""
+        """Raise `StoreError` if the data of a commit would be lost, or if another process could write."""
         for name in self._left:
             self._compare(name, content=name == self._name)
         self._raise()
@@ -116,7 +116,7 @@ class FileWatch:
 
     @property
     def fault(self) -> str:
-        """The fault found, as a sentence, or an empty text if there is none."""
+        """The message about the first fault found, or an empty text if there is no fault."""
         return self._fault and (
             f"{self._fault} while it was in use, so nothing more is written: put the right file in its place, then "
             "stop the service and start it again"

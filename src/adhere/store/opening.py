@@ -21,7 +21,7 @@ def open_store(
 ) -> Store:
     """Open the store in a SQLite file, at a PostgreSQL address, or in memory (None).
 
-    A PostgreSQL server that does not answer for `deadline` seconds is given up. If `secret_file` is given, the
+    If a PostgreSQL server does not answer for `deadline` seconds, the operation fails. If `secret_file` is given, the
     secrets of trials are stored there and not in the store.
 
     >>> with open_store().reading() as view:

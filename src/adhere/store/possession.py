@@ -4,8 +4,8 @@ The database contains a random name for itself (`store_id`), a name for the writ
 (`opening`), and whether that writer is still active (`is_open`). A marker file beside the database contains the same
 values and the number of acknowledged records. The order of writing makes each crash harmless:
 
-1. Taking possession: the marker on disk gets the new opening and its count beside the old ones. Then the transaction
-   with the new opening is committed. Then the marker drops the old ones. The database always names one of the two
+1. Taking possession: the marker on disk gets the new opening and its count beside the old pair. Then the transaction
+   with the new opening is committed. Then the marker drops the old pair. The database always names one of the two
    openings, and the marker has the count for each.
 2. Each commit is on disk before the marker has its count: the marker never counts more records than the database has.
 3. Closing: the database gets `is_open = 0` before the marker does, and before the write-ahead log is deleted.
@@ -39,11 +39,11 @@ _sync = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
 
 class Mark(NamedTuple):
-    """The contents of the marker.
+    """The contents of the marker file beside a database.
 
-    `opening` names the writer that last took possession (empty: none has), and `n_records` is the number of
-    acknowledged records (None: unknown). The `next` pair is written before the transaction in which a writer takes
-    possession. It replaces the other pair once the database itself names `next_opening`.
+    `opening` is the random name of the writer that last took possession (empty: no writer did), and `n_records` is
+    the number of acknowledged records (None: unknown). The `next` pair is written before the transaction in which a
+    writer takes possession. It replaces the other pair once the database itself names `next_opening`.
     """
 
     store_id: str
@@ -54,7 +54,7 @@ class Mark(NamedTuple):
     next_n_records: int = 0
 
     def under(self, opening: str) -> Mark:
-        """Return the mark that is valid for a database with this opening."""
+        """Return the mark that is valid if the database names this writer (`opening`)."""
         if opening and opening == self.next_opening:
             return Mark(self.store_id, self.is_open, opening, self.next_n_records)
         return self._replace(next_opening="", next_n_records=0)
@@ -279,7 +279,7 @@ class Possession:
             self._write(sync=bool(transaction.opening))
 
     def has_closed(self) -> None:
-        """Record in the marker that the database was closed. Later commits do not change it."""
+        """Record in the marker that the database was closed. Later commits do not change this entry."""
         if self._mark is not None:
             self._mark = self._mark._replace(is_open=False)
             self._write(sync=True)

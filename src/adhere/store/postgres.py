@@ -62,8 +62,8 @@ _SECONDS_TO_MIGRATE = 30.0  # for which a process waits while another one migrat
 class PostgresStore(Store):
     """A store at an address such as `postgresql://user:password@host/database`.
 
-    A server that does not answer for `deadline` seconds is given up: the connection is closed and `StoreError`
-    raised. While the server is known to be silent, further operations fail at once.
+    If the server does not answer for `deadline` seconds, the connection is closed and `StoreError` raised. While the
+    server is known to be silent, further operations fail at once.
     """
 
     shared = True
@@ -144,8 +144,8 @@ class PostgresStore(Store):
     def writing(self, *, waits: bool = True) -> Iterator[PostgresTransaction]:
         """Open a transaction. When the block ends without an error, everything is on disk.
 
-        Otherwise nothing is, unless the error is `OutcomeUnknownError`. It always waits for locks, even if `waits` is
-        false.
+        If the block or the commit fails, nothing is written. Only an `OutcomeUnknownError` means that the commit may
+        have succeeded. This store always waits for locks, even if `waits` is false.
         """
         with self._turn:
             if self._read_only:
@@ -167,7 +167,9 @@ class PostgresStore(Store):
                 self.was_restored = not writing.has_possession
 
     def _disown(self, writer: Connection) -> None:
-        """Mark a database that was set back while in use as owned by nobody, as a restored database is."""
+        """Mark a database as owned by nobody, like a restored one, because it was reset to an earlier state while in
+        use.
+        """
         with self._transaction(writer, _WRITE, [_FLUSH]) as writing:
             writing.disown()
         self._is_set_back, self.was_restored = False, True
@@ -243,7 +245,7 @@ class PostgresStore(Store):
                     self._idle.append(connection)
 
     def _ready(self, connection: Connection | None, *, writes: bool = False) -> Connection:
-        """Return a usable connection, unless the server was silent a moment ago."""
+        """Return a usable connection. Raise `StoreUnavailableError` if the server was silent a moment ago."""
         if self._silence.lasts():
             raise StoreUnavailableError(f"{self._where} does not answer")
         try:
@@ -266,9 +268,10 @@ class PostgresStore(Store):
         return connect(self._settings, seconds, writes=writes)
 
     def _failed(self, error: psycopg.Error, kind: type[StoreError] = StoreUnavailableError) -> StoreError:
-        """Return the error in one sentence, without the password and without details of rows, which may name people.
+        """Return the error with a short message, which omits the password and the contents of rows, because rows may
+        name people.
 
-        Every error of the server may pass: a missing role, database or right may be created later.
+        Every error of the server counts as temporary, because a missing role, database or right can be created later.
         """
         text = error.diag.message_primary or " ".join(str(error).split())
         return kind(f"{self._where}: {without_passwords(text)}")

@@ -1,4 +1,6 @@
-"""Connect to PostgreSQL without endless waits: a server that freezes is given up after a deadline."""
+"""Connect to PostgreSQL without endless waits: if a server does not answer before a deadline, the connection is
+closed.
+"""
 
 import math
 import re
@@ -113,8 +115,8 @@ def roll_back(connection: Connection) -> None:
 
 
 def _wrong_option(settings: dict[str, Any]) -> str | None:
-    """Return the name of an option with an impossible value, such as sslmode: empty if there is none, None for a
-    port.
+    """Return the name of an option with an invalid value, such as sslmode. Return an empty text if all values are
+    valid, and None if libpq does not name the option, as for a port.
 
     libpq checks options before it connects. Here it connects to no server: the host is a folder that does not exist.
     """
@@ -127,7 +129,7 @@ def _wrong_option(settings: dict[str, Any]) -> str | None:
 
 
 class Silence:
-    """Whether the server was silent a moment ago. If so, no other request waits for it.
+    """A record of whether the server was silent a moment ago. If it was, no other request waits for it.
 
     Otherwise requests queued for a frozen server would wait for their deadlines one after another.
     """
@@ -138,17 +140,19 @@ class Silence:
         self._since: float | None = None  # when checks began to fail
 
     def lasts(self) -> bool:
-        """Return whether to give up at once."""
+        """Return whether the silence still lasts, in which case a request fails at once."""
         return time.monotonic() < self._until
 
     def noticed(self, error: psycopg.Error) -> None:
-        """Record the error of an operation. If it waited for its whole deadline, later operations need not."""
+        """Record the error of an operation. If the operation waited until its deadline, later operations fail at once
+        for a while.
+        """
         if isinstance(error, _SILENT):
             self._until = time.monotonic() + _HOLD
 
     def checked(self, error: psycopg.Error | None) -> None:
-        """Record the result of a check (None: it succeeded). A short silence, as of a busy machine, prevents no
-        attempt.
+        """Record the result of a check (None: it succeeded). A short silence, for example of a busy machine, does not
+        make operations fail.
         """
         now = time.monotonic()
         if not isinstance(error, _SILENT):

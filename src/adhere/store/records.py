@@ -43,14 +43,16 @@ class Subject(NamedTuple):
     def folded(self) -> str:
         """The folded code, by which similar codes are found.
 
-        The site before the code is left out: code L-001 of another site is another person, and no site is shown the
-        codes of another. Similar names of sites make no difference, because an admin was asked to confirm them.
+        Only the code is folded, without the site before it. Codes are compared within one site: the same code at
+        another site names another person, and no site is shown another site's codes.
         """
         return fold(self.pseudonym.partition("/")[2])
 
 
 class UpdateBlock(NamedTuple):
-    """Packed updates: the last record they may come from, their number, and their bytes."""
+    """A block of packed updates: the position of the last record that it covers, the number of updates, and their
+    bytes.
+    """
 
     position: int
     n: int
@@ -58,7 +60,7 @@ class UpdateBlock(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """Rows of a store about some request IDs, recommendations and pseudonyms."""
+    """The rows of a store that were looked up by request IDs, recommendations and pseudonyms."""
 
     requests: Mapping[str, bytes]
     histories: Mapping[int, Sequence[bytes]]

@@ -20,8 +20,8 @@ def restoring(backup: Path, into: Path, *, replace: bool) -> Iterator[tuple[Sqli
     """Yield a checked copy of a backup, and the name that the replaced file will get (None: there is no such file).
 
     When the block ends, the copy is moved into place; if it raises, nothing has changed. Within the block, the caller
-    may check the copy further, write to it and take possession of it: its `was_restored` is true. The target may
-    exist only if `replace` is true. No service may write to it meanwhile.
+    may check the copy further, write to it and take possession of it: the copy's `was_restored` is true. The target
+    may exist only if `replace` is true. No service may write to it meanwhile.
     """
     target = followed(into)
     check_path(backup, must_exist=True)

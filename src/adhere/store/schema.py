@@ -1,4 +1,5 @@
-"""The tables, format by format. A released step is never edited; each change is a new step.
+"""The tables of a store, as migration steps from format to format. A released step is never edited; each change is a
+new step.
 
 `{bytes}`, `{number}`, `{text}` and `{counter}` stand for the database's types, `{clustered}` for a table stored in
 the order of its primary key. The indexes contain all columns that their statements select or sort by.
@@ -19,7 +20,7 @@ _TYPES = {"bytes": "", "number": "", "text": "", "counter": "INTEGER PRIMARY KEY
 
 
 def schema_of(steps: Sequence[Sequence[str]]) -> Schema:
-    """Return the tables that the statements of some steps create, found by running them."""
+    """Return the tables that some migration steps create, found by running their statements."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         for step in steps:
             for statement in step:
@@ -29,7 +30,8 @@ def schema_of(steps: Sequence[Sequence[str]]) -> Schema:
 
 
 def missing_in(present: Schema, expected: Schema) -> str | None:
-    """Return the first thing that a database lacks, in words. It may have more tables, columns and indexes.
+    """Return a message about the first table, column or index that a database lacks, or None. Additional tables,
+    columns and indexes are accepted.
 
     >>> missing_in({"trials": frozenset({"id"})}, {"trials": frozenset({"id", "name"})})
     'trials has no column name'

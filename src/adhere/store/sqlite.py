@@ -166,8 +166,9 @@ class SqliteStore(Store):
     def writing(self, *, waits: bool = True) -> Iterator[SqliteTransaction]:
         """Open a transaction. When the block ends without an error, everything is on disk.
 
-        Otherwise nothing is, unless the error is `OutcomeUnknownError`. If `waits` is false and another thread or
-        program is writing, `StoreBusyError` is raised before the block begins.
+        If the block or the commit fails, nothing is written. Only an `OutcomeUnknownError` means that the commit may
+        have succeeded. If `waits` is false and another thread or program is writing, `StoreBusyError` is raised
+        before the block begins.
         """
         watch = self._watch
         with self._only_transaction(waits=waits):

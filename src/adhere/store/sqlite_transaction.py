@@ -46,7 +46,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def in_words(error: sqlite3.Error, where: str, otherwise: str) -> StoreError:
-    """Return the store's error: damage, a fault that may pass, or otherwise an error with the text `otherwise`."""
+    """Return the store's error: damage, a temporary fault, or an error with the text `otherwise`."""
     if is_damage(error):
         return DamagedStoreError(f"{where} is damaged: {error}. Restore a backup: adhere trial restore.")
     kind = StoreUnavailableError if _kind(error) in _PASSING else StoreError
@@ -89,7 +89,8 @@ def set_up_writer(connection: sqlite3.Connection, file: Path | None) -> None:
 
 
 def let_busy_fail(connection: sqlite3.Connection) -> bool:
-    """Make statements fail at once if another program has locked the database. Return whether that was set.
+    """Make statements fail at once if another program has locked the database. Return whether the setting was
+    changed.
 
     A database without a file has no write-ahead log. Its commits may have to wait for readers, so SQLite keeps
     waiting by itself.

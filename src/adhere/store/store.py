@@ -33,8 +33,9 @@ class Store(ABC):
     def writing(self, *, waits: bool = True) -> AbstractContextManager[WriteTransaction]:
         """Open a transaction. When the block ends without an error, everything is on disk.
 
-        Otherwise nothing is, unless the error is `OutcomeUnknownError`. If `waits` is false and another writer has
-        locked the store, a store that is not `shared` raises `StoreBusyError` before the block begins.
+        If the block or the commit fails, nothing is written. Only an `OutcomeUnknownError` means that the commit may
+        have succeeded. If `waits` is false and another writer has locked the store, a store that is not `shared`
+        raises `StoreBusyError` before the block begins.
         """
 
     @abstractmethod

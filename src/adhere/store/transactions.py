@@ -53,7 +53,7 @@ class ReadTransaction(ABC):
         return Installation(row[0], row[1], bool(row[2])) if row else None
 
     def count_records(self) -> int:
-        """Return the number of records of all trials, by their heads."""
+        """Return the total number of records of all trials, computed from the heads of their logs."""
         return int(self.run("SELECT coalesce(sum(position), 0) FROM trials").fetchone()[0])
 
     def trials(self) -> Mapping[str, int]:
@@ -142,7 +142,9 @@ class ReadTransaction(ABC):
         pseudonyms: Sequence[str],
         locked: str = "",
     ) -> Callable[[], tuple[Head, Fetched]]:
-        """Look up the rows that commands need. The queries are sent at once; calling the result waits for them."""
+        """Look up the rows that commands need. The queries are sent at once; calling the returned function waits for
+        the rows.
+        """
         head = self._send_head(trial, locked)
         by_id = "SELECT request_id, body FROM records WHERE trial = ? AND request_id"
         requests = self._send_lookup(by_id, trial, request_ids)
@@ -164,7 +166,7 @@ class ReadTransaction(ABC):
         return fetch
 
     def _send_lookup(self, sql: str, trial: int, values: Sequence[Any], end: str = "") -> Callable[[], list[Any]]:
-        """Send a query about some values, if there are any. Calling the result fetches the rows."""
+        """Send a query about some values, if there are any. Calling the returned function fetches the rows."""
         if not values:
             return list
         cursor = self.run(f"{sql} {self.in_clause}{end}", (trial, self.in_values(values)))
@@ -189,7 +191,7 @@ class WriteTransaction(ReadTransaction):
     def wait_turn(self) -> None:
         """Wait for all other transactions that called this, in any process. Later callers wait for this transaction.
 
-        It is for rare operations that must see everything others did before: creating trials, revoking tokens.
+        Rare operations use it, such as creating trials and revoking tokens, because they must see all earlier writes.
         """
 
     @abstractmethod
@@ -237,7 +239,8 @@ class WriteTransaction(ReadTransaction):
     def save_secret(self, trial: int, commitment: str, secret: bytes) -> None:
         """Save the secret of an epoch of a trial, in the store or in the separate file.
 
-        In a file it is on disk before the transaction commits. If the commit fails, the secret is never used.
+        A secret in a separate file is on disk before the transaction commits. If the commit fails, the secret is
+        never used.
         """
         if self.secret_file is not None:
             self.secret_file.add(commitment, secret)
@@ -301,7 +304,7 @@ def _grouped(rows: Iterable[tuple[int, bytes]]) -> dict[int, list[bytes]]:
 
 
 def as_schema(rows: Sequence[tuple[str, str | None]]) -> Schema:
-    """Group the rows of a catalogue by table."""
+    """Group the rows of a database's catalogue by table."""
     found: dict[str, set[str]] = {}
     for name, column in rows:
         found.setdefault(name, set()).update([column] if column else [])

@@ -1,4 +1,4 @@
-"""One trial in memory: recommend now, hear back in any order, in parts, any time later."""
+"""A trial in memory: it recommends arms, and accepts reports at any later time, in any order and in parts."""
 
 from __future__ import annotations
 
@@ -152,7 +152,8 @@ class Trial:
     def from_design(
         cls, design: Design | str | PathLike[str] | Mapping[str, Any], seed: int = 0, run: int = 0
     ) -> Trial:
-        """A trial of a design, or of anything that `load_design` reads. `seed` and `run` are as in `Trial`.
+        """Create a trial from a design, or from any input that `load_design` reads. `seed` and `run` have the same
+        meaning as in `Trial`.
 
         >>> from adhere.design.make_design import make_design
         >>> Trial.from_design(make_design("headache", "thompson", ["walk", "aspirin"], n_patients=100), seed=1)
@@ -181,7 +182,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """What a file that it is saved to calls it."""
+        """The trial's name, which is also stored in saved files."""
         return self._state.design.name
 
     @property
@@ -200,9 +201,9 @@ class Trial:
 
     @classmethod
     def load(cls, path: str | Path) -> Trial:
-        """Go on with a trial that `save` wrote; its policy, if it is one of your own, must be imported before.
+        """Load a trial that `save` wrote, to continue it. If its policy is one of your own, import the policy first.
 
-        Raises an `InputError` for a file that is missing, was changed, or was not written by `save`.
+        Raise an `InputError` if the file is missing, was changed, or was not written by `save`.
         """
         if not Path(path).is_file():
             raise InputError("path", str(path), "a file that Trial.save wrote; there is no such file")
@@ -226,10 +227,11 @@ class Trial:
         return trial
 
     def save(self, path: str | Path) -> None:
-        """Write the trial to a file, whole or not at all, for `load` to go on with.
+        """Write the trial to a file, completely or not at all. `load` reads the file, and the trial continues.
 
-        It is a log: `adhere trial verify`, `replay`, `explain`, `results` and `export` read it, and
-        `adhere trial import` brings it into a store. It cannot go on live there, because its arms follow from a seed.
+        The file is a log: `adhere trial verify`, `replay`, `explain`, `results` and `export` read it, and `adhere
+        trial import` copies it into a store. The trial cannot continue live in the store, because its arms follow
+        from a seed.
 
         >>> import tempfile
         >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
@@ -254,7 +256,9 @@ class Trial:
                 os.fsync(file.fileno())
 
     def recommend(self, *, stratum: str | None = None, at: datetime | None = None) -> Recommendation:
-        """An arm for the next patient, of a stratum if the design has strata; `at` is when, if not now."""
+        """Recommend an arm for the next patient. A design with strata requires the `stratum`. `at` is the time of the
+        recommendation (default: now).
+        """
         subject = str(self._state.n_recommendations)  # a number that names nobody
         events = self._execute(Recommend(trial=self.name, request_id="", subject=subject, stratum=stratum), at)
         event = next(event for event in events if isinstance(event, Recommended))  # a look may come with it
@@ -276,12 +280,13 @@ class Trial:
         reward: float | None = None,
         at: datetime | None = None,
     ) -> None:
-        """Report what was actually taken, the reward, or both; `at` is when, if not now.
+        """Report the treatment taken, the reward, or both. `at` is the time of the report (default: now).
 
-        The same report twice changes nothing. A report that contradicts an earlier one is refused: see `correct`.
+        Repeating a report changes nothing. A report that contradicts an earlier one is refused; use `correct`
+        instead.
 
-        An update at which the policy fails is left out, and a warning logged.
-        Taken was an arm (`actual`), none of them (`took_nothing`), or something else (`took_other`, in words).
+        The treatment taken is an arm (`actual`), none of the arms (`took_nothing`), or another treatment, described
+        in words (`took_other`). If the policy fails at the update, the update is skipped and a warning is logged.
         """
         said: dict[str, Any] = {"actual": actual, "took_nothing": took_nothing, "took_other": took_other}
         self._execute(
@@ -300,7 +305,7 @@ class Trial:
         retract: Sequence[str] = (),
         at: datetime | None = None,
     ) -> None:
-        """Replace what was reported, or retract it ("actual", "reward"): then it counts as never reported.
+        """Replace reported values. Values listed in `retract` ("actual", "reward") count as never reported.
 
         The policy learns as if the right values had been reported in the first place.
 
@@ -316,7 +321,8 @@ class Trial:
         self._execute(Correct(trial=self.name, request_id="", reason=reason, **known, **said), at)
 
     def close(self, reason: str, *, at: datetime | None = None) -> None:
-        """End the trial, as a look recommends or for another reason; `at` is when, if not now.
+        """End the trial for a reason, such as a look that recommends a stop. `at` is the time of the end (default:
+        now).
 
         If all patients were recommended an arm, the design's last look is made first, without the outcomes that are
         still missing.
@@ -325,16 +331,16 @@ class Trial:
 
     @property
     def looks(self) -> list[LookView]:
-        """The looks so far, as the design plans them: what was found of each arm, and whether to stop."""
+        """The planned looks made so far: the findings for each arm, and whether to stop."""
         return logged_looks(self._written(), _NUMBER, self._state.design)
 
     @property
     def recommended_stop(self) -> LookView | None:
-        """The first look that recommends to stop, if one does; `close` confirms it."""
+        """The first look that recommends a stop, or None. `close` confirms the stop."""
         return recommended_stop(self.looks)
 
     def records(self) -> Records:
-        """The recommendations so far, and what was taken and reported, as arrays to analyse.
+        """Return the recommendations so far, with the treatments taken and the rewards, as arrays to analyse.
 
         >>> trial = Trial("thompson", arms=["walk", "aspirin"], seed=1)
         >>> trial.report(trial.recommend().id, actual="walk", reward=1)
@@ -346,12 +352,12 @@ class Trial:
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:
-        """Everything that happened, as a log has it."""
+        """All events of the trial in the order of its log."""
         return tuple(decode(record.body) for record in walk(self._written(), _NUMBER))
 
     @property
     def state(self) -> tuple[float, ...]:
-        """The state of the policy, as plain numbers."""
+        """The policy's state as plain numbers, after all reports so far."""
         self._transaction.catch_up()
         return tuple(self._state.policy_state.tolist())
 

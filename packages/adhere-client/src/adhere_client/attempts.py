@@ -75,7 +75,7 @@ def _no_connection(url: str, error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return the message of the deepest cause."""
+    """Return the message of the innermost cause of an exception."""
     said = [str(cause) for cause in _causes(error) if str(cause)]
     return said[-1] if said else _IN_WORDS.get(type(error).__name__, type(error).__name__)
 

@@ -141,14 +141,14 @@ class Client(Calls):
             recommendation = client.recommend("headache", "patient-17")
             client.report("headache", recommendation.id, actual=recommendation.arm, reward=1)
 
-    A call whose answer is lost, or that is asked to wait, is repeated with longer and longer pauses, each logged by
-    the logger `adhere_client`. Each request has an id, so that one that was executed although its answer was lost is
-    not executed twice. Give a `request_id` if the call itself may be repeated, say after a crash of the caller. A
-    service that this client has never reached fails at once.
+    If an answer is lost, or the service asks the client to wait, the call is repeated with increasing pauses. The
+    logger `adhere_client` logs each repetition. Each request has an ID, so that a request whose answer was lost is
+    not executed twice. Give a `request_id` if your program might repeat the call itself, for example after a crash.
+    If this client has never reached the service, the call fails at once.
 
-    What the service refuses is raised as an `InputError` (`UnknownError`, `ConflictError`); everything else that goes
-    wrong as a `ServiceError`. Several threads may share a client. `close()`, or the end of `with`, closes its
-    connections; to end a trial, call `end_trial`.
+    If the service refuses a value, an `InputError` is raised, or its subclass `UnknownError` or `ConflictError`.
+    Every other failure raises a `ServiceError`. Several threads may share a client. `close()`, or the end of `with`,
+    closes its connections; to end a trial, call `end_trial`.
 
     Parameters
     ----------
@@ -208,7 +208,8 @@ class Client(Calls):
 
 
 class AsyncClient(Calls):
-    """The service at an address, for the holder of a token, in async code: `Client` with calls to be awaited.
+    """The service at an address, for the holder of a token, in async code. It has the same calls as `Client`, which
+    are awaited.
 
     ::
 

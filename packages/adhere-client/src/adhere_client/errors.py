@@ -4,7 +4,8 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """A value that is refused: which field, what it was, what was expected; `sentence` says it, and so does `str`.
+    """The error for a refused value: the field, the value, and what was expected. `sentence` is the message, and so
+    is `str(error)`.
 
     >>> print(InputError("reward", 1.5, "a number from 0 to 1"))
     reward: got 1.5, expected a number from 0 to 1
@@ -24,11 +25,13 @@ def _short(text: str, limit: int = 120) -> str:
 
 
 class UnknownError(InputError):
-    """A name or number that does not exist, or that the caller may not see."""
+    """The error for a name or number that does not exist, or that the caller may not see."""
 
 
 class ConflictError(InputError):
-    """A valid value that conflicts with what was recorded before, if it was of one recommendation, of this one."""
+    """The error for a valid value that conflicts with an earlier record. `recommendation_id` is the recommendation
+    that this record is about, or None.
+    """
 
     recommendation_id: str | None = None
 
@@ -37,7 +40,7 @@ class ConflictError(InputError):
 
 
 class ServiceError(Exception):
-    """Error of a call that failed for another reason than its values.
+    """The error for a call that failed for a reason other than its values.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ async def call(route: Route, context: RequestContext) -> Any:
 
 
 async def _logged(route: Route, context: RequestContext) -> Any:
-    """Answer a token that may see arms, after the read is stored durably in the access log."""
+    """Answer a request with a token that may see arms, after the read is stored durably in the access log."""
     kind = route.reveals
     try:
         response = await route.handler(context)
@@ -86,7 +86,8 @@ def _time(now: datetime, kind: str) -> str:
 def list_accesses(context: RequestContext, view: ReadTransaction) -> AccessPage:
     """List who read which data of a trial: up to 1000 rows; more follow with after set to next.
 
-    With before (0: the end), the newest 100 rows before it come first, and next is the value of before for more.
+    With the parameter before, the 100 rows before this number are listed, newest first (0: from the end), and next is
+    the value of before for the following rows.
     """
     number, before = context.service.processor.trial(context.trial).number, query_number(context.query, "before", -1)
     if before < 0:

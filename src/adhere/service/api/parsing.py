@@ -56,7 +56,7 @@ class BodyDecoder:
 
 
 class DisconnectedError(Exception):
-    """Error of a client that disconnected before its request was complete."""
+    """The error for a client that disconnected before its request was complete."""
 
 
 def parse_trial(parameters: dict[str, str]) -> str:
@@ -182,7 +182,8 @@ def _body_problem(error: Exception, raw: bytes, body: type) -> ProblemError:
 def _parsed(raw: bytes) -> Any:
     """Parse a body with Python's parser.
 
-    Return a problem if it is not valid JSON, with the position, or None if it is nested too deeply.
+    If the body is not valid JSON, return a problem with the position of the error. If it is nested too deeply, return
+    None.
     """
     try:
         text = raw.decode()

@@ -215,7 +215,7 @@ def _taken_as_shown(design: Design, taken: int, kit: str | None, *, hidden: bool
 
 
 def _recorder(by: Token | None, in_log: str, *, is_own: bool) -> str:
-    """Name the person who recorded something: by the token's label or, for another site's record, by the role."""
+    """Name the person who made a record: by the token's label or, if the record is from another site, by the role."""
     if is_own:
         return by.label if by is not None else in_log or "the service"
     return _OTHERS.get(by.role, "another site") if by is not None else "the service"

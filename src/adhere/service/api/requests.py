@@ -76,7 +76,9 @@ class GivenDesign(Body, frozen=True, kw_only=True):
 
 
 class ScenarioTable(Body, frozen=True, kw_only=True):
-    """A grid of scenarios: every effect at every baseline, compliance and confounding, and both nulls for each."""
+    """A grid of scenarios: every effect at every baseline, compliance and confounding, and two null scenarios for
+    each of these combinations.
+    """
 
     baseline: Annotated[
         float | tuple[float, ...], Meta(description="The mean outcome of compliers, or several values.")

@@ -150,7 +150,7 @@ def _report(files: SimulationFiles) -> str:
 
 
 async def explore(context: RequestContext) -> Exploration:
-    """Explore a population of four compliance types: which protocols are fooled, and how policies perform."""
+    """Explore a population of four compliance types: which protocols are misled, and how policies perform."""
     return await context.service.explorer.explore(context.holder.id, settings_of(context.query))
 
 

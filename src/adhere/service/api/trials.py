@@ -155,7 +155,8 @@ async def close(context: RequestContext) -> Response:
 def _check_none_open(context: RequestContext) -> None:
     """Refuse to end a trial that has open recommendations.
 
-    The check is outside the transaction that ends the trial, so that no writer waits while they are counted.
+    The check is outside the transaction that ends the trial, so that no writer waits while open recommendations are
+    counted.
     """
     name = context.trial
     with context.service.store.reading() as view:

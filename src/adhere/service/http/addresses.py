@@ -23,7 +23,7 @@ class TrustedProxies:
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the client's address: the nearest hop that is not a trusted proxy.
 
-        The client itself may have written anything before that hop.
+        Hops before this one are ignored, because the client can write any address there.
         """
         if not self._networks or not self._trusts(peer):
             return peer

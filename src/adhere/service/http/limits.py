@@ -10,7 +10,7 @@ _MAX_BUCKETS = 10_000
 
 
 class RateLimit:
-    """A limit on the requests per second of each key, with a number of requests at once after a pause.
+    """A limit on the requests per second of each key, which allows a burst of requests after a pause.
 
     >>> limit = RateLimit(rate=1, burst=2, clock=lambda: 0.0)
     >>> [limit.wait("me") for _ in range(3)]
@@ -54,7 +54,9 @@ class InFlight:
         self._n: defaultdict[Hashable, int] = defaultdict(int)
 
     def enter(self, token: int, session: str = "") -> str | None:
-        """Count one more request. If there are too many, return what has too many and count nothing."""
+        """Count one more request. If the token or the session has too many requests, count nothing and return which
+        of the two it is.
+        """
         if self._n[token] >= self._of_token:
             return "token"
         if session and self._n[session] >= self._of_session:

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class JobProcessError(Exception):
-    """Error of a job that was aborted or lost its process. The next job starts another process."""
+    """The error for a job that was aborted or whose process ended. The next job starts another process."""
 
 
 class ChildProcess:
@@ -67,7 +67,7 @@ class ChildProcess:
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def close(self) -> None:
-        """End the process at once. No other is started."""
+        """End the process at once. No other process is started afterwards."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -184,7 +184,9 @@ def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[bytes], folder: str,
 
 
 def _started(module: str, arguments: bytes) -> Callable[..., Any]:
-    """Return the function for jobs. If the module cannot start, it fails at each job, so that the parent logs it."""
+    """Return the function that executes jobs. If the module cannot start, the function fails at each job, so that the
+    parent logs the error.
+    """
     try:
         return importlib.import_module(module).start(*pickle.loads(arguments))  # type: ignore[no-any-return]
     except Exception as error:

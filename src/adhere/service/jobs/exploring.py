@@ -35,7 +35,9 @@ class Explorer:
         self._busy = False
 
     async def explore(self, user: int, settings: Settings) -> Exploration:
-        """Return an exploration. Raise `ProblemError` if the same user asked for a newer one before it began."""
+        """Return an exploration. Raise `ProblemError` if the same user asked for another exploration before this one
+        began.
+        """
         if settings in self._kept:
             self._kept.move_to_end(settings)
             return self._kept[settings]

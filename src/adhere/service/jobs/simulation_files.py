@@ -106,7 +106,9 @@ class SimulationFiles:
         temporary.replace(self.folder / name)
 
     def read(self, name: Literal["results", "report", "failure"]) -> bytes:
-        """Return the results in JSON, the report page, or the reason of a failure. Return nothing until it exists."""
+        """Return the contents of a file: the results in JSON, the report page, or the reason for a failure. Return no
+        bytes until the file exists.
+        """
         with suppress(FileNotFoundError):
             return (self.folder / name).read_bytes()
         return b""

@@ -96,7 +96,9 @@ class Simulations:
         return Path(kept(self._given) if self._given else self._own.path)
 
     def _check_room(self, token: int) -> None:
-        """Refuse a token's second simulation, or too many. Delete the oldest ended ones."""
+        """Refuse a token's second simulation, and any simulation while too many wait. Delete the oldest ended
+        simulations.
+        """
         known = all_in(self._folder)
         active = [state for _, state in known if state.is_active]
         if any(state.token == token for state in active):

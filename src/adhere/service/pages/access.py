@@ -75,7 +75,9 @@ async def access_page(
     problems: dict[str, str] | None = None,
     **values: Any,
 ) -> Response:
-    """Show all tokens and a form for a new one. `typed` is a site to ask about, because it looks like another."""
+    """Show all tokens and a form for a new one. `typed` is a new site's name that looks like the name of another
+    site, so that the form asks about it.
+    """
     tokens = (await page.call("list_tokens")).tokens
     trials = (await page.call("list_trials")).trials
     shown = shown_problem(problem) if problem else None
@@ -99,7 +101,7 @@ async def access_page(
 
 
 def _problems(form: Mapping[str, str]) -> dict[str, str]:
-    """Return a sentence for each wrong field of the form, as far as the form alone shows it."""
+    """Return a message for each field of the form that is wrong by itself, without a request to the API."""
     reader = FormReader(form)
     if not reader.text("label"):
         reader.refuse("label", "say whose it is")

@@ -71,7 +71,7 @@ class Pages:
         return path == "/app" or path.startswith("/app/")
 
     def problem(self, scope: Scope, problem: ProblemError) -> Response:
-        """Return a problem as a page, or as a sentence if a part of a page was asked for.
+        """Return a problem as a page, or as a message if only a part of a page was requested.
 
         The session is looked up in memory only, because the store or the rate of requests may be the problem.
         """

@@ -114,7 +114,7 @@ def script_json(value: Any) -> Markup:
 
 
 def _thinned(values: Rows, place: str) -> list[Mapping[str, Any]]:
-    """Return a limited number of rows: all rows at evenly spaced places, including the last place."""
+    """Return the rows at a limited number of evenly spaced values of the field `place`, including its last value."""
     places = list(dict.fromkeys(row.get(place) for row in values))
     step = max(1, -(-len(values) // _MAX_ROWS))
     kept = set(places[::-1][::step])

@@ -71,7 +71,7 @@ class Correct(AboutRecommendation, frozen=True, kw_only=True):
 
 
 class Withdraw(AboutRecommendation, frozen=True, kw_only=True):
-    """Mark a recommendation as lost to follow-up."""
+    """Mark a recommendation as lost to follow-up: no further reports are accepted."""
 
     reason: str
 
@@ -121,8 +121,8 @@ class Reveal(Command, frozen=True, kw_only=True):
 
 
 class Look(Command, frozen=True, kw_only=True):
-    """Make the looks that are due by day. Looks by number of outcomes are made with the report that makes them
-    due.
+    """Make the looks that are scheduled by day and due now. A look scheduled by number of outcomes is made together
+    with the report that reaches this number.
     """
 
 

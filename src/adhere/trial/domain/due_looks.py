@@ -21,8 +21,8 @@ from adhere.trial.policy.policy_steps import OF_THE_MACHINE, reason_of, unavaila
 
 
 def look_due(state: TrialState, at: datetime, *, is_end: bool = False) -> int | None:
-    """Return the number of the look that is due at a time (from 0), or None. The last look is always due at the
-    end.
+    """Return the index of the look that is due at a time, or None if no look is due. The last look is always due at
+    the end.
     """
     if state.looks is None or state.looker is None or state.status == "closed":
         return None
@@ -35,8 +35,8 @@ def needs_policy(state: TrialState) -> bool:
 
 
 def looked(state: TrialState, number: int, at: datetime, patients: Patients) -> Looked:
-    """Return the event of a look (`number` from 0). `patients` are all recommendations, read only if the rule needs
-    them.
+    """Return the event of the look with index `number`. `patients` are all recommendations, and are read only if the
+    look's rule needs them.
     """
     looker, looks, engine = state.looker, state.looks, state.engine
     assert looker is not None
@@ -70,8 +70,8 @@ def looked(state: TrialState, number: int, at: datetime, patients: Patients) -> 
 def _shares_or_equal(
     engine: Engine, left: Sequence[int] | None, stated: Callable[[], Sequence[float]]
 ) -> tuple[tuple[float, ...], str]:
-    """Return the shares that a function computes. If the policy fails, return equal shares of the arms left, and
-    why.
+    """Return each arm's share, computed by a function. If the policy fails, return equal shares of the remaining
+    arms, and the reason for the failure.
     """
     try:
         return tuple(stated()), ""
@@ -84,8 +84,8 @@ def _shares_or_equal(
 
 
 def stratum_number(design: Design, stratum: object) -> int | None:
-    """Return the index of a stratum. Raise an error if a trial with strata gets none, or one without strata gets
-    one.
+    """Return the index of a stratum. Raise an error if a trial with strata gets no stratum, or a trial without strata
+    gets one.
     """
     if not design.strata:
         if stratum is None:
@@ -109,7 +109,7 @@ def choose(state: TrialState, stratum: int | None) -> Choice:
 
 
 def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
-    """Return the shares that the next recommendation's arm is drawn by, or None if the policy chooses by itself."""
+    """Return the probabilities with which the design draws the next arm, or None if the policy chooses by itself."""
     if state.looks is None or state.looker is None:
         return None
     engine, index, looks, plan = state.engine, state.n_recommendations, state.looks, state.looker.plan
@@ -122,8 +122,8 @@ def prescribed(state: TrialState, stratum: int | None) -> list[float] | None:
 
 
 def choose_or_fall_back(state: TrialState, stratum: int | None) -> Choice:
-    """Choose an arm. If the policy fails, draw one of the arms left with equal probabilities and record the
-    reason.
+    """Choose an arm. If the policy fails, draw one of the remaining arms with equal probabilities, and record the
+    reason for the failure.
     """
     given = state.policy_state, state.n_recommendations, state.epoch
     return state.engine.choose_or_fall_back(*given, lambda: choose(state, stratum), arms_left(state))
@@ -147,7 +147,7 @@ def stated_probabilities(state: TrialState, stratum: int | None) -> tuple[float,
 def next_probabilities(state: TrialState) -> tuple[float, ...]:
     """Return the probability of each arm at the next recommendation.
 
-    In a burn-in by strata, the arms left are equally likely, because the next patient's stratum is not known.
+    In a burn-in by strata, the remaining arms are equally likely, because the next patient's stratum is not known.
     """
     looker, left = state.looker, arms_left(state)
     if looker is not None and looker.plan.n_strata and state.n_recommendations < looker.plan.burn_in:
@@ -163,8 +163,8 @@ TOLERANCE = 1e-9  # the mathematical library of another machine may differ in th
 
 
 def check_looks(state: TrialState, event: AnyEvent) -> str | None:
-    """Return what is wrong with an event after a state: a look is missing before it, or it is a look that is not
-    due.
+    """Return the fault of an event that follows a state, or None. Either a look is missing before the event, or the
+    event itself is a look that is not due.
     """
     if state.looks is None:
         return None
@@ -195,7 +195,7 @@ def missing_look(state: TrialState, at: datetime) -> str | None:
 
 
 def compare_looks(logged: Looked, derived: Looked) -> str | None:
-    """Return how a logged look differs from the one derived again, or None if they agree."""
+    """Return how a logged look differs from the same look derived again, or None if they agree."""
     name = f"look {logged.look + 1}"
     for what in ("status", "decision", "selected"):
         if getattr(logged, what) != getattr(derived, what):

@@ -1,8 +1,8 @@
 """The events of a live trial. The body of each log record is one of these events in JSON.
 
-Arms are numbers here; the first record has their names. The arm taken is an arm's number, -1 for none of the arms, or
--2 for something else. Events name subjects by keys, and free text by a digest. Pseudonyms and texts are stored
-outside the log, where they can be erased.
+Events contain the indices of arms; the first record has the arms' names. The arm taken is an index, -1 for none of
+the arms, or -2 for another treatment. Events name subjects by keys, and free text by a digest. Pseudonyms and texts
+are stored outside the log, where they can be erased.
 """
 
 from datetime import datetime
@@ -59,7 +59,7 @@ class Created(Event, frozen=True, kw_only=True, tag="created"):
         return TrialKeys(self.commitment, self.seed, find=find)
 
     def recorded_engine(self, find: SecretFinder = lambda commitment: None) -> Engine:
-        """Return the trial's compiled policy, which was valid on the machine that created the trial."""
+        """Return the trial's compiled policy. Raise `UnknownPolicyError` if it cannot be made here."""
         try:
             return engine_of(self.design, self.keys(find))
         except InputError as error:
@@ -150,8 +150,8 @@ class Corrected(EventAbout, frozen=True, kw_only=True, tag="corrected"):
 class UpdateRefused(EventAbout, frozen=True, kw_only=True, tag="update-refused"):
     """An update at which the policy failed. It is skipped from here on.
 
-    `place` is the record that the update is counted from. A correction that changes the update lets the policy try
-    again.
+    `place` is the position of the record that first reported the value. A correction that changes the update lets the
+    policy try again.
     """
 
     place: int

@@ -113,7 +113,9 @@ def changed_updates(engine: Engine, before: History | None, after: History) -> C
 def _learn(
     state: TrialState, before: History | None, changed: ChangedUpdates, event: AnyEvent
 ) -> tuple[Floats, int | None, tuple[Refusal, ...]]:
-    """Return the state after an event, or the place from which to learn again, and the refused updates."""
+    """Return the policy's state, the place from which it must learn again (None: it is current), and the refused
+    updates.
+    """
     refusals = state.refusals
     if refusals and isinstance(event, UpdateRefused) and any(refusal.place == event.place for refusal in refusals):
         # The policy never learned this update.

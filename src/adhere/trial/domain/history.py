@@ -186,7 +186,7 @@ def history_of(events: Iterable[AnyEvent]) -> History:
 
 
 def _refused(history: History, place: int) -> Refused:
-    """Return the current content of the update at a place."""
+    """Return the current content of the update at a place, to record that the policy refused it."""
     rows = history._reported_updates(MAX_ARMS, sees_both_arms=True)
     return next((_said(row) for row in rows if row[0] == place), Refused(place))
 

@@ -52,8 +52,8 @@ def read_histories(
 
 
 def events_about(view: ReadTransaction, trial: int, recommendation_id: str) -> list[AnyEvent]:
-    """Return all events about a recommendation in order, starting with the one that made it. Empty for an unknown
-    ID.
+    """Return all events about a recommendation in order, starting with the one that made it. If the ID is unknown,
+    return no events.
     """
     index = index_of(view, trial, recommendation_id)
     return [] if index is None else [decode(body) for body in view.histories(trial, [index])[index]]

@@ -30,10 +30,10 @@ from adhere.trial.domain.history import History
 
 
 class LookPlan(NamedTuple):
-    """The looks and the allocation of a design, in plain numbers.
+    """A design's looks and allocation as plain numbers.
 
-    `counts` are numbers of known outcomes; the last one belongs to the end of the trial. `days` count from the first
-    patient.
+    `counts` are the numbers of known outcomes at which looks are due; the last number belongs to the end of the
+    trial. `days` are counted from the first patient.
     """
 
     n_patients: int | None
@@ -113,12 +113,12 @@ def first_look_state(plan: LookPlan) -> LookState:
 def due_look(
     plan: LookPlan, looks: LookState, n_recommendations: int, at: datetime, *, is_end: bool = False
 ) -> int | None:
-    """Return the look that is due after the last event, which has the time `at`. Looks count from 0; None if none is
+    """Return the index of the look that is due after the last event, which has the time `at`, or None if no look is
     due.
 
-    A look by number is due as soon as enough outcomes are known, and a look by day once its day is over. The last
-    look is due when all patients have a recommendation and no outcome is awaited. If the trial ends, the last look
-    does not wait for outcomes.
+    A look scheduled by number is due as soon as enough outcomes are known, and a look scheduled by day once its day
+    is over. The last look is due when all patients have a recommendation and no outcome is awaited. If the trial
+    ends, the last look does not wait for outcomes.
     """
     number = looks.next_look
     if number >= plan.n_looks:
@@ -191,7 +191,7 @@ def _added(values: tuple[float, ...], arm: int, more: float) -> tuple[float, ...
 
 
 def stratum_shares(plan: LookPlan, looks: LookState, stratum: int) -> list[float]:
-    """Return the shares of the arms left for the next patient of a stratum in the burn-in."""
+    """Return the probability of each remaining arm for the next patient of a stratum during the burn-in."""
     shares = [0.0] * plan.n_arms
     write_block_shares(plan.blocks, state_of(plan.blocks, _blocks_of(plan, looks, stratum)), shares)
     shares_left(shares, dropped(looks), plan.n_arms)

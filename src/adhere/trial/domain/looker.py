@@ -1,6 +1,6 @@
 """Judge a look at a live trial: gather the evidence and apply the design's rules.
 
-Simulated trials of the design run the same rules compiled; here they run as Python.
+Simulated trials run a compiled form of the same rules; live trials run them as Python.
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,7 +68,9 @@ _lookers: WeakKeyDictionary[Engine, Looker] = WeakKeyDictionary()
 
 
 def looker_of(design: Design, engine: Engine) -> Looker | None:
-    """Return the looker of the trial with an engine, or None if its design neither looks nor prescribes shares."""
+    """Return the looker of the trial with an engine, or None if its design neither plans looks nor prescribes the
+    arms' probabilities.
+    """
     if not has_looks(design):
         return None
     if engine not in _lookers:

@@ -1,8 +1,8 @@
 """Derive one recommendation again, only from the log up to the time it was made.
 
-A replay draws every recommendation in turn. Here only one is needed: the updates that the policy had learned by then
-are gathered from the records and learned in one compiled loop. Checkpoints are not used, because they contain later
-corrections.
+A replay draws every recommendation in turn. This module derives only one: the updates that the policy had learned by
+then are gathered from the records and learned in one compiled loop. Checkpoints are not used, because they contain
+later corrections.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
-    """Derive a recommendation again from the state that its policy had learned, and compare."""
+    """Derive a recommendation again from the state that its policy had learned, and compare it with the log."""
     engine, index = state.engine, event.recommendation_index
     if index != state.n_recommendations:
         return Comparison(How.NOT, f"it should have the index {state.n_recommendations}")
@@ -78,7 +78,7 @@ def compare_recommendation(state: TrialState, event: Recommended) -> Comparison:
 
 
 def _compare_probabilities(state: TrialState, event: Recommended) -> Comparison:
-    """Compare the probabilities, which must be the same in every version of the policy."""
+    """Compare the probabilities with the log. They must be the same in every version of the policy."""
     engine = state.engine
     if len(event.memo) != engine.memo_size:
         what = f"its memo has {len(event.memo)} numbers, but this version's has {engine.memo_size}"
@@ -90,7 +90,7 @@ def _compare_probabilities(state: TrialState, event: Recommended) -> Comparison:
 
 
 def _compare_stated(how: How, event: Recommended, probabilities: Sequence[float]) -> Comparison:
-    """Compare the probabilities, and check that the logged arm could be drawn."""
+    """Compare the probabilities with the log, and check that the logged arm had a positive probability."""
     difference = compare_numbers("the probabilities", event.probabilities, probabilities)
     if difference is None and not event.probabilities[event.chosen] > 0.0:
         difference = f"arm {event.chosen} was logged, but its probability was 0"

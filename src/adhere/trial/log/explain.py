@@ -77,7 +77,7 @@ def _values(design: Design, event: _Report, words: str | None) -> str:
 
 
 def explain(view: ReadTransaction, trial: int, recommendation_id: str) -> Iterator[str]:
-    """Yield line by line what the log contains about a recommendation."""
+    """Yield the lines of an explanation: everything that the log contains about a recommendation."""
     created = created_event(view, trial)
     design = created.design
     made, about = made_and_all(view, trial, recommendation_id)
@@ -120,14 +120,14 @@ def reasons(
 
 
 def _dropped_before(view: ReadTransaction, trial: int, design: Design, made: Recommended) -> list[str]:
-    """Return the arms that looks had dropped by then. A look that recommends a stop drops no arm."""
+    """Return the arms that looks had dropped before a recommendation. A look that recommends a stop drops no arm."""
     looks = [look for look in look_events(view, trial) if look.position < made.position and look.decision == GO_ON]
     status = looks[-1].status if looks else ()
     return [arm for arm, one in zip(design.arms, status, strict=False) if one != ACTIVE]
 
 
 def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) -> str:
-    """Return what prescribed the probabilities, or an empty text if the design did not."""
+    """Return which rule of the design prescribed the probabilities, or an empty text if no rule did."""
     among = f", among the arms left (dropped at a look: {', '.join(dropped)})" if dropped else ""
     in_burn_in = made.recommendation_index < burn_in_of(design).patients
     if made.stratum is not None and in_burn_in:
@@ -138,7 +138,9 @@ def _prescribed_by(design: Design, made: Recommended, dropped: Sequence[str]) ->
 
 
 def _decided_by(created: Created, made: Recommended) -> str:
-    """Return the component of a hybrid or guard that picked the arm; empty if it is unknown or there is only one."""
+    """Return the component of a hybrid or guard that picked the arm; the text is empty if the component is unknown or
+    the policy has only one.
+    """
     try:
         policy = as_policy(created.design.policy)
         engine = None if isinstance(policy, AnyLearner) else engine_of(created.design)

@@ -26,14 +26,14 @@ _AT_ONCE = 1000
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="adhere-log"):
-    """The first line: the format of the file and the trial's name."""
+    """The first line of a log file: its format and the trial's name."""
 
     format: int = 1
     trial: str
 
 
 class RecordLine(msgspec.Struct, frozen=True, tag_field="line", tag="record", forbid_unknown_fields=True):
-    """A record: its body, unchanged, and its hash, in base64 like all bytes."""
+    """A record: its body, unchanged, and its hash, in base64 like all bytes in the file."""
 
     hash: bytes
     body: str
@@ -54,7 +54,7 @@ class NoteLine(msgspec.Struct, frozen=True, tag_field="line", tag="note", forbid
 
 
 class End(msgspec.Struct, frozen=True, tag_field="line", tag="head", forbid_unknown_fields=True):
-    """The last line: the number of records, and the hash of the last one."""
+    """The last line of a log file: the number of records, and the hash of the last record."""
 
     position: int
     hash: str
@@ -146,7 +146,7 @@ def secrets_of(view: ReadTransaction, trial: int) -> list[bytes]:
 
 
 def _commitments(view: ReadTransaction, trial: int) -> list[str]:
-    """Return the commitments of all epochs in order, except epochs with a seed."""
+    """Return the commitments of all epochs in order, without epochs that use a seed."""
     events = (decode(record.body) for record in walk(view, trial))
     return [event.commitment for event in events if isinstance(event, Created | EpochBegun) and event.commitment]
 

@@ -1,4 +1,4 @@
-"""The looks of a trial, described by words and names for people and programs."""
+"""The looks of a trial, with words and names in place of codes and indices."""
 
 from datetime import datetime
 
@@ -53,7 +53,7 @@ def decision_of(event: Looked) -> str:
 
 
 def logged_looks(view: ReadTransaction, trial: int, design: Design) -> list[LookView]:
-    """Return the looks of a stored trial so far, described by words and names."""
+    """Return the looks of a stored trial so far, with words and names in place of codes and indices."""
     events = look_events(view, trial)
     if not events:
         return []
@@ -83,7 +83,9 @@ def logged_looks(view: ReadTransaction, trial: int, design: Design) -> list[Look
 
 
 def look_events(view: ReadTransaction, trial: int) -> list[Looked]:
-    """Return the events of the looks so far, found by the stored snapshot or, without one, in the log."""
+    """Return the events of the looks so far, located with the stored snapshot or, if there is no snapshot, by reading
+    the complete log.
+    """
     snapshot = decode_snapshot(view.head(trial).snapshot)
     if snapshot is None:
         bodies = [record.body for record in walk(view, trial)]

@@ -99,7 +99,7 @@ def records_of_rows(design: Design, rows: RecordRows, by_site: bool = False) -> 
 
 @dataclass
 class RecordRows:
-    """The columns of the records while they grow. Numbers are in arrays, which NumPy converts without a loop."""
+    """The growing columns of a trial's records. Numbers are stored in arrays, which NumPy converts without a loop."""
 
     n_arms: int
     number: array[int] = field(default_factory=lambda: array("q"))  # index of the recommendation
@@ -215,7 +215,7 @@ class RunningRecords:
         return Renewed(records, np.array(self._rows.at), n_same)
 
     def _changed(self, view: ReadTransaction) -> Iterator[tuple[int, list[bytes]]]:
-        """Yield the known recommendations that new records are about, with all records about each."""
+        """Yield each known recommendation that new records are about, with all records about it."""
         changed: set[int] = set()
         while self._position and (found := view.records(self._trial, self._position, _AT_ONCE)):
             changed |= {one.recommendation_index for one in found if one.recommendation_index is not None}

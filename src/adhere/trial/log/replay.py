@@ -102,7 +102,9 @@ class _Replayer:
         return compare_looks(event, looked(state, event.look, event.at, patients))
 
     def _comes_out(self, event: UpdateRefused) -> bool:
-        """Return whether the policy refuses an update again. The refusal of another version is accepted."""
+        """Return whether the policy refuses an update again. A refusal by another version of the policy is accepted
+        without a check.
+        """
         if event.algorithm_version != self._result.algorithm_version:
             return True
         if event.place not in self._refused_places():

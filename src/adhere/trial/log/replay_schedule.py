@@ -1,9 +1,10 @@
-"""The order of recommendations and rewards in a log as the policy saw it. The replay test redraws arms from it.
+"""The schedule of recommendations and rewards in a log, in the order in which the policy saw them. The replay test
+redraws arms by this schedule.
 
 The schedule has the rewards that the policy knew at each recommendation. A reward may change after the policy used
-it: it is corrected, or a reported value replaces an imputed one. The policy then forgets everything and learns again,
-and so does the schedule. The treatments taken are not recorded, because only policies that ignore them can be
-redrawn.
+it: it is corrected, or a reported value replaces an imputed one. The policy then learns all rewards again from the
+beginning, and the schedule repeats them. The treatments taken are not recorded, because only policies that ignore
+them can be redrawn.
 """
 
 from collections.abc import Iterable
@@ -46,7 +47,7 @@ def logged_allocation(view: ReadTransaction, trial: int) -> LoggedAllocation:
 
 
 def allocation_of(events: Iterable[AnyEvent]) -> LoggedAllocation:
-    """Return the same from a trial's events in order."""
+    """Return the logged allocation of a trial from all its events in order."""
     steps = _Steps()
     with without_garbage_collection():
         for event in events:
@@ -152,7 +153,7 @@ class _Steps:
         self._probabilities.append(event.probabilities if is_whole else (np.nan,) * len(self._design.arms))
 
     def _learn(self, before: History, after: History) -> None:
-        """Record how a report changes the rewards that the policy learns. It does not learn from fallbacks."""
+        """Record how a report changes the rewards that the policy learns. Fallbacks are left out."""
         if after.fallback or before.reward == after.reward:
             return
         old, new, patient = before.reward, after.reward, after.recommendation_index

@@ -1,4 +1,4 @@
-"""A trial as a table: one row per recommendation, with CDISC's column names where CDISC has one.
+"""A trial as a table: one row per recommendation, with CDISC's column names where CDISC defines a column.
 
 =========  ==========================================================================================
 STUDYID    the trial                              SITEID    the site
@@ -156,8 +156,8 @@ def _row(
 
 
 def _source(events: Sequence[AnyEvent], part: str, *, corrections: bool = True) -> AnyEvent | None:
-    """Return the record that gives the current value of a part. If `corrections` is False, return the latest
-    report or imputation that changed it.
+    """Return the record that the current value of a part comes from. If `corrections` is False, return the latest
+    report or imputation that changed the part.
     """
     history: History | None = None
     source: AnyEvent | None = None

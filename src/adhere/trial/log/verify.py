@@ -89,8 +89,8 @@ def verify(
 
 
 def checked_event(record: Record, before: bytes, position: int) -> AnyEvent | IntegrityError:
-    """Return the event of the record at a position, or what is wrong with it. `before` is the hash of the record
-    before.
+    """Return the event of the record at a position, or what is wrong with it. `before` is the hash of the previous
+    record.
     """
     if not (isinstance(record.body, bytes) and isinstance(record.hash, bytes) and isinstance(record.position, int)):
         return IntegrityError(position, "is not stored as it was written")
@@ -186,7 +186,9 @@ class _Log:
         return None
 
     def secret(self) -> str:
-        """Return where the trial's secret is known: in the log, in this store, or nowhere; or that a seed is used."""
+        """Return where the trial's secret is known (in the log, in this store, or nowhere), or that the trial uses a
+        seed.
+        """
         if not (commitments := self._commitments()):
             return SEED
         if self._state.is_revealed:
@@ -194,7 +196,7 @@ class _Log:
         return KEPT if all(self._view.secret(one) is not None for one in commitments) else UNKNOWN
 
     def _commitments(self) -> list[str]:
-        """Return the commitments to secrets, except of epochs with a seed."""
+        """Return the commitments to the secrets of all epochs, without epochs that use a seed."""
         return list(filter(None, self._state.commitments))
 
     def fault_outside(self, count: int) -> IntegrityError | None:

@@ -77,7 +77,7 @@ def effect_views(analysis: Analysis) -> list[Effect]:
 
 
 def _is_worse_of_two(given: Comparison, compared: list[Comparison]) -> bool:
-    """Return whether a comparison ignores strata although a stratified version of it exists."""
+    """Return whether a comparison ignores strata although a stratified version of the comparison exists."""
     same = (one for one in compared if (one.view, one.treatment) == (given.view, given.treatment))
     return not given.stratified and any(one.stratified for one in same)
 
@@ -130,7 +130,7 @@ def allocation_check_view(given: AllocationCheck | None) -> monitor.AllocationCh
 
 
 def surplus_view(given: Surplus) -> SurplusOverTime:
-    """Return the surplus, now and over time."""
+    """Return the surplus over equal allocation, now and over time."""
     ends = given.low.tolist(), given.high.tolist()
     return SurplusOverTime(quantity_view(given.total), _SURPLUS, given.t.tolist(), *ends)
 

@@ -34,7 +34,7 @@ from adhere_client.responses.monitor import OddsOfMediation, Posterior, Weights
 
 
 def belief_words(found: Iterable[Belief]) -> Iterator[str]:
-    """Yield a line of text for each part.
+    """Yield the beliefs of each part of a policy as lines of text.
 
     >>> from adhere_client.responses.monitor import Weights
     >>> list(belief_words([Weights("exp3", "arms", {"walk": 0.25, "aspirin": 0.75})]))
@@ -61,8 +61,8 @@ _OF: Mapping[str, str] = {"chosen": "assigned", "actual": "taken", "comply": "as
 
 
 class Inside(NamedTuple):
-    """The compiled form of a policy, with its state and memo, and the trial's arms. `weight` applies to certified
-    experts.
+    """The compiled form of a policy, with its state and memo, and the trial's arms. `weight` is the inverse of a
+    certified expert's weight in its hybrid, and 1 for other policies.
     """
 
     rule: Any

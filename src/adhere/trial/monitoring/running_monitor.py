@@ -50,7 +50,7 @@ LEVEL, MARGIN = 0.95, 0.05  # the defaults of `adhere analyse`
 
 
 class RunningMonitor:
-    """The monitor of a trial, cached between refreshes. After a failure, create a new one."""
+    """The monitor of a trial, cached between refreshes. After a failure, create a new instance."""
 
     def __init__(self, live: LiveTrial) -> None:
         check_options(LEVEL, MARGIN)
@@ -99,7 +99,9 @@ class RunningMonitor:
         )
 
     def _played(self, records: Records, n_same: int) -> tuple[ConfidenceSequence, ...]:
-        """Return the sequences of every other arm against control, as `confidence_sequences` would."""
+        """Return the confidence sequences of every arm compared with the control, equal to those of
+        `confidence_sequences`.
+        """
         if why_not(records):
             self._sequences = {}
             return ()

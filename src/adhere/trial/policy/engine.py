@@ -81,9 +81,10 @@ class Engine(PolicySteps):
         choose: Callable[[], Choice] | None = None,
         left: Sequence[int] | None = None,
     ) -> Choice:
-        """Choose an arm, or call `choose` if given. If the policy fails, draw an arm with equal probabilities.
+        """Choose an arm with the policy or, if given, with `choose`. If the choice fails, draw an arm with equal
+        probabilities.
 
-        `left` lists the arms that may be drawn then; by default, all may.
+        `left` lists the arms to draw from after a failure (default: all arms).
         """
         self.ensure_loaded()
         try:
@@ -101,14 +102,14 @@ class Engine(PolicySteps):
             return self.fall_back(index, reason_of(error), epoch, left)
 
     def fall_back(self, index: int, reason: str, epoch: str = "", left: Sequence[int] | None = None) -> Choice:
-        """Draw one of all arms, or of those left, with equal probabilities."""
+        """Draw one of the arms in `left` (default: of all arms) with equal probabilities."""
         arms = range(self.n_arms) if left is None else left
         keys = np.array([self.keys.at(epoch, index)], np.uint64)
         u = uniforms(keys, np.array([index]), FALLBACK)[0, 0]
         return Choice(arms[int(u * len(arms))], self.equal_shares(left), (), reason)
 
     def equal_shares(self, left: Sequence[int] | None) -> tuple[float, ...]:
-        """Return equal probabilities for all arms, or for those left."""
+        """Return equal probabilities for the arms in `left` (default: for all arms)."""
         arms = range(self.n_arms) if left is None else left
         return tuple(1.0 / len(arms) if arm in arms else 0.0 for arm in range(self.n_arms))
 

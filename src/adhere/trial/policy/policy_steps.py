@@ -272,7 +272,7 @@ class PolicySteps(PolicyInTrial):
         return not self._lacks_tables and all(step.ready(self._rule, *self._given_to(step)) for step in _STEPS)
 
     def _given_to(self, step: Kernel) -> tuple[Any, ...]:
-        """Return arguments of the types that a step takes."""
+        """Return the arguments for a step, which also determine the types to compile it for."""
         buffers = self._buffers
         more = {
             CHOOSE_ARM: (0,),

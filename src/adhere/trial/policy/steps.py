@@ -1,7 +1,7 @@
 """Compiled steps of a live trial: choose an arm, draw one by prescribed shares, and learn from updates.
 
 The design may prescribe the probabilities of the arms ("shares"). They come from a block of the patient's stratum,
-from the policy's probabilities at the last look, or from its current probabilities of the arms left. Live and
+from the policy's probabilities at the last look, or from its current probabilities of the remaining arms. Live and
 simulated trials run these same functions, which allocate no memory.
 """
 
@@ -49,7 +49,7 @@ def draw_by_shares(shares: Any, n_arms: int, rng: Stream) -> int:
 
 @inline
 def stated_shares(rule: Rule, state: Any, memo: Any, number: int, dropped: Any, out: Any, rng: Stream) -> None:
-    """Write the policy's probabilities of the arms left at a recommendation into `out`.
+    """Write the policy's probabilities of the remaining arms at a recommendation into `out`.
 
     `out` has the length `probabilities_size`.
     """
@@ -100,7 +100,7 @@ def allocate_arm(rule: Any, state: Any, memo: Any, rng: Any, recommendation_inde
 
 
 def learn_updates(rule: Any, state: Any, memo: Any, rng: Any, facts: Any, values: Any, done: Any) -> None:
-    """Learn from updates in order. `done` counts the updates learned, which locates one at which the policy fails."""
+    """Learn from updates in order. `done` counts the learned updates, so that a failing update can be located."""
     named_state, named_memo = state_of(rule, state), memo_of(rule, memo)
     for row in range(facts.shape[0]):
         recommendation_index, chosen, feedback = facts[row, 0], facts[row, 1], facts[row, 2]

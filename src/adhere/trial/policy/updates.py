@@ -1,7 +1,7 @@
 """Updates: the facts that a policy learns from a trial, in the order of the log, as plain numbers.
 
 Each update has a *place*: the position of the record that first reported it. A correction changes the update but not
-its place, so that no two updates share one. A row consists of the place, the recommendation, the arm chosen, the
+its place, so that no two updates share a place. A row consists of the place, the recommendation, the arm chosen, the
 feedback (see `policies.base.generic`), the reward and the recommendation's memo. The feedback CHOICE marks a choice
 that itself changes the policy's state: an outcome is recycled, or the arm uses a place in a block of the burn-in.
 """
@@ -20,7 +20,7 @@ Row: TypeAlias = tuple[int, int, int, int, float, tuple[float, ...]]
 
 
 class UpdateArrays(NamedTuple):
-    """Updates as arrays for the compiled loop, one row each."""
+    """Arrays of updates for the compiled loop, with one row per update."""
 
     facts: Any  # recommendation, arm chosen, feedback
     values: Any  # reward, then the memo

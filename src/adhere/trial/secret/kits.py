@@ -32,8 +32,8 @@ class Kits:
     """The kits of a trial.
 
     Epochs are named as in `Recommended.epoch`: the first by an empty text, the others by their commitments. `find`
-    returns the secret of a commitment. Without the first secret there are no kits, and requests for one raise a
-    `ConflictError` that ends in `refusal`.
+    returns the secret of a commitment. Without the first secret there are no kits, and every request for a kit raises
+    a `ConflictError` with a message that ends in `refusal`.
 
     >>> kits = Kits("headache", bytes(32))
     >>> kits.code("", 0), kits.code("", 1)
@@ -58,7 +58,7 @@ class Kits:
         return bool(self._keys)
 
     def check_usable(self, n_made: int = 0) -> None:
-        """Raise `ConflictError` if the trial has no kits, or none left after `n_made` recommendations."""
+        """Raise `ConflictError` if the trial has no kits, or no kits left after `n_made` recommendations."""
         if not self._keys:
             raise ConflictError("trial", self._trial, self._refusal)
         if n_made >= MAX_KITS:

@@ -1,9 +1,10 @@
 """IDs of recommendations: sixteen letters and digits that look random, for people to read aloud.
 
-The last ten are drawn at random. The first six are the recommendation's index, masked by a keyed digest of the last
-ten. The service finds a recommendation by its ID without searching, and nobody else can tell an order or a gap. An ID
-may be given out and then lost, for example after an older backup is restored. It is never given out again: another
-recommendation with the same index has other random letters, and the service compares all letters of an ID.
+The last ten characters are drawn at random. The first six encode the recommendation's index, masked by a keyed digest
+of the last ten. The service finds a recommendation by its ID without searching, and nobody else can tell an order or
+a gap. An ID may be given out and then lost, for example after an older backup is restored. It is never given out
+again: another recommendation with the same index has other random letters, and the service compares all letters of an
+ID.
 """
 
 import os
@@ -71,7 +72,7 @@ class RecommendationIds:
         return self.with_bytes(index, random_bytes(N_RANDOM))
 
     def with_bytes(self, index: int, given: bytes) -> str:
-        """Return the ID of a recommendation with its last letters given by ten bytes."""
+        """Return the ID of a recommendation. Ten given bytes determine its last ten letters."""
         tail = given.translate(_LETTER_OF_BYTE)
         masked = index ^ (int.from_bytes(blake2b(self._key + tail, digest_size=4).digest(), "big") & _MASK)
         letters = _PAIRS[masked >> 20] + _PAIRS[masked >> 10 & 1023] + _PAIRS[masked & 1023] + tail.decode("ascii")

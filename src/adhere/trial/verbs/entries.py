@@ -11,9 +11,10 @@ from adhere.trial.domain.state import TrialState
 
 
 def entries_to_load(state: TrialState, latest: int | None) -> list[int]:
-    """Return the indices of recommendations to load before the checks below.
+    """Return the indices of recommendations to load before the other functions of this module are called.
 
-    Call it until it returns an empty list, because an entry in error leads to the entry before it.
+    Call this function until it returns an empty list. If an entry was made in error, the subject's previous entry is
+    needed too.
     """
     if latest is None or state.design.repeats:
         return []

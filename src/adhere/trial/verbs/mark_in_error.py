@@ -9,7 +9,7 @@ from adhere.trial.verbs.context import Change, Context, find_history
 
 
 def decide(state: TrialState, command: MarkInError, context: Context) -> list[Change]:
-    """Mark the entry unless something was reported. A repeated mark is only acknowledged."""
+    """Mark a recommendation as entered in error, unless it has a report. A repeated mark is only acknowledged."""
     history = find_history(state, command.recommendation_id, command.site)
     reason = check_text("reason", command.reason, MAX_TEXT_LENGTH)
     stamp, number = context.stamp(state), history.recommendation_index

@@ -91,8 +91,8 @@ def create_trial(
 ) -> TrialTransaction:
     """Add a trial with the first record of its log. More events may be appended in the same transaction.
 
-    Its secret is drawn here, unless a test passes one. A rehearsal may have a seed instead. A trial in memory passes
-    its compiled policy, with keys derived from its seed.
+    The trial's secret is drawn here, unless a test passes a secret. A rehearsal may have a seed instead. A trial in
+    memory passes its compiled policy, with keys derived from its seed.
     """
     commitment = ""
     if engine is None and check_seed_of(design, seed) is None:

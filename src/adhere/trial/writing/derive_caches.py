@@ -15,7 +15,8 @@ def derive_caches(store: Store, live: LiveTrial) -> None:
     """Derive a trial's state and caches from its log if this version has none.
 
     The derivation reads a view and writes a few blocks at a time, so that writers of other trials do not wait.
-    Without a state the log cannot grow meanwhile. If another process finishes first, it has derived the same.
+    Without a state the log cannot grow meanwhile. If another process finishes first, its state and caches are the
+    same, and are used.
     """
     with store.reading() as view:
         head = view.head(live.number)

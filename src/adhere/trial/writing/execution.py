@@ -116,8 +116,8 @@ def digest_of(command: Command, subject: Subject | None) -> str:
 
 
 def same_text(transaction: TrialTransaction, command: Command, event: AnyEvent) -> bool:
-    """Return whether a command has the same free text as an event, if it is known. Digests of commands do not cover
-    it.
+    """Return whether a command has the same free text as an event, if the text is known. The digest of a command does
+    not cover its free text.
     """
     text: str | None = getattr(command, "took_other", None)
     if isinstance(event, Reported | Corrected) and (event.actual == TOOK_OTHER) != (text is not None):
@@ -184,7 +184,9 @@ def execute(transaction: TrialTransaction, command: AnyCommand, at: datetime) ->
 
 
 def _impute(transaction: TrialTransaction, command: ImputeMissing, context: Context) -> Examined:
-    """Examine the next recommendations. The response names the index to continue from, if more may be due."""
+    """Apply the rule for missing reports to the next recommendations. If more recommendations are left, the response
+    has the index to continue from.
+    """
     if transaction.state.design.impute is None:
         return Examined()
     batch = next_batch(transaction.state)
@@ -226,7 +228,9 @@ def _load_alike(transaction: TrialTransaction, subject: Subject | None) -> int |
 
 
 def _load_entries(transaction: TrialTransaction, command: AnyCommand, subject: Subject | None) -> int | None:
-    """Load the recommendations that decide on another round of a subject. Return the index of the latest one."""
+    """Load the recommendations that decide whether a subject may have another round. Return the index of the latest
+    recommendation.
+    """
     if not isinstance(command, _ABOUT_ENTRIES):
         return None
     latest = None if subject is None else subject.latest

@@ -52,7 +52,8 @@ class CommandProcessor:
     ) -> Receipt:
         """Create a trial. A repeated design is acknowledged; another design under the same name is refused.
 
-        The trial gets an unpredictable secret; tests may pass one. A rehearsal may have a seed instead.
+        The trial gets an unpredictable secret; tests can pass a secret of their own. A rehearsal may have a seed
+        instead.
         """
         check_seed_of(design, seed)
         engine_of(design).load()  # before the transaction, because it may take seconds or refuse the policy

@@ -113,8 +113,8 @@ class Projection:
                 self.tail[place] = pack(row)
 
     def _relearn(self, place: int) -> tuple[Floats, tuple[Refusal, ...]]:
-        """Return the policy's current state and its refusals, from the last checkpoint before a place and the updates
-        since.
+        """Return the policy's current state and its refusals, computed from the last checkpoint before a place and
+        the updates after this checkpoint.
         """
         engine, tail = self.state.engine, self._tail()
         if not self.table.is_whole():

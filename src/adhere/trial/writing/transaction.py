@@ -232,7 +232,7 @@ class TrialTransaction:
         self._write()
 
     def committed(self) -> None:
-        """Pass the parts of the state that the next transaction can use on to it."""
+        """Make the reusable parts of the state available to the next transaction."""
         self._live.tail, self._live.tail_position = self._projection.tail, self.state.position
         self._live.n_examined, self._live.position = self.state.n_examined, self.state.position
         self._live.has_lost_records = self.has_lost_records  # until a recommendation begins an epoch

@@ -125,7 +125,8 @@ def explore(
     runs: int = 1_000,
     seed: int = 0,
 ) -> Steps[Exploration]:
-    """Explore a population of four compliance types: which protocols are fooled, and how policies do in simulations.
+    """Explore a population of four compliance types: which protocols are misled, and how policies perform in
+    simulations.
 
     `compliance_types` replaces the types of the preset. It maps never-takers, always-takers, compliers and defiers
     to a share and two mean rewards: {"compliers": (share, mean reward on control, on treatment), …}.

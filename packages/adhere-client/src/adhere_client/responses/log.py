@@ -20,7 +20,7 @@ class LogLine(Response, frozen=True):
 
 
 class LogPage(Response, frozen=True):
-    """Consecutive records of a log, and how many records there are."""
+    """Consecutive records of a log, and the total number of records."""
 
     records: list[LogLine]
     total: int
@@ -53,7 +53,9 @@ class Reproduction(OfRecommendation, frozen=True):
 
 
 class Verification(Response, frozen=True):
-    """The result of verifying a log: its records by the hash chain, and data stored beside the log by digests."""
+    """The result of verifying a log: the records are verified by the hash chain, and the data stored beside the log
+    by their digests.
+    """
 
     whole: bool
     records: Annotated[int, about("The number of intact records, counted from the first.")]

@@ -10,7 +10,9 @@ from adhere_client.responses.trials import ArmAtLook, Look, LookThreshold
 
 
 class Estimate(Response, frozen=True):
-    """An estimate with its interval, or the reason why there is none. A set that is not an interval has no ends."""
+    """An estimate with its interval, or the reason why there is none. A confidence set that is not an interval has no
+    bounds here.
+    """
 
     value: float | None
     low: float | None
@@ -33,10 +35,12 @@ class AssignedRow(Response, frozen=True):
 
 
 class Effect(Response, frozen=True):
-    """The difference in mean outcome between a treatment and a control in one view, with its confidence set.
+    """The difference in mean outcome between a treatment and a control in one view of the data, such as
+    intention-to-treat, with its confidence set.
 
     `validity` describes the set's guarantee. An any-time valid set comes with its history: after `t[m]`
-    recommendations it went from `low[m]` to `high[m]`. `n_pending` counts the patients with their worst case.
+    recommendations, its bounds were `low[m]` and `high[m]`. `n_pending` counts the patients who enter the set with
+    the worst case for their missing report.
     """
 
     view: str

@@ -41,7 +41,9 @@ class IssuedRecommendation(OfRecommendation, frozen=True):
 
 
 class Unblinding(OfRecommendation, frozen=True):
-    """The arm in a kit, and when its disclosure was recorded. `repeated` means that this key was answered before."""
+    """The arm in a kit, and when its disclosure was recorded. `repeated` means that a request with the same ID was
+    answered before.
+    """
 
     arm: str
     kit: str

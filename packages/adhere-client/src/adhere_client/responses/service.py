@@ -6,7 +6,7 @@ from adhere_client.responses import Response, about
 
 
 class Healthy(Response, frozen=True, omit_defaults=False):
-    """The service works."""
+    """The response of a health check if the service works."""
 
     status: str = "ok"
 

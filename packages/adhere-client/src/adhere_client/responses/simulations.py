@@ -179,7 +179,9 @@ class ExploredPolicy(Response, frozen=True):
 
 
 class Exploration(Response, frozen=True):
-    """An exploration: the true and believed means, which protocols are fooled and why, and policies' performance."""
+    """An exploration: the true and believed means, which protocols are misled and why, and the performance of
+    policies.
+    """
 
     settings: ExplorationSettings
     sentence: Annotated[str, about("Who is fooled, and why.")]

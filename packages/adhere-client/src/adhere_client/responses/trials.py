@@ -98,7 +98,9 @@ class LookSummary(Response, frozen=True):
 
 
 class Look(LookSummary, frozen=True):
-    """A look at a trial. Any decision except "go on" recommends to stop. A person confirms it by ending the trial."""
+    """A look at a trial. Any decision except "go on" recommends to stop. A person confirms the stop by ending the
+    trial.
+    """
 
     arms: list[ArmAtLook]
     selected: str | None = None

@@ -50,7 +50,9 @@ def _query(page: PageRequest) -> dict[str, str]:
 
 
 def _shown(found: Exploration | None) -> Mapping[str, Any]:
-    """Return the values that the templates show for an exploration, or for None while it is simulated."""
+    """Return the values that the templates show for an exploration. `found` is None while the exploration is still
+    being simulated.
+    """
     charts: dict[str, ExploreChart] = {
         "population": population(found),
         "beliefs": beliefs(found),

@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class FormReader:
-    """A reader of a form's fields. `problems` has a sentence for each field that cannot be read.
+    """A reader of a form's fields. `problems` has a message for each field that cannot be read.
 
     >>> reader = FormReader({"n_patients": "many", "floor.share": "20%"})
     >>> reader.number("n_patients", "whole"), reader.number("floor.share", "share"), reader.problems

@@ -36,10 +36,11 @@ def number(text: str, kind: Kind = "number") -> int | float | None:
 
 
 def numbers(text: str, kind: Kind = "number", lowest: float = 0.0) -> list[int | float]:
-    """Return the numbers in a field for several, separated by semicolons, blanks, or commas and blanks.
+    """Return the numbers in a field for several numbers, which are separated by semicolons, blanks, or commas and
+    blanks.
 
-    A comma between two digits is a decimal comma or separates two numbers. If both readings fit the field, or if a
-    comma or blank could separate thousands, the text is refused.
+    A comma between two digits is a decimal comma or separates two numbers. If both interpretations are valid for the
+    field, or if a comma or blank could separate thousands, the text is refused.
 
     >>> numbers("100, 200 300", "whole"), numbers("50,75", "whole"), numbers("0,2; 0,35", "share")
     ([100, 200, 300], [50, 75], [0.2, 0.35])

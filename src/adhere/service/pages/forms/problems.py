@@ -1,4 +1,4 @@
-"""Convert the API's refusals for pages: a sentence, the field that it is about, and the part of the page."""
+"""Convert the API's refusals for pages: a message, the field that it is about, and the part of the page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from adhere.service.http.problems import ProblemError, input_problem
 
 
 class ShownProblem(NamedTuple):
-    """A problem: a full sentence, a shorter one to show beside the field, and the field's name."""
+    """A problem: a complete message, a shorter message to show beside the field, and the field's name."""
 
     sentence: str
     beside: str
@@ -17,7 +17,7 @@ class ShownProblem(NamedTuple):
 
 
 def shown_problem(error: InputError | ProblemError) -> ShownProblem:
-    """Return a refusal as a sentence."""
+    """Return the message and the field of a refusal."""
     text = error.sentence if isinstance(error, InputError) else error.body.detail
     field = error.field if isinstance(error, InputError) else error.body.field or ""
     text = text.removesuffix(".")
@@ -36,7 +36,7 @@ _NOT_THEIR_KIT = "is not a kit of this site, nor one that this subject took. Che
 
 @dataclass(frozen=True)
 class FormProblem:
-    """The mistakes in a part of a page: a sentence for each field, and the response's status."""
+    """The mistakes in a part of a page: a message for each field, and the response's status."""
 
     part: str
     sentences: Mapping[str, str]
@@ -49,7 +49,7 @@ class FormProblem:
 
     @property
     def sentence(self) -> str:
-        """Return all sentences as one text."""
+        """Return all messages as one text."""
         return " ".join(self.sentences.values())
 
 
@@ -72,7 +72,8 @@ def form_problem(part: str, error: InputError | ProblemError) -> FormProblem:
 
 
 def already_recorded(problem: FormProblem, taken: str, outcome: str) -> FormProblem:
-    """Replace the problem of a report that differs from the recorded one by the recorded value and how to change it.
+    """Return the problem of a report that conflicts with a recorded value, with a message that tells how to change
+    the value.
 
     >>> already_recorded(FormProblem("outcome", {"reward": "Conflicts …"}, 409), "", "Outcome 1").sentence
     'Outcome 1 is already recorded. To change it, use Correct a report below.'

@@ -60,7 +60,7 @@ _MAX_CHECKS: Final = 30  # more than the number of fields that the API can refus
 async def check_typed(
     page: PageRequest, form: Mapping[str, str], policies: Sequence[PolicyDetails]
 ) -> CheckedDesign | dict[str, str]:
-    """Return the typed design, or a sentence for each wrong field.
+    """Return the typed design, or a message for each wrong field.
 
     The API reports one mistake at a time. A refused field is left out together with the fields that depend on it, and
     the rest is checked again.

@@ -50,9 +50,10 @@ def found_values(simulation: Simulation) -> dict[str, Any]:
 
 
 def claims_by_effect(simulation: Simulation) -> list[dict[str, Any]]:
-    """Return the probability of a claim by effect, or nothing if no claim is made.
+    """Return the probability of a claim for each effect. The list is empty if no claims are made or all scenarios
+    have the same effect.
 
-    It is the type I error if the effect is 0, and the power otherwise.
+    The probability is the type I error if the effect is 0, and the power otherwise.
     """
     values = []
     scenarios = simulation.scenarios or []

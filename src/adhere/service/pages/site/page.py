@@ -58,7 +58,7 @@ async def recommendation_from_page(page: PageRequest) -> Response:
 
 
 async def _missing(page: PageRequest) -> dict[str, str]:
-    """Return a sentence for each required field of the form that is empty."""
+    """Return a message for each required field of the form that is empty."""
     form, needed = page.form, {"subject": "Type the subject’s code."}
     if await _sites(page):
         needed["site"] = "Choose the site."

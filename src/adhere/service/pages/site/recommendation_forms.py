@@ -62,7 +62,9 @@ async def correction_from_page(page: PageRequest) -> Response:
 
 
 def _check_correction(reader: FormReader, taken: str, outcome: str) -> None:
-    """Note fields that are chosen but not typed, or typed but not chosen."""
+    """Note a problem for each field that was chosen for correction but has no new value, or has a value but was not
+    chosen.
+    """
     what = "actual" if taken == "actual" else "took_other"
     words = (what, "words", taken in _WORDS, _WORDS.get(taken, ""))
     for field, name, is_chosen, needed in (words, ("reward", "reward", outcome == "other", _OUTCOME)):
@@ -75,7 +77,7 @@ def _check_correction(reader: FormReader, taken: str, outcome: str) -> None:
 
 
 def _check_given(reader: FormReader, **needed: str) -> None:
-    """Note empty fields, each with a sentence that asks for it."""
+    """Note a problem for each empty field, with a message that asks for its value."""
     for name, sentence in needed.items():
         if not reader.text(name):
             reader.refuse(name, sentence)
