@@ -60,7 +60,7 @@ class Tokens:
         return found[0]
 
     def sites(self, trial: str | None) -> set[str]:
-        """Return the sites with tokens for this trial only (None: for all trials) that were not revoked."""
+        """Return the sites with unrevoked tokens for this trial only (for None: with tokens for all trials)."""
         tokens = (token for token, _ in self._tokens.values() if token.trial == trial)
         return {token.site for token in tokens if token.site is not None}
 
@@ -204,7 +204,7 @@ class Tokens:
             raise ConflictError("token", by, "a valid token", f"token {by} was revoked or has expired meanwhile")
 
     def _note(self, *tokens: Token) -> None:
-        """Update the cache without reading the store: what was written must not fail afterwards."""
+        """Update the cache without reading the store, so that no error can follow a successful write."""
         with self._lock:
             found = self._tokens | {token.digest: (token, _end(token)) for token in tokens}
             self._tokens = {digest: known for digest, known in found.items() if known[0].revoked_at is None}

@@ -42,7 +42,7 @@ COMMANDS: Final = {
 
 
 def app_of(name: str) -> typer.Typer:
-    """Load the module of a command: its `app` of several commands, or otherwise its one function with that name."""
+    """Load a command's module. Return its `app` of several commands, or an app of the function with its name."""
     module = import_module(f"adhere.cli.{name}")
     found: typer.Typer | None = getattr(module, "app", None)
     if found is None:

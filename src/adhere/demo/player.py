@@ -14,7 +14,7 @@ from adhere.demo.trials import DemoTrial
 
 
 class Player:
-    """Player of the sites of one trial.
+    """Player that sends the requests of one trial's sites.
 
     `played` counts their requests by call. A request is counted as `refused` if somebody on the pages was faster, or
     paused or closed the trial.
@@ -72,7 +72,7 @@ def play(players: Sequence[Player], pace: Pace) -> Iterator[None]:
 
 
 def _turns(player: Player, pace: Pace) -> Iterator[tuple[float, float, Player, Action]]:
-    """Yield a trial's actions, with the seconds after the head start at which they are due, and their times."""
+    """Yield each action of a trial, with the seconds after the head start when it is due, and its scheduled time."""
     arrivals, ahead = 0, 0.0
     for action in player.actions:
         arrivals += action.call == "recommend"

@@ -24,7 +24,7 @@ class Draws:
         self._numbers = iter(numbers)
 
     def happens(self, share: float) -> bool:
-        """Draw whether something happens that happens to this share of patients."""
+        """Draw whether an event happens that affects this share of patients."""
         return next(self._numbers) < share
 
     def wait(self, mean: float) -> float:
@@ -85,7 +85,7 @@ class Patient:
 
 
 def draw_patients(trial: DemoTrial, seed: int, run: int) -> Iterator[tuple[Patient, Draws]]:
-    """Yield all patients of a trial, with draws for what happens to them; the same for the same seed and run."""
+    """Yield all patients of a trial, with draws for what happens to them, determined by the seed and the run."""
     drawn = trial.population.patients(seed, run, trial.n_patients)
     for number, draws in enumerate(draws_of_patients(seed, run, trial.n_patients)):
         site = draws.one_of(SITES)
@@ -133,7 +133,7 @@ class Action:
 
 
 def schedule(trial: DemoTrial, seed: int, run: int) -> list[Action]:
-    """Return all requests of the sites, in order of time; the same for the same seed and run."""
+    """Return all requests of the sites, in order of time, determined by the seed and the run."""
     actions: list[Action] = []
     arrival = 0.0
     for patient, draws in draw_patients(trial, seed, run):

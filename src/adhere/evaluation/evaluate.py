@@ -34,7 +34,7 @@ from adhere.simulation.execution.workers import backend_of, check_workers
 
 
 def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
-    """Return sentences on one design: warnings of its check, useless looks, and estimates left out."""
+    """Return notes on one design: warnings of its check, useless looks, and estimates left out."""
     design = results[0].design
     warnings = check(design)
     if not any(one.startswith("stopping") for one in warnings):  # which gives the reason
@@ -45,7 +45,7 @@ def notes_on(results: Sequence[Characteristics]) -> tuple[str, ...]:
 
 
 def _looks_in_vain(results: Sequence[Characteristics]) -> tuple[str, ...]:
-    """Warn if trials always stopped at the first look, or never before the last."""
+    """Warn if all trials stopped at the first look, or if no trial stopped before the last look."""
     n_before = results[0].columns.n_looks - 1
     if not n_before:
         return ()

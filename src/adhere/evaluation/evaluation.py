@@ -151,23 +151,23 @@ class Evaluation(HasFrame, EvaluationData):
         return found.estimate
 
     def to_html(self, command: str = "") -> str:
-        """A page to attach to a protocol, one file for any browser; `command` is what repeats it (extra `report`)."""
+        """Return one HTML file to attach to a protocol; it states the `command` that repeats it (extra `report`)."""
         from adhere.evaluation.output.page import design_page
 
         return design_page(self, command)
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each characteristic, with its paired difference from the first design.
+        """Return a data frame with a row per characteristic, including its paired difference from the first design.
 
         Columns: scenario, design, name, arm, estimand, method, mean, se, low, high, reason, difference,
-        difference_se, difference_low, difference_high. What has no meaning is null, and `reason` says why.
+        difference_se, difference_low, difference_high. Numbers without a meaning are null, and `reason` says why.
         """
         from adhere.evaluation.to_data import as_polars
 
         return as_polars(self.results)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain data. The seed is a string: JSON readers may round it."""
+        """Return everything as plain data. The seed is a string, because some JSON readers round large integers."""
         from adhere.evaluation.to_data import as_json
 
         return {

@@ -81,7 +81,7 @@ class EvaluationPlan(Plan):
 
 
 def max_patients(design: Design) -> int:
-    """Return the number of patients of a trial of the design unless it stops early."""
+    """Return the number of patients in a trial of the design that does not stop early."""
     if design.n_patients is None:
         expected = "the largest number of patients of a trial, to simulate it"
         raise InputError(f"n_patients of {design.name}", None, expected)
@@ -132,9 +132,9 @@ class EvaluationRunner(TaskRunner[EvaluationPlan]):
 def measured(
     plan: EvaluationPlan, design: int, outcomes: TrialOutcomes, rows: Floats, reference_rows: Floats
 ) -> Measured:
-    """Return the measurements of whole blocks, given rows of a design and of the reference design.
+    """Return the measurements of complete blocks of trials, given rows of a design and of the reference design.
 
-    Differences are over the columns that both designs have. The reference itself has none.
+    Differences are computed for the columns that both designs have. The reference design has no differences.
     """
     size, columns = plan.block_size, plan.columns[design]
     shared = slice(columns.n_shared)
@@ -151,6 +151,6 @@ def _control(design: Design) -> int | None:
 
 
 def _effects(design: Design, truth: Truth) -> Floats | None:
-    """Return the true effects of the estimands to report; None if there are none or they have no sequences."""
+    """Return the true effects of the reported estimands; None without estimands or confidence sequences."""
     asked_for = [view in design.estimands for view in VIEWS]
     return np.where(asked_for, truth.effects, np.nan) if any(asked_for) and not why_not_exact(design) else None

@@ -35,7 +35,7 @@ def _index(field: str, wanted: object, values: Sequence[Scenario | Design]) -> i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptTrials(HasFrame, ResultList[TrialOutcomes]):
-    """Outcomes of each trial: `to_polars()` has a row per trial, `kept[scenario, design]` the arrays.
+    """Outcomes of each trial: `to_polars()` returns a row per trial, `kept[scenario, design]` returns the arrays.
 
     `outcomes` are ordered like the results of an evaluation: by scenario, then by design in the order given.
     """

@@ -145,7 +145,7 @@ class Columns:
         return slice(start, start + prod(self._shapes[name]))
 
     def where(self, name: str, *index: int) -> int:
-        """Return the column of one number of a part."""
+        """Return the column index of one number of a part."""
         shape = self._shapes[name]
         return self._starts[name] + (int(np.ravel_multi_index(index, shape)) if shape else 0)
 

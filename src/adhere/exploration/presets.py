@@ -81,7 +81,7 @@ class Preset(NamedTuple):
 
 
 def _of_types(population: ComplianceTypes) -> tuple[Group, ...]:
-    """Return a population's compliance types by behaviour; empty ones start with the average rewards."""
+    """Return a population's compliance types by behaviour; a type without people starts with the average rewards."""
     total = [0.0, 0.0]
     for one in population.types:
         for arm, mean in enumerate(one.reward):

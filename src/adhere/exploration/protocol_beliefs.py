@@ -25,7 +25,7 @@ class Truth(ExploredTruth, frozen=True):
 
 
 class Belief(ExploredBelief, frozen=True):
-    """Belief of a protocol; its sentence is added later.
+    """Belief of a protocol in the long run. Its sentence is added by `with_sentences`.
 
     `verdict` compares the arm that the protocol prefers with the arm that is better to recommend:
 
@@ -40,7 +40,7 @@ class Belief(ExploredBelief, frozen=True):
 
     @property
     def difference(self) -> float | None:
-        """Believed advantage of the treatment; None if it knows nothing about an arm."""
+        """Believed advantage of the treatment; None if the protocol knows nothing about an arm."""
         control, treatment = self.means
         return None if control is None or treatment is None else treatment - control
 
@@ -53,7 +53,7 @@ def truth_of(groups: Sequence[Group]) -> Truth:
 
 
 def credited(groups: Sequence[Group], protocol: str, told_treatment: float = 0.5) -> Pair:
-    """Return the mean reward credited to each arm if the share `told_treatment` is told to take the treatment."""
+    """Return the mean reward credited to each arm if the share `told_treatment` of patients is told to take it."""
     table = _TABLES[protocol]
     weights, rewards = [0.0, 0.0], [0.0, 0.0]
     for group in groups:
@@ -89,7 +89,7 @@ def belief_of(groups: Sequence[Group], protocol: str) -> Belief:
 
 
 def wrong_shares(groups: Sequence[Group], protocol: str) -> list[float]:
-    """Return the shares of recommendations for the treatment at which a protocol is not right."""
+    """Return the shares of patients told to take the treatment at which a protocol's belief is not right."""
     truth = sign_of(truth_of(groups).effect)
     found = []
     for share in _SHARES:

@@ -8,7 +8,7 @@ from adhere_client.responses.simulations import ExploredPolicy
 
 
 class Exploration(Struct, frozen=True):
-    """Result of an exploration: a sentence on who is fooled, truth, beliefs, and results of policies at times `t`."""
+    """Result of an exploration: headline sentence, truth, beliefs, and results of policies at times `t`."""
 
     settings: Settings
     sentence: str

@@ -1,4 +1,4 @@
-"""Sentences on which protocol is fooled and why, and on what each protocol believes, for every setting."""
+"""Sentences on which protocols are misled and why, and on what each protocol believes, for every setting."""
 
 from collections.abc import Mapping, Sequence
 
@@ -43,7 +43,7 @@ def _why_selected(groups: Sequence[Group], protocol: str, truth: int) -> str:
 
 
 def _shift(groups: Sequence[Group], protocol: str, name: str) -> float:
-    """Return how much the difference changes without a compliance type."""
+    """Return how much a protocol's difference between the arms changes if a compliance type is left out."""
     with_it, without = (credited(some, protocol) for some in (groups, _without(groups, name)))
     if None in without:
         return float("inf")
@@ -107,7 +107,7 @@ def with_sentences(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Beli
 
 
 def headline(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> str:
-    """Return a sentence on which protocols are fooled, and why."""
+    """Return a sentence on which protocols are misled, and why."""
     if sign_of(truth.effect) == 0:
         return _no_effect(groups, beliefs)
     best = ARMS[truth.effect > 0]
@@ -129,7 +129,7 @@ def headline(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -
 
 
 def _because(whys: Mapping[str, str]) -> str:
-    """Return the common reason, or the reason of each protocol."""
+    """Return the reason that the protocols share, or the reason for each protocol."""
     if len(set(whys.values())) == 1:
         return f"because {next(iter(whys.values()))}"
     return ", ".join(f"{name} because {why}" for name, why in whys.items())
@@ -173,7 +173,7 @@ def _about(groups: Sequence[Group], truth: Truth, one: Belief) -> str:
 
 
 def _when(groups: Sequence[Group], one: Belief) -> str:
-    """Describe the allocations under which a protocol is not right."""
+    """Describe the allocations under which a protocol's belief is not right."""
     wrong = wrong_shares(groups, one.protocol)
     low, high = min(wrong), max(wrong)
     if len(wrong) < round((high - low) * 100) + 1:
@@ -198,7 +198,7 @@ def _aside(one: Belief) -> str:
 
 
 def _ease(groups: Sequence[Group], truth: Truth, beliefs: Sequence[Belief]) -> str:
-    """Return notes on whether the difference is hard to see, or larger by arm taken."""
+    """Return notes if the difference is hard for Chosen to see, or another protocol sees a larger difference."""
     right = [one for one in beliefs if one.verdict == "right" and one.difference is not None]
     widest = max(right, key=lambda one: abs(one.difference or 0.0))
     following = sum(group.share for group in groups if group.name in (COMPLIERS, DEFIERS))

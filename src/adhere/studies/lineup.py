@@ -38,7 +38,7 @@ PLAIN, RECYCLING, LITERAL = "", "recycling", "literal"
 
 
 class Entry(NamedTuple):
-    """A policy and its place in the line-up. γ applies to every EXP3 in it and is null if there is none."""
+    """A policy and its place in the line-up. γ applies to every EXP3 in the policy, and is null without EXP3."""
 
     learner: str
     strategy: str
@@ -75,7 +75,7 @@ MAIN = tuple(entry(learner, strategy) for learner in LEARNERS for strategy in ST
 
 
 def _variants(learner: str) -> list[Entry]:
-    """Return the other variants of a learner, in the order of a chart."""
+    """Return a learner's policies that are not among the main ones, in the order of a chart."""
     found = [entry(learner, HIERARCHICAL, RECYCLING)]
     found += [entry(learner, BOUNDED, variant) for variant in (LITERAL, RECYCLING)]
     if learner == EXP3:
@@ -117,7 +117,7 @@ MEASURES = ("surplus", "realised_surplus", "regret")
 def final_table(
     result: SimulationResult, entries: Sequence[HasPolicy], measures: Sequence[str] = MEASURES
 ) -> polars.DataFrame:
-    """Return one row per population, policy and measure. `difference` is the surplus minus the reference policy's."""
+    """Return one row per population, policy and measure. `difference` is from the surplus of the reference policy."""
     rows = []
     for outcome, who in _played(result, entries):
         rows += [{**who, "measure": name, **vars(getattr(outcome, name))} for name in measures]

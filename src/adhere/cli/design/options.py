@@ -52,7 +52,7 @@ class Simulated:
         return {"scenarios": scenarios, "n_trials": self.trials, "seed": self.seed}
 
     def print_results(self, found: Evaluation | Calibration | SampleSize, width: int) -> dict[Path, bytes]:
-        """Print the results. Return the content of the JSON file, if there is one, like `print_results`."""
+        """Print the results. Return the content of the JSON file, if there is one."""
         return print_results(f"{found.summary(width)}\n", json_text(found.to_json()), self.json_file)
 
     def _input_files(self, designs: list[Path]) -> list[Path]:

@@ -51,9 +51,7 @@ def one_trial(source: str, name: str | None, secret_file: str | None = None) -> 
 def each_trial(
     source: str, name: str | None, *, alone: bool = False, secret_file: str | None = None
 ) -> Iterator[list[TrialInView]]:
-    """Yield the trial that was asked for, or all trials. If `alone` is true, raise an error unless exactly one is
-    meant.
-    """
+    """Yield the named trial or, without a name, all trials. If `alone` is true, there must be exactly one trial."""
     from adhere.trial import sources
 
     with damage_as_broken_log(), sources.each_trial(source, name, alone=alone, secret_file=secret_file) as found:
@@ -62,7 +60,7 @@ def each_trial(
 
 @contextmanager
 def every_trial(source: str) -> Iterator[ReadTransaction]:
-    """Open a view of everything in a source."""
+    """Open a view of all trials in a source."""
     from adhere.trial import sources
 
     with damage_as_broken_log(), sources.every_trial(source) as view:

@@ -30,7 +30,7 @@ class Characteristic(NamedTuple):
     """One operating characteristic of an arm, of an estimate, or of the trial as a whole (`arm` is None).
 
     `estimand` ("intention-to-treat", "compliers") and `method` ("naive", "any-time valid") are for estimates only.
-    If it has no meaning in the scenario, `estimate` is None and `reason` says why.
+    If a characteristic has no meaning in the scenario, `estimate` is None and `reason` says why.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Characteristics:
         return Characteristic(name, arm, estimand, method, estimate, reason)
 
     def number(self, name: str, *of: str | None) -> Estimate | None:
-        """Return the estimate of `find`, or None if the characteristic has no meaning in the scenario."""
+        """Return the estimate of a characteristic (see `find`), or None if it has no meaning in the scenario."""
         return self.find(name, *of).estimate
 
     @property
@@ -140,7 +140,7 @@ class Characteristics:
     def convergence(self, name: str, arm: str | None = None) -> tuple[tuple[int, Estimate], ...]:
         """Return the characteristic after one block of trials, after two, and so on, each with the number of trials.
 
-        The result is empty if it has no meaning, and for quantiles, which are not stored by block.
+        The result is empty if the characteristic has no meaning, and for quantiles, which are not stored by block.
         """
         one, found, so_far = self._quantity(name, arm), [], None
         if one.reason or one.q is not None:
@@ -196,7 +196,7 @@ class Characteristics:
 
 
 def _trajectory(points: tuple[int, ...], estimates: list[Estimate]) -> Trajectory:
-    """Return estimates along points. With a single trial, the interval is only the estimate."""
+    """Return estimates and their intervals at each point. If an interval is missing, its ends are the estimate."""
     mean = np.array([one.mean for one in estimates])
     error = np.array([one.se or 0.0 for one in estimates])
     low = np.array([one.mean if one.low is None else one.low for one in estimates])

@@ -49,7 +49,7 @@ def claims(status: Ints, means: Floats, control: int | None) -> Claims:
 
 
 def differences(means: Floats, control: int | None) -> Floats:
-    """Return the gain of recommending each arm over the control or, without one, over the best other arm."""
+    """Return the gain from recommending each arm instead of the control or, without a control, the best other arm."""
     if control is not None:
         return means - means[:, [control]]
     others = np.repeat(means[:, None, :], means.shape[1], axis=1)
@@ -101,7 +101,7 @@ def measure_rows(
 
 
 def _conclusions(outcomes: TrialOutcomes, n_looks: int) -> Mapping[str, Numbers]:
-    """Return final statuses of trials and arms, and which trials have stopped by each look, by reason."""
+    """Return the final statuses of trials and arms and, by reason, whether each trial has stopped by each look."""
     every = np.arange(len(NAMES))
     decision = outcomes.decision[:, None] == every
     # A trial stops at the look at which its last arm gets a status; a look may have been skipped.
@@ -123,7 +123,7 @@ def _claims(outcomes: TrialOutcomes, means: Floats, control: int | None) -> Mapp
 
 
 def _size(outcomes: TrialOutcomes) -> Mapping[str, Numbers]:
-    """Return patients and days, with the powers that the error of a standard deviation needs."""
+    """Return the first three powers of the numbers of patients and days, for the error of a standard deviation."""
     powers = np.arange(1.0, 4.0)
     return {
         "n_patients": outcomes.n_patients[:, None] ** powers,
@@ -153,7 +153,7 @@ def _allocation(outcomes: TrialOutcomes, means: Floats, truth: Truth, columns: C
 
 
 def most_cut(design: Design) -> float:
-    """Return the number of patients of an arm that a design's permuted blocks may lack when the trial ends.
+    """Return how many patients an arm can lack if the trial ends before its permuted blocks are complete.
 
     This is an arm's share of the longest block, times the number of strata; 0 without a burn-in.
 
@@ -188,7 +188,7 @@ def _benefit(outcomes: TrialOutcomes, means: Floats, truth: Truth, n_cut: float)
 
 
 def _ideal(means: Floats, selected: Ints) -> Floats:
-    """Return the position of the selected arm between the worst and the best, in %; 0 if these are equal."""
+    """Return where the selected arm's mean lies between the worst (0%) and the best (100%); 0 if they are equal."""
     worst, best = means.min(axis=1), means.max(axis=1)
     way = best - worst
     gained = means[np.arange(len(selected)), selected] - worst
@@ -197,7 +197,7 @@ def _ideal(means: Floats, selected: Ints) -> Floats:
 
 
 def _estimates(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Floats:
-    """Return errors and coverage of all estimates, [run, method, view, arm, number]."""
+    """Return the five numbers of `_errors` for every estimate, [run, method, view, arm, number]."""
     other = truth.compared_with
     chosen = means - means[:, [other]]
     effects = np.stack(np.broadcast_arrays(chosen, truth.effects[None, :, 1]), axis=2)  # [1 or run, arm, view]
@@ -219,7 +219,7 @@ def _estimates(outcomes: TrialOutcomes, means: Floats, truth: Truth) -> Floats:
 
 
 def _errors(found: Estimates, effects: Floats, other: int) -> Floats:
-    """Return five numbers: has an estimate, its error, squared error, has an interval, interval covers the truth."""
+    """Return five numbers: estimate exists, error, squared error, interval exists, interval covers the truth."""
     error = found.estimate - effects
     is_known = ~np.isnan(np.broadcast_to(effects, error.shape))
     is_known[:, other] = False
@@ -241,7 +241,7 @@ class Distributions(EqualArrays):
 
     @staticmethod
     def of(outcomes: TrialOutcomes, rows: Floats, columns: Columns, max_patients: int) -> Distributions:
-        """Return the distributions of a block of trials and of its measures."""
+        """Return the distributions of a block of trials, given its outcomes and its rows of measures."""
         return Distributions(
             np.bincount(outcomes.n_patients, minlength=max_patients + 1),
             Spread.of(outcomes.days),

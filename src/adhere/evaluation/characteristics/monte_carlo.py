@@ -35,19 +35,19 @@ def share(hits: int, n: int) -> Estimate:
 
 
 def probability_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
-    """Return the share of trials with an event, among trials in which it is possible; None if there are none."""
+    """Return the share of trials with an event, among trials in which it can happen; None without such trials."""
     n = round(moments.n * float(moments.mean[has]))
     return share(round(moments.n * float(moments.mean[column])), n) if n else None
 
 
 def miss_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
-    """Return the share of trials without an event, among trials in which it is possible; None if there are none."""
+    """Return the share of trials without an event, among trials in which it can happen; None without such trials."""
     n, hits = (round(moments.n * float(moments.mean[one])) for one in (has, column))
     return share(n - hits, n) if n else None
 
 
 def mean_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
-    """Return the mean over the trials that have a quantity; None if there are none."""
+    """Return the mean of a quantity over the trials that have it; None if no trial has it."""
     part, total = float(moments.mean[has]), float(moments.mean[column])
     if part == 0.0:
         return None
@@ -61,7 +61,7 @@ def mean_where_any(moments: Moments, has: int, column: int) -> Estimate | None:
 
 
 def root_mean_square(moments: Moments, has: int, squared: int) -> Estimate | None:
-    """Return the root of the mean square over the trials that have a quantity; None if there are none."""
+    """Return the root mean square of a quantity over the trials that have it; None if no trial has it."""
     of_squares = mean_where_any(moments, has, squared)
     if of_squares is None:
         return None
@@ -73,7 +73,7 @@ def root_mean_square(moments: Moments, has: int, squared: int) -> Estimate | Non
 
 
 def standard_deviation(moments: Moments, first: int, second: int, third: int) -> Estimate | None:
-    """Return the standard deviation over trials, given the columns of three powers; None for a single trial."""
+    """Return the standard deviation of a quantity, given the columns of its first three powers; None for one."""
     if moments.n < 2:
         return None
     m1, m2, m3 = (float(moments.mean[column]) for column in (first, second, third))
@@ -96,7 +96,7 @@ def quantile_of_counts(counts: Ints, q: float) -> Estimate:
 
 
 def quantile_of_spread(spread: Spread, q: float) -> Estimate:
-    """Return a quantile with an interval based on ranks; it is exact or within 0.5%.
+    """Return a quantile, exact or within 0.5%, with an interval based on ranks.
 
     The quantile is exact if all values were stored. Otherwise the interval is widened by the inaccuracy of values.
     """
@@ -114,7 +114,7 @@ def paired_probability_difference(differences: Moments, column: int) -> Estimate
     """Return the difference of two probabilities on the same patients, with Bonett & Price's (2012) interval.
 
     Only trials in which the designs disagree are informative: `more` in one direction, `fewer` in the other. One of
-    each is added, so that the error is positive even if there are none.
+    each is added, so that the error is positive even if the designs never disagree.
     """
     n = differences.n
     balance = round(n * float(differences.mean[column]))
@@ -131,7 +131,7 @@ def _second_moment(moments: Moments, column: int) -> float:
 
 
 def _of_ranks(n: int, q: float, at: Callable[[float], float]) -> tuple[float, float, float]:
-    """Return error and interval of a quantile; the interval is between the ranks that contain it with 95%."""
+    """Return the standard error of a quantile, and both ends of its 95% interval, which is based on ranks."""
     reach = Z95 * math.sqrt(q * (1.0 - q) / n)
     low, high = at(max(0.0, q - reach)), at(min(1.0, q + reach))
     return (high - low) / (2.0 * Z95), low, high

@@ -44,7 +44,7 @@ def intention_to_treat(outcomes: TrialOutcomes, other: int, true_effects: Floats
 
 
 def compliers(outcomes: TrialOutcomes, other: int, true_effects: Floats) -> Estimates:
-    """Compute Wald's ratio with Fieller's set (the Anderson–Rubin test), for patients with complete reports.
+    """Compute Wald's ratio with Fieller's confidence set (Anderson–Rubin test), for patients with complete reports.
 
     The ratio is the difference in mean outcomes divided by the difference in the shares who took the arm, by arm
     chosen. An effect on outcomes from 0 to 1 is from -1 to 1, so estimates are clipped to this range. Otherwise a few
@@ -82,7 +82,7 @@ def _variance(n: Floats, means: Floats, squares: Floats) -> Floats:
 
 
 def _student(freedom: Floats) -> Floats:
-    """Return 97.5% quantiles of Student's t within 0.1%; they are interpolated because each trial needs one."""
+    """Return 97.5% quantiles of Student's t, interpolated within 0.1% because every trial needs a quantile."""
     inverse, logarithm = _student_nodes()
     quantiles: Floats = np.exp(np.interp(1.0 / np.maximum(freedom, 1.0), inverse, logarithm))
     return quantiles

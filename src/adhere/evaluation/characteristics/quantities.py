@@ -1,4 +1,4 @@
-"""Definitions of operating characteristics: meanings, columns, and reasons why a scenario lacks some."""
+"""Definitions of operating characteristics: meanings, columns, and why a characteristic is missing in a scenario."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -133,7 +133,7 @@ def _statuses(design: Design, columns: Columns, arm: int | None) -> Iterator[Qua
 
 
 def _of_taken(truth: Truth) -> str:
-    """Return why no arm is better to take than another, or an empty string if some arm is better."""
+    """Return why no arm is known to be better to take than another, or an empty string if some arm is."""
     if np.isnan(truth.if_taken).any():
         return _VARIES if truth.varies else _NOT_SAID
     return "" if np.ptp(truth.if_taken) > SAME else _SAME_TAKEN

@@ -28,7 +28,7 @@ def freeze_shares(allocation: Any, rule: Any, state: Any, memo: Any, patient: An
 
 @inline
 def own_choice(rule: Any, state: Any, memo: Any, patient: Any, rng: Any) -> Any:
-    """Return the arm that the policy chooses, like `simulate`."""
+    """Return the arm that the policy chooses, in the same way as `adhere.simulate`."""
     remember(rule, state, memo)
     point(rng, patient, CHOOSE)
     return choose(rule, state, memo, 1.0, rng)
@@ -83,7 +83,7 @@ def next_arm_of_frozen(
 def next_arm_by_shares(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, stratum: Any, n_dropped: int, work: Any, rng: Any
 ) -> Any:
-    """Choose by the block of a stratum, by the probabilities frozen at the last look, or without dropped arms."""
+    """Choose by a stratum's block, by the probabilities frozen at the last look, or among arms not dropped."""
     n_arms, n_strata = rule.n_arms, np.int64(allocation.n_strata)
     in_block = n_strata > 0 and patient < allocation.burn_in
     if in_block:
@@ -105,7 +105,7 @@ def next_arm_by_shares(
 def freeze_shares_until_look(
     allocation: Any, rule: Any, state: Any, memo: Any, patient: Any, work: Any, rng: Any
 ) -> None:
-    """Freeze the probabilities, as for the first patient after the burn-in if it is not over."""
+    """Freeze the probabilities for the next patient or, during the burn-in, for the first patient after it."""
     if allocation.is_frozen != 0.0:
         freeze_now(rule, state, memo, max(np.int64(patient), np.int64(allocation.burn_in)), work, rng)
 

@@ -171,7 +171,7 @@ def gather_evidence(
     rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """Write the evidence that the rules need; the outcomes are already there."""
+    """Write into `evidence` what the rules need besides the outcomes, which it already contains."""
 
 
 @implements(gather_evidence, BeliefRules)
@@ -179,7 +179,7 @@ def gather_beliefs(
     rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """Write the beliefs of the learner inside all guards, at the next patient."""
+    """Write into `evidence` the beliefs of the learner inside all guards, as of the next patient."""
     point(rng, n_patients, ESTIMATE)
     write_beliefs(rule, state, memo, work.out, rng)
     for arm in range(rules.n_arms):
@@ -191,7 +191,7 @@ def gather_wealth(
     rules: Any, rule: Any, state: Any, memo: Any, bets: Any, chosen: Any, lane: Any, n_patients: Any, work: Any,
     evidence: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """Write the largest wealth so far of the bets against "no effect"."""
+    """Write into `evidence` the largest wealth so far of the bets against the hypothesis of no effect."""
     control = int(bets.control)
     for arm in range(rules.n_arms):
         if arm != control:

@@ -1,4 +1,4 @@
-"""Trials of a design on a GPU. Each thread is a lane that plays one trial at a time, like on processors."""
+"""Trials of a design on a GPU. Each thread is a lane that plays one trial at a time, like a lane on a CPU."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ def uniform_at(rng: Any, patient: Any, purpose: Any, draw: int) -> float:
 
 @inline
 def waiting(u: float, mean: float) -> float:
-    """Return an exponentially distributed number of days."""
+    """Return an exponentially distributed number of days with this mean, given a uniform number."""
     return quantize(-math.log(1.0 - u) * mean)
 
 
@@ -73,14 +73,14 @@ def stratum_of(conditions: Any, patient: Any, rng: Any) -> Any:
 
 @inline
 def is_missing(rates: Any, draw: int, patient: Any, stratum: Any, chosen: int, reward: float, rng: Any) -> Any:
-    """Return whether a part of the report never comes."""
+    """Return whether one part of a patient's report never arrives."""
     rate = rates[stratum, chosen, 1 if reward >= 0.5 else 0]
     return rate > 0.0 and uniform_at(rng, patient, MISSING, draw) < rate
 
 
 @no_inline
 def next_patient(patients: Any, row: Any, n_arms: int, patient: Any, chosen: int, rng: Any) -> Any:
-    """Draw a patient's treatment taken, reward and mean reward over arms, like `simulate`."""
+    """Draw a patient's treatment taken, reward and mean reward over arms, in the same way as `adhere.simulate`."""
     search, bounds = CellsInMemory(0), patients.bounds[row]
     actual, reward, baseline = draw_patient(search, n_arms, patients, bounds, patient, chosen, rng)
     return np.int64(actual), reward, baseline

@@ -54,12 +54,12 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
         self._effects = np.zeros((0, 2)) if true_effects is None else np.array(true_effects, np.float64)
 
     def fixed_arguments(self, keys: Any, tables: PatientTables) -> tuple[Any, ...]:
-        """Return the arguments of the loop before the outcomes."""
+        """Return the arguments of the compiled loop that precede the outcomes."""
         own = self.rule, self._sizes, self._conditions, self._allocation, self._rules, self.state
         return *own, keys, Patients.of(as_benefit(tables, self._lower_is_better))
 
     def workspace(self, n_lanes: int, make: Make) -> tuple[Workspace, Bets | NoBets]:
-        """Allocate the workspace of `n_lanes` trials side by side with `make`."""
+        """Allocate, with `make`, the arrays for `n_lanes` trials that are simulated side by side."""
         bets: Bets | NoBets = NoBets()
         if self._has_bets:
             control, n_arms = self._rules.control, self._sizes.arms.number
@@ -67,7 +67,7 @@ class TrialRunner(BaseRunner[TrialOutcomes]):
         return Workspace.of(self._sizes, self._conditions, n_lanes, make), bets
 
     def blank(self, n_runs: int) -> TrialOutcomes:
-        """Return empty outcomes."""
+        """Return outcomes to be filled in."""
         return TrialOutcomes.zeros(n_runs, self._sizes.arms.number, len(self._conditions.grid))
 
 

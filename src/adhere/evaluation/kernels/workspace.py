@@ -26,7 +26,7 @@ _DISTRIBUTIONS = {"fixed": 0.0, "uniform": 1.0, "exponential": 2.0}  # codes for
 
 
 class Conditions(NamedTuple):
-    """Arrivals, reports and looks of a trial. Whole numbers are floats, so that they are not compiled in."""
+    """Arrivals, reports and looks of a trial. Integers are stored as floats, so that they are not compiled in."""
 
     n_patients: float
     n_strata: float  # 0 without strata
@@ -52,7 +52,7 @@ class PolicyAlone(NamedTuple):
 
 
 class FrozenShares(NamedTuple):
-    """Allocation by the shares of the last look, so that the policy's own choice is not compiled."""
+    """Allocation by the probabilities frozen at the last look; the policy's own choice is then not compiled."""
 
     size: int = 0
 
@@ -122,7 +122,7 @@ def _days(design: Design, n_patients: int) -> Floats:
 
 
 def _rates(rate: Rate, design: Design) -> Floats:
-    """Return a rate that may vary in one way as a table by stratum, arm and outcome."""
+    """Return a table [stratum, arm, outcome] of a rate, which can vary along one of these axes."""
     strata = design.strata or ("",)
     table = np.full((len(strata), len(design.arms), 2), float(rate.rate))
     for place, arm in enumerate(design.arms):
@@ -206,7 +206,7 @@ class Work(NamedTuple):
 
     @staticmethod
     def of(sizes: Sizes) -> Work:
-        """Allocate the arrays that are needed if lengths are not static."""
+        """Allocate the arrays of which the lengths are not static; the others are empty."""
         n_arms = sizes.arms.number
         many = n_arms > MAX_STATIC_ARMS
         lengths = {

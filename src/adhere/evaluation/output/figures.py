@@ -28,7 +28,7 @@ _SIZE = "trials"
 
 
 def shown_of(rows: Sequence[Characteristics], most: int = MAX_PANELS) -> tuple[list[Characteristics], str]:
-    """Return the scenarios that fit into a figure, and a sentence on those left out."""
+    """Return the scenarios that fit into a figure, and a note if some scenarios are left out."""
     shown = some_of(rows, most)
     left_out = f" {len(shown)} of {len(rows)} scenarios; the tables have all." if len(shown) < len(rows) else ""
     return shown, left_out
@@ -115,7 +115,7 @@ def _size_bars(row: Characteristics, edges: Sequence[int], is_each: bool) -> Ite
 
 
 def allocation_figure(rows: Sequence[Characteristics]) -> ReportFigure | None:
-    """Curves of each arm's share of the recommendations over time; None if shares are equal by design."""
+    """Curves of each arm's share of the recommendations over time; None if the design fixes equal shares."""
     if randomises(rows[0].design) and not may_drop_arms(rows[0].design):
         return None
     shown, left_out = shown_of(rows)

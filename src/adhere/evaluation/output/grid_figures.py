@@ -23,7 +23,7 @@ def claim_of(row: Characteristics) -> str | None:
 
 
 def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
-    """Curves of the probability of a claim by effect, one per compliance or per design if there are several."""
+    """Curves of the probability of a claim by effect: one for each compliance, or for each of several designs."""
     rows = [row for row in evaluation.results if row.scenario.null != "average"]
     rows = [row for row in rows if row.scenario.effect is not None]
     if len({row.scenario.effect for row in rows}) < 2:
@@ -45,7 +45,7 @@ def power_figure(evaluation: EvaluationData) -> ReportFigure | None:
 
 
 def errors_figure(evaluation: EvaluationData) -> ReportFigure | None:
-    """Curves of the type I error by confounding, if nothing has an effect."""
+    """Curves of the type I error by confounding, in scenarios without an effect."""
     rows = [row for row in evaluation.results if row.scenario.null == "sharp"]
     rows = [row for row in rows if row.scenario.confounding is not None and row.scenario.compliance != 1.0]
     if len({row.scenario.confounding for row in rows}) < 2:
@@ -114,7 +114,7 @@ def _confounding(row: Characteristics) -> str:
 
 
 def _levels(row: Characteristics, rows: Sequence[Characteristics]) -> list[str]:
-    """Return the panels of a scenario by confounding (all if everybody complies) and baseline."""
+    """Return the panels that show a scenario, by confounding (every panel if everybody complies) and baseline."""
     every = [_confounding(one) for one in rows] if row.scenario.compliance == 1.0 else [_confounding(row)]
     return [_joined(one, _baseline(row, rows)) for one in dict.fromkeys(every)]
 
@@ -141,7 +141,7 @@ def _parts(
 def _figure(
     name: str, caption: str, parts: Sequence[dict[str, Any]], *, x_label: str, y_label: str
 ) -> ReportFigure | None:
-    """Return a figure of curves; None without parts, because trials without a stopping rule claim nothing."""
+    """Return a figure of curves, or None if it has no parts: trials without a stopping rule claim nothing."""
     if not parts:
         return None
     titles = list(dict.fromkeys(part["panel"] for part in parts))

@@ -78,7 +78,7 @@ def short_percent(share: float) -> str:
 
 
 def _digits(known: Sequence[Estimate], factor: float) -> int:
-    """Return the number of decimals: one digit of the largest error; at least one decimal for percentages."""
+    """Return the number of decimals that shows one digit of the largest error; at least one for percentages."""
     largest = max((factor * one.se for one in known if one.se and one.se > _ROUNDING * abs(one.mean)), default=0.0)
     if largest <= 0.0:
         is_plain = all(abs(one.mean) >= 100 or abs(one.mean - round(one.mean)) < _ROUNDING for one in known)
@@ -126,7 +126,7 @@ def some_of(scenarios: Sequence[One], most: int) -> list[One]:
 def listing(
     evaluation: EvaluationData, rows: Sequence[Characteristics], caption: str, columns: Mapping[str, Sequence[str]]
 ) -> Listing:
-    """Return a table with columns for scenario and design (if several) first; empty columns are left out."""
+    """Return a table without empty columns. It begins with the scenario and the design, if there are several."""
     said = {heading: cells for heading, cells in columns.items() if any(cell != UNKNOWN for cell in cells)}
     first: dict[str, list[str]] = {"scenario": [row.scenario.name for row in rows]}
     if len(evaluation.designs) > 1:

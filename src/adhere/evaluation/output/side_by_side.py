@@ -16,7 +16,7 @@ _MAX_DOTS = 20  # rows of the figure
 
 
 class Compared(NamedTuple):
-    """Characteristic by which designs are compared: heading, whether it is a share, and panel, if any."""
+    """Characteristic by which designs are compared: its heading, whether it is a share, and its panel, if any."""
 
     heading: str
     is_share: bool = True

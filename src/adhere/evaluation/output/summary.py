@@ -109,7 +109,7 @@ def _several(evaluation: EvaluationData, width: int) -> Iterator[str]:
 def _compared(
     caption: str, name: str | None, names: Sequence[str], rows: Sequence[Characteristics], width: int
 ) -> Iterator[str]:
-    """Iterate over tables of a characteristic (or claims) of each design, and of its differences from the first."""
+    """Iterate over two tables of a characteristic (or claims): each design, and differences from the first design."""
     percent = name is None or COMPARED[name].is_share
     measured = [(row, name or claim_of(row)) for row in rows]
     numbers = [row.number(one) if one else None for row, one in measured]

@@ -36,7 +36,7 @@ def _plain(rows: Sequence[Characteristics], name: str, arm: str | None = None) -
 
 
 def errors_table(evaluation: EvaluationData) -> Listing:
-    """Type I error under the nulls, of any claim and of each arm if several are compared."""
+    """Type I error under the null hypotheses: for a claim about any arm, and for each arm if several are compared."""
     rows = [row for row in evaluation.results if is_known(row.number("type_one"))]
     columns: dict[str, list[str]] = {
         "null": [str(row.scenario.null or "in part") for row in rows],
@@ -48,7 +48,7 @@ def errors_table(evaluation: EvaluationData) -> Listing:
 
 
 def power_table(evaluation: EvaluationData) -> Listing:
-    """Power if there is an effect, of any right claim and of each arm, with claims in the wrong direction."""
+    """Power in scenarios with an effect: for any right claim and for each arm, with claims in the wrong direction."""
     rows = [row for row in evaluation.results if is_known(row.number("power"))]
     columns = {
         "power": _percent(rows, "power"),
@@ -243,7 +243,7 @@ def _given(numbers: Iterable[float | None], write: Callable[[float], str]) -> li
 
 
 def _effect(scenario: Scenario) -> str:
-    """Return the effect of the treatment, or of each arm, as in the names of a grid."""
+    """Return the effect of the treatment, or of each arm, as the names of a grid's scenarios state it."""
     if scenario.effect is not None or scenario.compliance is None:
         return UNKNOWN if scenario.effect is None else f"{scenario.effect:g}"
     return scenario.name.partition(", compliance ")[0].removeprefix("effect ")

@@ -71,7 +71,7 @@ WORDS = {
 
 
 def design_fields(design: Design) -> list[list[str]]:
-    """Return the fields that differ from their defaults, named like in the design's file."""
+    """Return the fields that differ from their defaults, with the names they have in a design's file."""
     return [[name, text] for name, text in _flat("", plain(design))]
 
 

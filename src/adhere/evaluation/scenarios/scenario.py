@@ -100,13 +100,13 @@ class Truth:
 
 
 def best_arms(means: Floats) -> Bools:
-    """Return which arms have the highest mean, [..., arm], including ties; none if means are NaN."""
+    """Return which arms have the highest mean, [..., arm], including ties; no arm if means are NaN."""
     best: Bools = means >= means.max(axis=-1, keepdims=True) - SAME
     return best
 
 
 def truth_of(scenario: Scenario, control: int | None = None, lower_is_better: bool = False) -> Truth:
-    """Return true means and effects in a scenario, for a design with this control; of 1 − y if lower is better."""
+    """Return a scenario's true means and effects for a design with this control (of 1 − y if lower is better)."""
     population = scenario.population
     n_arms = population.n_arms
     nothing = np.full(n_arms, np.nan)
@@ -133,7 +133,7 @@ def null_of(population: Population) -> Null | None:
 
 
 def _is_sharp(population: ComplianceTypes) -> bool:
-    """Return whether the given rewards of each compliance type are the same for all arms taken."""
+    """Return whether the known mean rewards of each compliance type are the same for all arms taken."""
     means = [[mean for mean in one.reward if mean is not None] for one in population.types if one.probability > 0]
     return all(max(given) - min(given) <= SAME for given in means)
 

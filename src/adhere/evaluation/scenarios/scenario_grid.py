@@ -180,7 +180,7 @@ def _rewards(name: str, kind: str, baseline: float, shift: float, gains: Sequenc
 
 
 def usual_average(baseline: float) -> float:
-    """Return the default gain (and loss) under the average null; 0 if the baseline leaves no room.
+    """Return the default gain of half of the compliers under the average null; 0 if the baseline leaves no room.
 
     >>> usual_average(0.5), usual_average(1.0)
     (0.2, 0.0)

@@ -102,7 +102,7 @@ def usual_grid(design: Design) -> ScenarioGrid:
 
 
 def note_on_outcomes(design: Design) -> tuple[str, ...]:
-    """Return how outcomes are read, unless 1 is the better end of their scale."""
+    """Return a note on how outcomes are converted if lower outcomes are better; otherwise return no note."""
     said = (
         "lower outcomes are better: every outcome y is read as 1 − y, in means and effects alike, so that an effect "
         "above 0 is good; scenarios give y itself"

@@ -100,7 +100,7 @@ class Calibration:
 
     @property
     def value(self) -> float:
-        """The number found."""
+        """The parameter value found."""
         return self.confirmation.number
 
     @property
@@ -110,15 +110,15 @@ class Calibration:
 
     @property
     def error(self) -> Estimate:
-        """The type I error there. The intervals of all nulls hold together with 95% confidence.
+        """The type I error under the worst null. With 95% confidence, the intervals of all nulls contain the truth.
 
-        Of a conservative calibration the upper limits do.
+        In a conservative calibration, this confidence applies to the upper limits.
         """
         return self.confirmation.errors[self.confirmation.worst]
 
     @property
     def average_error(self) -> float:
-        """The type I error on average over all nulls, which does not pick the one that came out worst."""
+        """The mean type I error over all nulls. Unlike `error`, it is not biased by picking the worst null."""
         return fmean(error.mean for error in self.confirmation.errors)
 
     @property
@@ -130,7 +130,7 @@ class Calibration:
     def is_confirmed(self) -> bool:
         """Whether fresh trials confirm the value: they do not show, with 95% confidence, an error above `type_one`.
 
-        Of a conservative calibration, whether they show that the error is at most `type_one` under every null.
+        In a conservative calibration: whether they show that the error is at most `type_one` under every null.
         """
         return self.confirmation.is_confirmed
 
@@ -163,7 +163,7 @@ class Calibration:
 
     @property
     def how_near(self) -> str:
-        """Sentences on the error that the search aimed at, and why."""
+        """Sentences on the error that the search aimed at, and on the reason for it."""
         if not self.conservative:
             return (
                 f"The search aimed at {self.type_one:g} itself, so the true error may be a little above it or below "
@@ -179,7 +179,7 @@ class Calibration:
         )
 
     def summary(self, width: int = 80) -> str:
-        """The number found, the error under each null, and how sure that is."""
+        """The parameter value found, the error under each null, and how sure these errors are."""
         last = self.confirmation.tried[-1]
         searched = len({one.number for one in self.confirmation.tried})
         repeat = (
@@ -207,7 +207,7 @@ class Calibration:
         return rate_rows(self.nulls, self.confirmation.tried, self.number, "type_one")
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain data. Seeds are strings: JSON readers may round them."""
+        """Everything as plain data. Seeds are strings, because some JSON readers round large integers."""
         return {
             "number": self.number,
             "value": self.value,
@@ -251,7 +251,7 @@ def calibrate(
     progress: Progress | bool | None = None,
     on_tried: Callable[[Tried], None] | None = None,
 ) -> Calibration:
-    """Find the number of a design with which its type I error is a given one under the worst null hypothesis.
+    """Find the parameter value with which a design has a given type I error under the worst null hypothesis.
 
     The search simulates all values on the same patients. The value found is confirmed on fresh trials, and the error
     there is reported with exact 95% intervals (Clopper–Pearson) that hold for all null hypotheses together. If the

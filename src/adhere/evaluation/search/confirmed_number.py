@@ -15,7 +15,7 @@ _SMALLEST = 1e-300
 
 
 def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Return exact limits of a proportion (Clopper & Pearson 1934); each errs with at most half of 1 - level.
+    """Return Clopper and Pearson's (1934) limits of a share; each fails with probability (1 - level) / 2 at most.
 
     >>> [round(limit, 4) for limit in clopper_pearson(45, 1000)]
     [0.033, 0.0598]
@@ -112,7 +112,7 @@ class ConfirmedNumber:
         return all(error.low is not None and error.low <= self.target for error in self.errors)
 
     def in_words(self, limit: str, promise: str) -> str:
-        """Return a sentence on the limit that fresh trials showed, and on what they do not confirm."""
+        """Return a sentence on the limit that fresh trials showed, and on whether it confirms the promise."""
         if self.is_confirmed:
             return limit[0].upper() + limit[1:]
         return f"Not confirmed to be {promise}: {limit} More trials can tell better."
@@ -198,13 +198,13 @@ def aim(target: float, n_scenarios: int, n_trials: int) -> float:
 
 
 def _alphas(target: float, n_scenarios: int, n_trials: int) -> tuple[float, ...]:
-    """Return the error of each try; there is one try if a second value would have to be much stricter."""
+    """Return the error probability of each try; there is no second try if its value would be much stricter."""
     second = _aim_to_confirm(target, n_scenarios, n_trials, _ALPHAS[1])
     return _ALPHAS if second >= _FARTHEST * target else (1.0 - LEVEL,)
 
 
 def _aim_to_confirm(target: float, n_scenarios: int, n_trials: int, alpha: float) -> float:
-    """Return a rate so far below the target that its limit should be below it, with one standard error to spare."""
+    """Return a rate whose upper limit should lie below the target, with one standard error to spare."""
     return target - (1.0 - _probit(alpha / n_scenarios)) * math.sqrt(target * (1.0 - target) / n_trials)
 
 

@@ -39,7 +39,7 @@ def numbers_of(design: Design) -> dict[str, float]:
 
 
 def number_of(design: Design, name: str) -> float | None:
-    """Return a parameter of a design; None for a threshold that is not set.
+    """Return the value of a parameter of a design, or None for a threshold that is not set.
 
     >>> number_of(Design("a", "floor(thompson, share=0.1)", ("x", "y")), "policy.share")
     0.1
@@ -107,7 +107,7 @@ _RANGES = {
 
 
 def usual_number(design: Design) -> str:
-    """Return the parameter that controls how often a design makes claims; the default of a calibration."""
+    """Return the parameter that controls how often a design makes claims, which a calibration searches by default."""
     if design.stopping is None:
         sentence = "stopping: the design has none, so it never claims a difference; there is nothing to calibrate"
         raise InputError("stopping", None, "what looks decide by", sentence)

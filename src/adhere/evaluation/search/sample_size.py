@@ -157,7 +157,7 @@ class SampleSize:
 
     @property
     def n_patients_estimated(self) -> int:
-        """About how many patients have the power asked for, from all sizes tried; fewer than can be confirmed.
+        """Estimated number of patients for the requested power, from all sizes tried; fewer than can be confirmed.
 
         Where the sizes tried are all on one side of it, the fresh trials say it by a z-test's power at the 5% level.
         """
@@ -165,7 +165,7 @@ class SampleSize:
         return math.ceil(self._by_z_test() if found is None else found)
 
     def _by_z_test(self) -> float:
-        """Return the size with the power asked for, given that of one size: √n grows with Z95 + probit(power)."""
+        """Return the size for the requested power, extrapolated from one size: √n grows like Z95 + probit(power)."""
         last = self.confirmation.tried[-1]
         rate = min(max(last.errors[0], 0.5 / last.n_trials), 1.0 - 0.5 / last.n_trials)
         wanted, found = (Z95 - NormalDist().inv_cdf(one) for one in (1.0 - self.power, rate))
@@ -173,7 +173,7 @@ class SampleSize:
 
     @property
     def power_found(self) -> Estimate:
-        """The power with so many patients in fresh trials, with a lower limit at 95% confidence."""
+        """The power with `n_patients` patients in fresh trials, with a lower limit at 95% confidence."""
         return _complement(self.confirmation.errors[0])
 
     @property
@@ -183,14 +183,14 @@ class SampleSize:
 
     @property
     def how_sure(self) -> str:
-        """What fresh trials say of the power, in a sentence."""
+        """A sentence on the power that fresh trials found."""
         found, trials = self.power_found, f"{self.n_trials:,} fresh trials"
         said = f"with {LEVEL:.0%} confidence the power is at least {found.low:.4f} ({trials})."
         return self.confirmation.in_words(said, f"at least {self.power:g}")
 
     @property
     def how_near(self) -> str:
-        """About how many patients have the power asked for, in a sentence."""
+        """A sentence on the estimated number of patients for the requested power."""
         about = self.n_patients_estimated
         said = f"About {about:,} patients have a power of {self.power:g}, as estimated from all sizes tried"
         if about >= self.n_patients:
@@ -201,7 +201,7 @@ class SampleSize:
         )
 
     def summary(self, width: int = 80) -> str:
-        """The number of patients found, the power with it, and how sure that is."""
+        """The number of patients found, the power with this number, and how sure the power is."""
         last = self.confirmation.tried[-1]
         searched = len({one.number for one in self.confirmation.tried})
         repeat = (
@@ -220,11 +220,11 @@ class SampleSize:
         return "\n\n".join(parts)
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each size that was tried: number of patients, trials, seed, rate of trials without the claim."""
+        """A row for each size that was tried: number of patients, trials, seed, share of trials without the claim."""
         return rate_rows([self.scenario], self.confirmation.tried, "n_patients", "type_two")
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain data. Seeds are strings: JSON readers may round them."""
+        """Everything as plain data. Seeds are strings, because some JSON readers round large integers."""
         return {
             "n_patients": self.n_patients,
             "n_patients_estimated": self.n_patients_estimated,
@@ -349,7 +349,7 @@ def sample_size(
 
 
 def _wanted(design: Design, name: str | None, scenarios: object) -> Scenario:
-    """Return the scenario of this name, or the only one with a difference."""
+    """Return the scenario with this name or, without a name, the only scenario in which arms differ."""
     different = [one for one in read_scenarios(scenarios, design) if one.null is None]
     names = [one.name for one in different]
     if not different:

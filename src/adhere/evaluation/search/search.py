@@ -56,7 +56,7 @@ class Point(NamedTuple):
 
 
 class UnreachableError(Exception):
-    """Raised if the rate is above the aim in the whole range, or nowhere."""
+    """Raised if the rate is above the aim in the entire range, or nowhere in the range."""
 
     def __init__(self, *, is_above: bool) -> None:
         self.is_above = is_above
@@ -76,7 +76,7 @@ class Search:
         self._strict = within.strict
 
     def find(self, start: float | None, n_trials: int) -> float:
-        """Return a number with its rate at the aim, within the precision of the trials; at a step, below it."""
+        """Return a number whose rate is the aim within the trials' precision, or below the aim if the rate jumps."""
         fewer = [n_trials // share for share in _SHARES]
         numbers = [n for n in fewer if n > self._fewest] or [n_trials]
         if self._strict is None:
@@ -87,7 +87,7 @@ class Search:
         return self._number(place)
 
     def stricter(self, number: float, probits: float) -> float:
-        """Return a number with a rate lower by the given probits, according to the slope found."""
+        """Return a number whose rate is lower by this many probits, according to the slope found."""
         return self._number(self._within.scale.to(number) + self._towards_strict(probits / self._slope))
 
     def _towards_strict(self, distance: float) -> float:

@@ -180,7 +180,7 @@ def write_arena(done: Arena, seed: int, quick: bool, device: str) -> None:
 
 
 def _why_not(entrant: Entrant, cell: Cell) -> str | None:
-    """Return why a policy cannot play in a cell, in its own words, or None if it can."""
+    """Return the policy's own message on why it cannot play in a cell, or None if it can play."""
     try:
         with postponing():  # tables are computed when they are needed
             resolved = entrant.policy.resolved(cell.population.n_arms, cell.n_patients)

@@ -72,8 +72,7 @@ def _texts() -> dict[str, str]:
 
 
 def entrants(own: object = (), only_own: bool = False) -> tuple[Entrant, ...]:
-    """Return all entrants: Thompson under Chosen, the reference of all comparisons, then the others, then a user's
-    own.
+    """Return all entrants: the reference (Thompson under Chosen), adhere's other policies, and a user's own policies.
 
     >>> [one.label for one in entrants(["thompson/actual"], only_own=True)]
     ['Thompson, Chosen', 'thompson/actual']

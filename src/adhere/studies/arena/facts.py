@@ -74,7 +74,7 @@ class Facts:
         return its.filter(polars.col("family").n_unique().over("policy") == len(self.large))
 
     def mapped(self) -> polars.DataFrame:
-        """Return the results at the horizon, and those of families that were played only at longer horizons."""
+        """Return the heat map's results: at its horizon and, for families not played there, at longer horizons."""
         elsewhere = self.results.filter(
             ~polars.col("family").is_in(list(self.sizes)), polars.col("n_patients") > self.horizon
         )
@@ -82,7 +82,7 @@ class Facts:
         return polars.concat([self.at_horizon, elsewhere.with_columns(polars.Series("family", names, polars.String))])
 
     def few(self) -> list[str]:
-        """Return the policies for charts with few policies, the reference first."""
+        """Return the policies to draw in charts with room for only a few policies, the reference first."""
         wanted = [policy for one in MAIN for policy in self.labels if same(policy, one)]
         others = [policy for policy in self.labels if policy not in wanted]
         return [self.reference, *(one for one in (*wanted, *others) if one != self.reference)][:_FEW]
@@ -110,9 +110,7 @@ class Facts:
         return [policy for policy in self.labels if "hierarchical" in policy]
 
     def default_by_family(self, tolerated: float) -> tuple[list[str], list[str], list[str]]:
-        """Return the families in which the default is surely above the reference, below it, and below the tolerated
-        loss.
-        """
+        """Return the families in which the default's difference is surely above 0, below 0, and below `tolerated`."""
         found = [(one.name, ends(one.estimate)) for one in self.differences(self.default or self.reference)]
         ahead = [name for name, (low, _) in found if low > 0]
         return ahead, [name for name, (_, high) in found if high < 0], [n for n, (_, h) in found if h < tolerated]
@@ -184,9 +182,7 @@ class Facts:
         return said
 
     def near_optimum(self) -> tuple[dict[str, Any], list[str]]:
-        """Return the first family with a known optimum, and the shares that the best, the default and the reference
-        reach.
-        """
+        """Return the first family with a known optimum, and how much of it up to three policies reach, as text."""
         known = self.optimum()
         first = known.row(0, named=True)
         its = known.filter(family=first["family"], n_patients=first["n_patients"])

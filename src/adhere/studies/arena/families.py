@@ -114,7 +114,7 @@ class Family(Population):
 
     @cached_property
     def people(self) -> People:
-        """The populations."""
+        """The populations of the family."""
         return _draw(self.kind, self.seed, self.n_populations)
 
     @cached_property

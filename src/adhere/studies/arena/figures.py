@@ -230,7 +230,7 @@ def _worst_cells(facts: Facts) -> Table:
 
 
 def _family_cells(entries: Sequence[Mapping[str, Any]]) -> Table:
-    """Return all figures of a family."""
+    """Return all numbers of a family."""
     columns: dict[str, list[str]] = {
         "patients": _numbers(entries, "n_patients", ",d"),
         "policy": [row["label"] for row in entries],

@@ -100,7 +100,7 @@ class People:
         return np.where(self.shares[:, :1] > 0, self.rewards[:, 0], np.nan)
 
     def best_surplus(self) -> Floats:
-        """Return what the best recommendation gains per patient over a random one, by population."""
+        """Return what the best recommendation gains per patient over a random recommendation, by population."""
         means = self.recommendation_means()
         best: Floats = means.max(axis=1) - means.mean(axis=1)
         return best

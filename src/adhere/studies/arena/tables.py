@@ -177,7 +177,7 @@ def _cell_rows(cell: Cell, played: Mapping[Entrant, Played]) -> tuple[list[Row],
 
 
 def _row(family: str, horizon: int, entrant: Entrant, own: ByUnit, reference: ByUnit, is_single: bool) -> Row:
-    """Return the columns computed from the figures by unit."""
+    """Return a row with the columns that are computed from a policy's figures by unit."""
     difference = own.share - reference.share
     worst = {
         "worst_5_percent": worst_mean(difference),
@@ -210,7 +210,7 @@ def _optimum(figures: Mapping[Entrant, ByUnit], horizon: int) -> float | None:
 
 
 def _pooled_stroke(plays: Plays) -> list[Row]:
-    """Return means over both trials, by group of runs: run r of both uses the same random numbers."""
+    """Return means over both trials, by group of runs: run r of each trial uses the same random numbers."""
     horizons = dict.fromkeys(cell.n_patients for cell in plays if cell.family in STROKE)
     found = {(cell.family, cell.n_patients): cell for cell in plays}
     pairs = [[found[name, n] for name in STROKE if (name, n) in found] for n in horizons]

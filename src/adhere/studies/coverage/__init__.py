@@ -1,3 +1,1 @@
-"""Check whether the intervals hold: analyse thousands of trials with known truth, with fixed and adaptive
-allocation.
-"""
+"""Check the coverage of intervals: analyse thousands of trials with known truth, by fixed and adaptive designs."""

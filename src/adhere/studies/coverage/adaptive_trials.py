@@ -102,7 +102,7 @@ AS_LOGGED = "arms were drawn as logged"
 
 
 def adaptive_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
-    """Report the confidence sequences, which are right at every time if right at the end, and the other estimates."""
+    """Report confidence sequences at the end (right there only if always right), and the other estimates."""
     for sequence in confidence_sequences(records):
         truth = _true_difference(sequence.view, who)
         named = Interval(sequence.view.value, DIFFERENCE, SEQUENCE, sequence.final.validity.value, True)
@@ -131,7 +131,7 @@ def _true_difference(view: View, who: People) -> float:
 
 
 def redrawn_reports(logged: LoggedAllocation, who: People, n_redraws: int, seed: int) -> Iterator[Alarm]:
-    """Report whether the test rejects that no outcome depends on the arm recommended."""
+    """Report whether the test rejects the hypothesis that no outcome depends on the arm recommended."""
     (found,) = randomisation_tests(logged, n_redraws=n_redraws, seed=seed)
     test = Test("randomisation test by replay", NO_EFFECT, who.is_null, True)
     yield Alarm(test, None if found.p_value is None else found.p_value <= ALPHA)

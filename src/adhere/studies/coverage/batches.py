@@ -25,7 +25,7 @@ class Counted:
     alarms: dict[Test, Tally] = field(default_factory=dict)
 
     def add(self, reported: Iterable[Reported | Alarm], times: int = 1) -> None:
-        """Count the reports on one trial, or on several equal trials."""
+        """Count the reports on one trial, or on several trials with equal data."""
         for one in reported:
             if isinstance(one, Alarm):
                 self.alarms.setdefault(one.test, Tally()).add(one.raised, times)

@@ -1,4 +1,4 @@
-"""Check the limits of bounds, and the instrumental inequality, fast enough for thousands of trials.
+"""Check confidence limits of bounds, and the test of the instrumental inequality, in thousands of trials.
 
 A linear program takes milliseconds. If the true probabilities of all cells lie within their limits, the true
 population is among those that a program considers: all its limits then contain the truth, and nothing is refuted.
@@ -35,7 +35,7 @@ class BoundReports:
     _named: list[Reported] = field(default_factory=list)
 
     def of(self, records: Records) -> Iterator[Reported | Alarm]:
-        """Yield the report on every limit, and on the test."""
+        """Yield the report on the limits of every bound, and on the test of the instrumental inequality."""
         is_for_widths = self._n % _EVERY == 0
         self._n += 1
         solved = None

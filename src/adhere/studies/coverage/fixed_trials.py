@@ -93,7 +93,7 @@ def fixed_reports(records: Records, who: People) -> Iterator[Reported | Alarm]:
 
 
 def trust_reports(records: Records, who: People, *, adaptive: bool) -> Iterator[Reported | Alarm]:
-    """Report extreme cases of missing outcomes, and whether the arms taken can be trusted."""
+    """Report the limits for extreme cases of missing outcomes, and whether mediation by the arm taken is refuted."""
     if not records.has_reward.all():
         for extreme in missing(records, adaptive=adaptive).extremes:
             truth = comparison_truths(extreme.view, who)[DIFFERENCE]
@@ -155,7 +155,7 @@ def _of_strata(records: Records, who: People, is_whole: bool) -> Iterator[Report
 
 
 def of_quantity(view: str, quantity: str, given: Quantity, truth: float, assumed: bool) -> Iterator[Reported]:
-    """Report every confidence set of a quantity."""
+    """Report every confidence set for a quantity."""
     for one in given.sets:
         judged = assumed and one.validity is not Validity.APPROXIMATE
         yield Reported(Interval(view, quantity, one.method, one.validity.value, judged), truth, one)

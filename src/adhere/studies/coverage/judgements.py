@@ -116,7 +116,7 @@ _HEADER = ("design", "what", "method", "bar", "cells", "in the worst cell", "med
 
 
 def summary(judgements: Sequence[Judgement], width: int = 100) -> str:
-    """Return a line per judgement under the design's name. Judgements that do not hold show their worst cell."""
+    """Return a line per judgement, under the design's name; it shows the worst cell unless the promise holds."""
     width = min(width, 100)
     lines: list[str] = []
     title = ""

@@ -69,7 +69,7 @@ class Facts:
         return self.intervals.filter(design=design)
 
     def beside(self, design: str) -> polars.DataFrame:
-        """Return the intervals of kinds that are not judged in the design, where they were given."""
+        """Return the reported intervals of the kinds that are not judged in the design."""
         rows, kind = self.of(design), ["view", "quantity", "method"]
         judged = rows.filter(polars.col("judged")).select(kind).unique()
         left = rows.join(judged, kind, "anti", maintain_order="left")
@@ -89,9 +89,7 @@ class Facts:
         return [f"{patients // 2:,}" for patients in self.fixed["n_patients"].unique().sort()]
 
     def sequence_widths(self) -> list[tuple[str, dict[str, Any], list[str]]]:
-        """Return each view of sequences, its row with the lowest coverage, and its widths with and without a
-        floor.
-        """
+        """Return each view with sequences, its row of lowest coverage, and its widths with and without a floor."""
         found = []
         for (view,), rows in self.sequences.group_by("view", maintain_order=True):
             floored = polars.col("policy").str.starts_with("floor")

@@ -20,7 +20,7 @@ HOLDS, OPEN, FAILS = "holds", "open", "fails"
 
 
 def covers_enough(n_covering: int, n: int) -> str:
-    """Judge coverage: it holds from 94% of the trials on, and fails only if chance does not explain the shortfall.
+    """Judge coverage: "holds" from 94% on, "fails" if chance does not explain the shortfall, otherwise "open".
 
     >>> covers_enough(9450, 10_000), covers_enough(9390, 10_000), covers_enough(9300, 10_000)
     ('holds', 'open', 'fails')
@@ -31,7 +31,7 @@ def covers_enough(n_covering: int, n: int) -> str:
 
 
 def misses_seldom(n_missing: int, n: int, most: float = MAX_MISSES) -> str:
-    """Judge misses: they hold up to 5% of the trials, and fail only if chance does not explain the excess.
+    """Judge misses: "holds" up to 5%, "fails" if chance does not explain the excess, otherwise "open".
 
     They fail if the lower 99% limit of their share is above 5%.
 
@@ -49,7 +49,7 @@ def worst(verdicts: list[str]) -> str:
 
 
 class Interval(NamedTuple):
-    """A kind of interval: its quantity, method and promise. It is not `judged` if it need not hold.
+    """A kind of interval: its quantity, method and promise. It is `judged` only if it promises coverage.
 
     `promise` is a `Validity`'s value. Intervals that are not judged are shown for comparison.
     """

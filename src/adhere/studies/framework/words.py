@@ -1,4 +1,4 @@
-"""The words of a study: its template `words.txt` is rendered over its facts and split into the parts of a report.
+"""The text of a study: its template `words.txt` is rendered with the study's facts and split into parts of a report.
 
 - `[question]`, `[result]`, `[uncertainty]` or `[details]` on a line begins a text.
 - `[claim VERDICT]` begins a claim, with a paragraph each for the statement, the paper's figure and ours.
@@ -136,7 +136,7 @@ def section_of(
 
 
 class StudyPage:
-    """A page of several sections. Its lead and sections are a package's template, rendered over facts and `names`."""
+    """A page of several sections. Its lead and sections are a package's template, rendered with facts and `names`."""
 
     def __init__(
         self, package: str | None, facts: Any, charts: Charts, cells: Cells, names: Mapping[str, Any]
@@ -158,7 +158,7 @@ class StudyPage:
 
 
 def ends(one: Estimate) -> tuple[float, float]:
-    """Return the ends of an interval, or the mean twice if there is no interval."""
+    """Return both ends of an estimate's interval, or its mean twice if it has no interval."""
     return (one.mean, one.mean) if one.low is None or one.high is None else (one.low, one.high)
 
 

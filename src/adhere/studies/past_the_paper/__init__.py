@@ -1,1 +1,1 @@
-"""Go past the paper: its Figures 1 and 3, with policies that it does not have."""
+"""Go past the paper: repeat its Figures 1 and 3 with policies that the paper does not have."""

@@ -1,4 +1,4 @@
-"""Go past the paper: its Figures 1 and 3, with policies that it does not have."""
+"""Go past the paper: repeat its Figures 1 and 3 with policies that the paper does not have."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
 
 
 def _fractions(small: polars.DataFrame) -> polars.DataFrame:
-    """Return the surplus on the reading with a known optimum, divided by that optimum."""
+    """Return the surplus as a fraction of the optimum, on the small trials for which the optimum is known."""
     optimum = optimal_surplus(int(small["n_patients"][0]), OPTIMUM_READING)
     own = small.filter(population=OPTIMUM_READING, measure="surplus").drop("measure")
     numbers = [polars.col(name) / optimum for name in ("mean", "se", "low", "high")]

@@ -198,13 +198,13 @@ class Facts:
         return bool(holds)
 
     def n_beating(self, population: str, *protocols: str) -> int:
-        """Return for how many learners the favourite surely has less regret than all of these protocols."""
+        """Return for how many learners the favourite surely has less regret than each of the given protocols."""
         its = self.regret.filter(population=population)
         sure = its.filter(its["protocol"].is_in(protocols), its["difference_low"] > 0.0)
         return sum(len(sure.filter(learner=learner)) == len(protocols) for learner in LEARNERS)
 
     def n_beaten(self, population: str, protocol: str) -> int:
-        """Return for how many learners the favourite surely has more regret than this protocol."""
+        """Return for how many learners the favourite surely has more regret than the given protocol."""
         its = self.regret.filter(population=population, protocol=protocol)
         return len(its.filter(its["difference_high"] < 0.0))
 

@@ -156,7 +156,7 @@ def _point(one: Outcome, config: Config) -> dict[str, Any]:
 
 
 def _growth(population: str, policy: str, rows: polars.DataFrame) -> dict[str, Any]:
-    """Return the exponents over both halves of the range, the cost of the last decades, and the order of growth."""
+    """Return exponents over both halves of the range, the regret of the last two decades, and the order of growth."""
     figures = {}
     for name, ends in (("early", EARLY), ("late", LATE)):
         stretch = rows.filter(rows["n_patients"].is_between(*ends))
@@ -258,9 +258,7 @@ def texts_in(rows: Sequence[Mapping[str, Any]], name: str, intervals: bool = Tru
 
 
 def charts(facts: Facts) -> Charts:
-    """Return charts of regret against T with two logarithmic axes and with one, of exponents, and for the report's
-    top.
-    """
+    """Return charts of regret against T (one or both axes logarithmic), of exponents, and for the report's top."""
     regret, growth = _named(facts.regret), _named(facts.growth)
     steep = [Guide("T", 1.0, 1.6 * facts.gaps[name], name) for name in (CONFOUNDED.name, DEFIERS.name)]
     shown = {NAIVE: NAMES[NAIVE], ROOT_HYBRID: NAMES[ROOT_HYBRID], PROVEN: "ThompsonBounded"}

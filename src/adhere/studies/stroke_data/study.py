@@ -100,7 +100,7 @@ class Facts:
         return interval_in(row, name)
 
     def complied(self, trial: str) -> str:
-        """Return the share of each arm of a trial who took it, as text."""
+        """Return the share of patients allocated to each arm of a trial who took it, as text."""
         rows = self.compliance.filter(trial=trial).to_dicts()
         return ", ".join(f"{row['share']:.1%} ({row['allocated']})" for row in rows)
 
@@ -114,7 +114,7 @@ class Facts:
         return max(self.heparin_doses().items(), key=lambda one: one[1].mean)
 
     def heparin_doses(self) -> dict[str, Interval]:
-        """Return the difference that each dose makes by intention to treat."""
+        """Return the difference in survival between each dose and the reference arm, by intention to treat."""
         return {
             arm: self.alive("heparin", "chosen", arm, "difference") for arm in ARMS["heparin"] if arm != REFERENCE
         }

@@ -84,7 +84,7 @@ class Published(Interval):
         return self.low <= ours.mean <= self.high
 
     def verdict(self, ours: Estimate) -> str:
-        """Return the verdict on a figure."""
+        """Return the verdict on whether our mean agrees with the printed mean."""
         return AGREES if self.agrees_with(ours) else DIFFERS
 
     def verdict_and_place(self, ours: Estimate) -> str:
@@ -103,9 +103,7 @@ HEADLINE_FIGURES = dict(zip(HEADLINES, _FIGURES, strict=True))
 
 
 def make_tables(results: Mapping[str, SimulationResult]) -> Tables:
-    """Return the final figures of all policies, the headline figures in both sizes, and the surplus along the
-    trial.
-    """
+    """Return final figures of all policies, headline figures with few and many runs, and surplus along the trial."""
     final = final_table(results["all"], ALL)
     first = final.filter(polars.col("policy").is_in([one.policy for one in HEADLINES]))
     return {
@@ -150,7 +148,7 @@ class Facts:
         return [f"{name} ({joined(its)} runs)" for name, its in sizes.items()]
 
     def readings(self) -> dict[str, Estimate]:
-        """Return the surplus of ThompsonBounded on ε-greedy in its other readings."""
+        """Return the surplus of ThompsonBounded with ε-greedy in two other interpretations of the paper."""
         words = {LITERAL: "as written", PLAIN: "with all experts learning from every round"}
         return {said: self.surplus(entry(GREEDY, BOUNDED, variant)) for variant, said in words.items()}
 

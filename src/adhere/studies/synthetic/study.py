@@ -81,9 +81,7 @@ class Facts:
         return Estimate(*(None if value is None else value / most for value in vars(regret).values()))  # type: ignore[arg-type]
 
     def from_to(self, strategy: str, gamma: float = PAPERS_GAMMA) -> str:
-        """Return the lowest and highest final surplus on rich and poor, over learners, or over variants with another
-        γ.
-        """
+        """Return the range of a strategy's final surplus on rich and poor, over learners or variants with this γ."""
         own = [one for one in ALL if one.strategy == strategy]
         its = [one for one in own if (one in MAIN if gamma == PAPERS_GAMMA else one.gamma == gamma)]
         means = [self.of(RICH_AND_POOR, one).mean for one in its]

@@ -26,7 +26,7 @@ _OF_MISSING = {IF_AT_RANDOM: AT_RANDOM, LIKE_THEIR_ARM: GIVEN_ARM}
 
 
 class Shown(NamedTuple):
-    """A confidence set in a table, with its quantity, row and mark. `found` is None if the set is withheld.
+    """A confidence set in a table, with its quantity, row and mark. `found` is None if the table withholds it.
 
     `assumes` contains the assumptions that the row names and that some trial breaks.
     """
@@ -79,9 +79,7 @@ def _contrast(view: str, treatment: str, control: str) -> str:
 
 
 def _means_compared(view: str, trial: Trial, treatment: int, control: int) -> tuple[float, float] | None:
-    """Return the mean outcomes that a view compares, under treatment and control. Return None if its population is
-    empty.
-    """
+    """Return a view's mean outcomes under treatment and control, or None if the view's population is empty."""
     if view == View.INTENTION_TO_TREAT.value:
         return trial.mean_assigned(treatment), trial.mean_assigned(control)
     if view != View.COMPLIERS.value:
@@ -170,7 +168,7 @@ def _first(given: Quantity) -> ConfidenceSet | None:
 
 
 def _mark(analysis: Analysis, found: ConfidenceSet | None, view: View | None = None) -> str:
-    """Return the mark of a set if its table's caption qualifies it, or an empty text."""
+    """Return the mark of a confidence set if its table's caption qualifies the set, or an empty text."""
     if view in MISLEADING:
         return NO_ESTIMAND
     return NOT_ADAPTIVE if analysis.adaptive and found and found.validity is Validity.FIXED else ""
@@ -180,6 +178,6 @@ def _shown(
     quantity: str, row: str, found: ConfidenceSet | None, truth: float | None, assumes: Set[str] = frozenset(),
     mark: str = "",
 ) -> Shown:  # fmt: skip
-    """Return a set with its mark, by default its validity. Without a set, the mark is "withheld"."""
+    """Return a confidence set with its mark, by default its validity. The mark of a missing set is "withheld"."""
     mark = (mark or found.validity.value) if found else WITHHELD
     return Shown(quantity, row, mark, found, truth, frozenset(assumes))

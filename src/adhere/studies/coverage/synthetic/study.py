@@ -99,7 +99,7 @@ _SURE = 0.99  # confidence level for wrong sentences in excess of their own leve
 
 
 class SetKind(NamedTuple):
-    """Sets of one quantity in one row under one mark. `broken` names assumptions of the row that are false here."""
+    """Confidence sets of one quantity in one row with one mark. `broken` names false assumptions of the row."""
 
     quantity: str
     row: str
@@ -108,7 +108,7 @@ class SetKind(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Return whether the set is marked 95% and all assumptions of its row are true."""
+        """Return whether the confidence set is marked 95% and all assumptions of its row are true."""
         return self.mark in PROMISED and not self.broken
 
 
@@ -121,7 +121,7 @@ class ClaimTally:
     n_wrong: int = 0
 
     def fails(self, n_replications: int) -> bool:
-        """Return whether it was wrong in more trials than its level and chance explain."""
+        """Return whether the sentence was wrong in more trials than its level and chance explain."""
         if not self.n_wrong:
             return False
         return wilson(self.n_wrong, n_replications, _SURE)[0] > self.level
@@ -147,7 +147,7 @@ class TrialCount:
         return [name for name, tally in self.claims.items() if tally.fails(self.n_replications)]
 
     def add(self, seed: int, replication: int) -> None:
-        """Draw one table, analyse it like a user, and count the sets and sentences."""
+        """Draw one table, analyse it like a user, and count the confidence sets and sentences."""
         trial = self.trial
         analysis = analyse(draw_table(trial, seed, replication))
         self.n_replications += 1
@@ -200,7 +200,7 @@ def summary(counts: Sequence[TrialCount], width: int = 100, *, details: bool = T
 
 
 def overview(counts: Sequence[TrialCount], width: int) -> str:
-    """Return a line per trial: the lowest coverage of its sets by mark, and its wrong sentences."""
+    """Return a line per trial: the lowest coverage of its confidence sets by mark, and its wrong sentences."""
     rows = [["", "trial", "tables", "marked 95%", "least", "marked less", "least", "withheld", "wrong sentences"]]
     for one in counts:
         judged = [kind for kind in one.sets if kind.is_judged]

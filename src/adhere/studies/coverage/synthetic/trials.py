@@ -1,4 +1,4 @@
-"""The ten trials of the statistician's bar, most in two sizes or with a variant, and their true values."""
+"""The ten synthetic trials, most in two sizes or with a variant, and their true values."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +64,7 @@ class Trial:
 
     @property
     def title(self) -> str:
-        """The name and size."""
+        """The trial's name and size."""
         return f"{self.name}, {self.n_patients:,} patients"
 
     def mean_assigned(self, arm: int, stratum: str | None = None) -> float:
@@ -108,7 +108,7 @@ class Trial:
         return self.drift / 2 + sum(kind.share * kind.success[arm] for kind in who) / share if share else None
 
     def spread_given(self, taken: int) -> float:
-        """Return the largest difference by arm assigned in the mean outcome of patients who take an arm."""
+        """Return how much the mean outcome of patients who take an arm differs at most between the arms assigned."""
         means = [self.mean_given(assigned, taken) for assigned in range(len(self.arms))]
         known = [mean for mean in means if mean is not None]
         return max(known) - min(known) if known else 0.0
