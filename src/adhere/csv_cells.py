@@ -15,7 +15,7 @@ _MISSING = frozenset({"", "na", "n/a", "nan", "null", "."})
 
 
 def escape(text: str) -> str:
-    """Return a text as a cell.
+    """Return the content of the cell that stores a text.
 
     >>> escape("=1+1"), escape("'=1+1"), escape("'t Hooft")
     ("'=1+1", "''=1+1", "'t Hooft")
@@ -24,7 +24,7 @@ def escape(text: str) -> str:
 
 
 def unescape(cell: str) -> str:
-    """Return the text in a cell.
+    """Return the text that a cell stores.
 
     >>> unescape("'=1+1"), unescape("'t Hooft")
     ('=1+1', "'t Hooft")

@@ -44,7 +44,7 @@ _SITE = ("site", "siteid")
 
 
 class Read(NamedTuple):
-    """Records, and how their arms were drawn if a log contains this."""
+    """Records, and, if a log contains this information, how their arms were drawn."""
 
     records: Records
     allocation: LoggedAllocation | None

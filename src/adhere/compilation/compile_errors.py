@@ -1,4 +1,4 @@
-"""Explain a mistake that Numba finds in a user's policy, in one sentence with file and line.
+"""Explain a mistake that Numba finds in a user's policy, in a one-line message with file and line.
 
 Numba's own explanation fills a page. It lists what Numba tried, nested like the calls, with the line of the user's
 file somewhere in the middle. The first line of a user's file that it names is the innermost one. The complaint that
@@ -138,7 +138,7 @@ NONE_SOMETIMES = "it returns None in one branch"
 
 
 def in_plain_words(complaint: str, classes: set[type]) -> str:
-    """Return one sentence without Numba's names for types, paths and addresses."""
+    """Return Numba's complaint in one line, without Numba's names for types, paths and addresses."""
     for pattern, words in _WORDS:
         found = re.search(pattern, complaint)
         if found is not None:
@@ -226,7 +226,7 @@ _WORDS: tuple[tuple[str, Any], ...] = (
 
 
 def _types_in_short(text: str) -> str:
-    """Replace Numba's names of types by those that a user knows.
+    """Replace Numba's names of types by names that users know.
 
     >>> _types_in_short("add(Literal[str](a), mine_23dcdf8d.MyState.2e95272872dc, array(float64, 1d, C))")
     'add(str, MyState, array)'

@@ -98,7 +98,7 @@ def _declare(generic: AnyFunction, inlined: bool = True) -> None:
 
 
 def _checked(generic: AnyFunction, owner: Any, function: Any) -> Any:
-    """Return the class of rules to implement a function for; raise an `InputError` if it would not be called."""
+    """Return the class of rules that a function is for; raise an `InputError` if it would never be called."""
     if not callable(generic) or generic not in _implemented:
         raise refusal(function, name_of(generic), "a function that policies implement, such as choose or learn")
     what = f"{generic.__name__} of {name_of(owner)}"
@@ -128,7 +128,7 @@ def _rule_class(owner: Any) -> Any:
 
 
 def implementation(generic: AnyFunction, rule_class: type) -> AnyFunction | None:
-    """Return a generic function's implementation for a class of rules, its default, or None."""
+    """Return a generic function's implementation for a class of rules; without one, its default, or None."""
     known = _implemented.get(generic, {})
     return known.get(rule_class, known.get(object))
 

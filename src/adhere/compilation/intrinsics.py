@@ -47,7 +47,7 @@ def is_gpu(context: Any) -> bool:
 
 
 def _hint(kind: Any, on_processors: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Return an intrinsic that returns its argument, and adds instructions on processors."""
+    """Return an intrinsic that returns its argument and, on processors only, adds instructions."""
 
     def definition(typing_context: Any, value: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -97,7 +97,7 @@ def _compare_with_guesses(builder: Any, number: Any) -> Any:
 
 @_hint(types.int64, _compare_with_guesses)
 def guessed(value: int) -> int:
-    """Return the value, a small whole number that is often the same.
+    """Return the value, a small whole number that a processor can often guess because it tends to repeat.
 
     A processor continues with its guess of a branch while the value is still being computed, so everything that
     depends on an arm, its rewards and counts, is loaded ahead. A wrong guess costs as much as a dozen instructions.

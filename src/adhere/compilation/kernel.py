@@ -124,7 +124,7 @@ def _cause_in_machine(error: BaseException | None) -> Exception | None:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Turn off garbage collection inside the block: it takes a fifth of a compilation, and finds no cycles."""
+    """Turn off garbage collection in the block, where it would take a fifth of a compilation and find no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -70,7 +70,7 @@ class Layout:
 
     @classmethod
     def initial(cls, rule: Any) -> Floats:
-        """Return the array before the first patient."""
+        """Return the content of the array before the first patient."""
         return np.concatenate([np.zeros(0), *(field.initial(rule) for field in cls.fields.values())])
 
 
@@ -210,7 +210,7 @@ class Parts(Field):
 
 
 class Part(Parts):
-    """The state (in a state) or the memo (in a memo) of one rule inside the rule."""
+    """State of an inner rule, as part of a state, or memo of an inner rule, as part of a memo."""
 
     def layout(self, rule: Any) -> type[Layout]:
         """Return the inner rule's own layout."""

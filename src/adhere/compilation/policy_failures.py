@@ -1,4 +1,4 @@
-"""Explain a policy that fails while it runs, in one sentence with policy, file and line.
+"""Explain a policy that fails while it runs, in a one-line message with policy, file and line.
 
 Compiled code reports what went wrong, but seldom where. The run that failed is therefore found with compiled code,
 and played again as Python up to the same patient. That traceback contains the user's line.
@@ -123,7 +123,7 @@ def explain_step(policy: str, rule: Any, error: Exception, play: Callable[[], ob
 
 
 def _better_said(error: Exception | None, again: Exception | None) -> Exception | None:
-    """Return Python's version of the same error if compiled code could not write a value into its message."""
+    """Return the error that Python raises instead, if compiled code could not write a value into the message."""
     is_garbled = error is not None and "<object type:" in str(error)
     return again if is_garbled and type(again) is type(error) else error
 
@@ -215,7 +215,7 @@ def _watched(loop: Loop) -> Iterator[_Watch]:
 
 
 def _rule_place(rule: Any) -> Place | None:
-    """Return the line of a user's first function, if nothing better is known."""
+    """Return the line of a user's first function, for errors whose line is unknown."""
     functions = [one for cls in classes_of(rule) for one in implementations_of(cls).values()]
     places = [Place(one.__code__.co_filename, one.__code__.co_firstlineno) for one in functions]
     return min((place for place in places if is_users(place.file)), default=None)

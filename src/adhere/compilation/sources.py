@@ -135,7 +135,7 @@ def _file_at(place: str) -> Path | None:
 
 
 def _loaded_modules(package: str | None) -> set[Path]:
-    """Return the modules that a user's policy may depend on: its own package's, and all that are not installed."""
+    """Return the modules that a user's policy may use: those of its own package, and all that are not installed."""
     found = set()
     for name, module in list(sys.modules.items()):
         file, owner = getattr(module, "__file__", None), name.partition(".")[0]

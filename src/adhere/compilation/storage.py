@@ -77,12 +77,12 @@ def _cache_roots() -> list[Path]:
 
 
 def cache_root() -> Path | None:
-    """Return the folder of all compiled code, or None if none can be written."""
+    """Return the folder of all compiled code, or None if no folder can be written."""
     return next((root for root in _cache_roots() if _writable(root)), None)
 
 
 def table_folder() -> Path | None:
-    """Return the folder of tables that took long to compute, beside compiled code, or None if none can be written."""
+    """Return the folder of tables that took long to compute, or None if no folder can be written."""
     root = cache_root()
     return None if root is None else root / _TABLES
 
@@ -112,7 +112,7 @@ def _prune(root: Path, keep: Path) -> None:
 
 
 class _TolerantFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index of compiled code, and the code.
+    """Files of compiled code and Numba's index of them; unreadable files count as missing.
 
     Files that cannot be read cost a compilation, but never stop a run. Code is written under a unique name before the
     index refers to it. An index therefore never refers to code that is missing, incomplete or from another process.

@@ -17,7 +17,7 @@ SENT = "sent"  # the folder of files that were sent to a worker, each in a subfo
 
 
 class Place(NamedTuple):
-    """A line of a file; its text is what a user would write."""
+    """A line of a file, written like "policy.py line 3" in messages."""
 
     file: str
     line: int
@@ -41,7 +41,7 @@ _INSTALLED = (
 
 
 def is_users(file: str, own: Iterable[str] = ()) -> bool:
-    """Return whether a file is a user's: neither adhere's nor installed, unless it is one of `own`."""
+    """Return whether a file is a user's: one of `own`, or neither adhere's nor installed."""
     if file in own:
         return True
     return not file.startswith(("<frozen", "<string", "<__array", "<dyn", *_INSTALLED))
@@ -86,7 +86,7 @@ def refusal(function: Any, value: str, expected: str) -> InputError:
 def check_arguments(
     function: Any, generic: Callable[..., Any], what: str, names: Sequence[str] | None = None, hint: str = ""
 ) -> None:
-    """Refuse anything but a plain function with as many arguments as a generic function; their names are free."""
+    """Refuse anything but a plain function with as many arguments as a generic function; argument names are free."""
     names = names or list(inspect.signature(generic).parameters)
     if not inspect.isfunction(function):
         raise refusal(function, what, "a plain function, which adhere compiles itself")

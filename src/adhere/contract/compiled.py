@@ -155,7 +155,7 @@ def _simulated_arms(policy: Policy, population: Population, compiled: bool) -> N
 
 
 def _on_gpu(policy: Policy) -> Finding:
-    """Check whether the policy runs on a GPU, as far as possible here: on a machine with a GPU it is tried."""
+    """Check whether the policy can run on a GPU; on a machine with a GPU, run it there."""
     runner = CompiledRunner(policy, mixed(2), N_PATIENTS, np.array([N_PATIENTS]))
     mistake = runner.why_it_allocates()
     if mistake is not None:

@@ -24,7 +24,7 @@ PROMISES = (FUNCTIONS, *OF_A_GAME, *_LATER)
 
 
 class Broken(Exception):  # noqa: N818  (the promise is, not the program)
-    """A promise that is not kept: which one, where, and what to do."""
+    """Exception for a promise that is not kept. The message contains the place and what to do."""
 
     def __init__(self, promise: str, sentence: str) -> None:
         self.promise, self.sentence = promise, sentence

@@ -49,7 +49,7 @@ class StrictArray(np.ndarray[Any, Any]):
     kind: str | None
 
     def __array_finalize__(self, source: Any) -> None:
-        """Give views the same kind."""
+        """Give views the `kind` of the array; copies get no kind."""
         self.kind = getattr(source, "kind", None) if self.base is not None else None
 
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
@@ -87,7 +87,7 @@ class StrictArray(np.ndarray[Any, Any]):
 
 
 def _strict(values: Any, kind: str) -> StrictArray:
-    """Return a copy that refuses errors."""
+    """Return a copy as a `StrictArray`."""
     array = np.array(values, float).view(StrictArray)
     array.kind = kind
     return array

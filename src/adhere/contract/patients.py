@@ -31,7 +31,7 @@ ALIKE: dict[str, Answer] = {
 
 
 def populations() -> list[Population]:
-    """Return populations of two arms, which share one compiled loop: a mixed one, and some of a single kind."""
+    """Return populations of two arms, which share one compiled loop: one mixed, others with identical patients."""
     alike = {
         "defiers": ComplianceType("defiers", 1.0, (1, 0), (0.3, 0.6)),
         "never-takers without success": ComplianceType("never-takers", 1.0, (0, 0), (0.0, None)),

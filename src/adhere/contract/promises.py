@@ -71,7 +71,7 @@ def _hear(trial: Interpreted, decision: Decision, rng: np.random.Generator, answ
 
 
 def runs(policy: Policy) -> str:
-    """Check indices, arms, state, memo and numbers: any mistake in them stops a game."""
+    """Check indices, arms, state, memo and numbers in simulated trials, where any mistake raises `Broken`."""
     for n_arms in ARM_COUNTS:
         for variant in variants(policy):
             play(Interpreted(variant, n_arms), N_LONGER)
@@ -81,7 +81,7 @@ def runs(policy: Policy) -> str:
 
 
 def runs_long(policy: Policy) -> str:
-    """Play long trials as Python to find late errors: Python stops there, but compiled code continues with nan."""
+    """Play long trials as Python to find late errors, which compiled code would turn into nan without an error."""
     until = time.monotonic() + SECONDS_OF_LONG_GAMES
     for answer in (answer_mixed, *ALIKE.values()):
         play(Interpreted(policy, ARM_COUNTS[0]), N_LONG, answer=answer, until=until)
@@ -89,7 +89,7 @@ def runs_long(policy: Policy) -> str:
 
 
 def repeatable(policy: Policy) -> str:
-    """Check that two games with one seed are the same."""
+    """Check that two trials with the same seed are identical."""
     first, second = (Interpreted(policy, 3, seed=7) for _ in range(2))
     if play(first, N_PATIENTS) != play(second, N_PATIENTS) or first.state.tobytes() != second.state.tobytes():
         where = function_place(policy, "choose")

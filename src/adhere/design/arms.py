@@ -1,4 +1,4 @@
-"""The arms of a trial: checks of their names, and what a patient took, which may be none of them."""
+"""The arms of a trial: checks of their names, and of what a patient took, which may be none of the arms."""
 
 from collections.abc import Sequence
 

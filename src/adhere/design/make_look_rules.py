@@ -57,7 +57,7 @@ def look_rules(design: Design) -> judge.Rules:
 
 
 def boundary_values(design: Design) -> Floats:
-    """Return the critical values of a design's boundary, one for each look. The last look has all the information."""
+    """Return a boundary's critical values, one for each look. At the last look the information is complete."""
     stopping = design.stopping
     assert stopping is not None
     assert stopping.boundary is not None

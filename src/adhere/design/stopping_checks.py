@@ -123,7 +123,7 @@ def _check_margin(rules: Stopping) -> None:
 
 
 def numbers_by_look(name: str, rules: Stopping, n_looks: int) -> tuple[float, ...] | None:
-    """Return the numbers of a threshold, one for each look."""
+    """Return the values of a threshold, one for each look."""
     threshold: Threshold | str | None = getattr(rules, name)
     field = f"stopping.{name}"
     if threshold is None:

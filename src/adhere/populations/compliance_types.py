@@ -154,7 +154,7 @@ class ComplianceType:
 
 
 def _checked_takes(where: str, name: str, takes: object) -> Any:
-    """Return the arms taken: a tuple of indices, a dictionary of names, or a word."""
+    """Check and return the arms taken, given as a tuple of indices, a dictionary of names, or a word."""
     if isinstance(takes, str):
         return takes.strip()  # it may be the name of an arm, which cannot be checked here
     if isinstance(takes, Mapping):
@@ -175,7 +175,7 @@ def _checked_takes(where: str, name: str, takes: object) -> Any:
 
 
 def _checked_reward(where: str, reward: object) -> Any:
-    """Return the mean rewards: a tuple by index, a dictionary by name, or one number for all arms."""
+    """Check and return the mean rewards: a tuple by index, a dictionary by name, or one number for all arms."""
     if isinstance(reward, Mapping):
         return {arm: check_reward(f"{where}reward of {arm!r}", mean) for arm, mean in reward.items()}
     if isinstance(reward, (tuple, list, np.ndarray)):
@@ -308,7 +308,7 @@ class ComplianceTypes(Population):
         return PatientTables.from_weights(np.take_along_axis(weights, cells, axis=1)[None], actual, reward, means)
 
     def reached_by(self, protocol: ProtocolLike) -> dict[str, tuple[Reach, ...]]:
-        """For each arm, which rewards r_{s,j} the protocol credits to it.
+        """Return the rewards r_{s,j} that the protocol credits to each arm.
 
         Parameters
         ----------

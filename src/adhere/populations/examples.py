@@ -37,8 +37,7 @@ def rich_and_poor() -> ComplianceTypes:
 
 
 def corrective() -> ComplianceTypes:
-    """Return a population whose patients take the treatment if it helps them most and avoid it if it harms (section
-    2).
+    """Return a population in which those who gain most take the treatment, and those it harms avoid it (section 2).
 
     The paper gives no numbers. The numbers here are our own:
 

@@ -58,7 +58,7 @@ class RandomPrior(Population):
 
     @property
     def reward_values(self) -> tuple[float, ...]:
-        """Rewards are 0 or 1."""
+        """Every reward that can occur: 0 and 1."""
         return (0.0, 1.0)
 
     def compliance(self) -> Floats:

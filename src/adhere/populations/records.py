@@ -59,7 +59,7 @@ class Estimated:
 
 @dataclass(frozen=True)
 class TakenCell:
-    """Patients with the same chosen arm who took the same: their number, share, and mean reward if known."""
+    """Patients with the same arm chosen who took the same arm or none: number, share, and mean reward if known."""
 
     chosen: str
     taken: Taken
@@ -69,7 +69,7 @@ class TakenCell:
 
 
 def taken_cells(records: Records) -> list[TakenCell]:
-    """Return what was taken, for each chosen arm. Shares are among patients for whom it is known."""
+    """Return what was taken, for each chosen arm. Shares are among the patients for whom what they took is known."""
     others = [kind for kind in NoArm if any(record.taken is kind for record in records.patients if record.chosen)]
     takable: list[Taken] = [*records.arms, *others]
     cells = []
@@ -151,7 +151,7 @@ LOWER_IS_BETTER: Final = "lower outcomes are better: every outcome y is read as 
 
 
 class NoArm(Enum):
-    """What a patient took if it is not one of the arms, or not known."""
+    """Codes for patients who took none of the arms, or for whom the arm taken is not known."""
 
     NOTHING = "took nothing"
     OTHER = "took something else"
@@ -220,7 +220,7 @@ class Records:
         return {reason: count for reason, count in found.items() if count}
 
     def note(self) -> str:
-        """Return a sentence on what readers may not expect: a column read as a count, labels, patients left out."""
+        """Return a note on what readers may not expect: a column read as a count, labels, patients left out."""
         said = ["these are records of a rehearsal, not data of a trial"] if self.rehearsal else []
         said += [LOWER_IS_BETTER] if self.lower_is_better else []
         said += self.notes

@@ -66,7 +66,7 @@ def shipped_counts() -> tuple[StrokeCount, ...]:
 
 
 def counts_from_published(path: str | Path) -> tuple[StrokeCount, ...]:
-    """Return the same counts, derived from the published file (`.csv` or `.csv.gz`, one row per patient).
+    """Return the counts of both trials from the published file (`.csv` or `.csv.gz`, one row per patient).
 
     Patients whose compliance with either treatment is unknown are left out, as in the paper.
     """

@@ -28,7 +28,7 @@ _A_LIST: Final = "a list of the names of all arms"
 
 @dataclass(frozen=True)
 class ArmOrder:
-    """The arms in their order, the index of the control, and what decided each of them."""
+    """The arms in their order, the index of the control, and the reasons for the order and for the control."""
 
     names: tuple[str, ...]
     control: int

@@ -105,7 +105,7 @@ def exported_columns(titles: Sequence[str], found: Mapping[str, str], names: Seq
 
 
 def check_roles(source: str, found: Mapping[str, str]) -> None:
-    """Refuse a column with two roles, except that numbered subjects may also be the time."""
+    """Refuse a column with two roles, except that a column of numbered subjects may also give the time."""
     expected = "one role for each column"
     for title in found.values():
         roles = [role for role, one in found.items() if one == title]

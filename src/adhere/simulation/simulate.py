@@ -158,7 +158,7 @@ def _memory_note(plan: SimulationPlan) -> str:
 
 
 def _with_names_of_their_own(populations: list[Population], given: list[object]) -> list[Population]:
-    """Rename different populations that share a name: use the path for files and a number for frames."""
+    """Rename different populations that share a name: a file gets its path as its name, a frame gets a number."""
     names = [population.name for population in populations]
     renamed = []
     for number, (one, text) in enumerate(zip(populations, given, strict=True), start=1):
@@ -169,7 +169,7 @@ def _with_names_of_their_own(populations: list[Population], given: list[object])
 
 
 def _arm_order(population: Population, policies: list[object]) -> str:
-    """Return what decided the order of arms. If they were listed, return the arm that a floor protects."""
+    """Return what decided the order of the arms. If the arms were listed, return the arm that a floor protects."""
     if population.arm_order:
         return population.arm_order
     control, warning = protected_control(policies, population.arms)

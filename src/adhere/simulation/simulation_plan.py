@@ -89,7 +89,7 @@ class SimulationPlan(Plan):
 
 
 def grid_points(grid: int | Sequence[int] | None, n_patients: int) -> Integers:
-    """Return the numbers of patients after which measures are recorded; the last one is the whole trial's."""
+    """Return the numbers of patients after which measures are recorded; the last one is the size of the trial."""
     if grid is None:
         grid = min(_DEFAULT_POINTS, n_patients)
     if isinstance(grid, (int, np.integer)):

@@ -82,7 +82,7 @@ def choose_bayes_optimal_aware(rule: Rule, state: State, memo: Memo, weight: flo
 def learn_bayes_optimal_aware(
     rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Count the arm taken, and its success if it was one."""
+    """Count the arm taken, and a success of this arm if the reward is a success."""
     if actual >= 0:
         if chosen == FIRST:
             state.after_first[actual] += 1.0

@@ -1,4 +1,4 @@
-"""HAC-UCB: upper bounds by the arm taken, until a test contradicts them, and from then on by the arm chosen."""
+"""HAC-UCB: upper confidence bounds by arm taken, replaced by bounds by arm chosen once a test contradicts them."""
 
 import math
 from typing import Final
@@ -33,7 +33,7 @@ def exploration_of(n_arms: int, horizon: int) -> float:
 
 
 def delta_of(n_arms: int, horizon: int) -> float:
-    """Return 1/T², the value in the authors' simulations."""
+    """Return the default δ = 1/T², the value in the authors' simulations."""
     return 1.0 / horizon**2
 
 
@@ -130,7 +130,7 @@ def rounded(index: float) -> float:
 
 @implements(index_of, HacUcb.rule_class)
 def index_of_arm(rule: Rule, state: State, arm: int) -> float:
-    """Return the index that the last update computed."""
+    """Return the index of the arm that the last update computed."""
     return state.indices[arm]  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Thompson sampling that uses what people took, as long as the data do not contradict this."""
+"""Thompson sampling on the assumption, until data contradict it, that rewards depend only on the arm taken."""
 
 import dataclasses
 from typing import ClassVar, Self
@@ -129,7 +129,7 @@ def choose_mediated(rule: Rule, state: State, memo: Memo, weight: float, rng: St
 def learn_mediated(
     rule: Rule, state: State, memo: Memo, chosen: int, actual: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Update the odds of the hypotheses, then count the success or failure."""
+    """Update the odds of the hypotheses, then count a success or a failure."""
     success = draw_success(reward, rng)
     weigh_hypotheses(rule, state, chosen, actual, success)
     count(rule, state, chosen, actual, success)

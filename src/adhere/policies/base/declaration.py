@@ -56,7 +56,7 @@ def policy(
 
 
 def _check(name: str, cls: type, state: object, memo: object, rule: Any) -> None:
-    """Refuse a declaration that could not run."""
+    """Refuse the declaration of a policy that could not run."""
     kinds = [kind for kind in (Learner, ComplianceAwareLearner) if issubclass(cls, kind)]
     if not issubclass(cls, Policy) or len(kinds) > 1 or (not kinds and rule is None):
         expected = "a class derived from Learner, ComplianceAwareLearner (one of them) or, with rule=, from Policy"

@@ -87,7 +87,7 @@ def _meanings(cls: type[Policy]) -> dict[str, str]:
 
 
 def _example(cls: type[Policy]) -> str:
-    """Return the first policy that the class's doctest prints, or its bare name if there is none."""
+    """Return the first policy that the class's doctest prints, or the policy's name if the doctest prints none."""
     for example in doctest.DocTestParser().get_examples(_documentation(cls)):
         written = example.want.strip().strip("'")
         if written.startswith(cls.name):
@@ -96,7 +96,7 @@ def _example(cls: type[Policy]) -> str:
 
 
 def _parameter(item: dataclasses.Field[Any], meaning: str) -> ParameterDescription:
-    """Describe a parameter: the allowed values, in the words of its own check, and its default."""
+    """Describe a parameter: its default, and the allowed values in the words of its own check."""
     check = item.metadata.get("check")
     words = _expectation(check, object()) if check else str(item.type)
     required = item.default is dataclasses.MISSING or bool(check and _expectation(check, item.default))

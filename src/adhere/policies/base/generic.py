@@ -43,13 +43,12 @@ Rule = Any  # the compiled form of a policy: a NamedTuple
 
 @generic_with_default
 def remember(rule: Rule, state: State, memo: Memo) -> None:
-    """Write into the memo what learning will need of the state at this decision."""
+    """Store in the memo what learning from this decision will need of the present state."""
 
 
 @generic_with_default
 def remember_guarded(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
-    """Write into the memo that arm j was chosen with probability shares[j] + kept · p_j, where p_j is the policy's
-    own.
+    """Store in the memo that arm j had probability shares[j] + kept · p_j, where p_j is the policy's own probability.
 
     A guard calls it after `choose`, or instead of `choose`. Learners that divide by the probability of an arm need
     it.
@@ -101,7 +100,7 @@ def replay_choice(rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
 
 @generic_with_default
 def note_allocation(rule: Rule, state: State, arm: Any, rng: Stream) -> None:
-    """Change the state because an arm was allocated: in a burn-in, count it in the current block.
+    """Change the state because an arm was allocated, e.g. count the arm in the current block of a burn-in.
 
     The code that plays a trial calls it after each recommendation that the policy made or that was drawn by shares,
     but not after a fallback. The stream still points to the recommendation. A policy that contains others passes the
@@ -116,7 +115,7 @@ def learn(rule: Rule, state: State, memo: Memo, arm: Any, reward: float, weight:
 
 @generic_with_default
 def learn_recycled(rule: Rule, state: State, memo: Memo, arm: Any, reward: float, weight: float, rng: Stream) -> None:
-    """Learn the recycled reward of an arm, once."""
+    """Learn once from the recycled reward of an arm."""
     learn(rule, state, memo, arm, reward, weight, rng)
 
 
@@ -159,7 +158,7 @@ ESTIMATE_DRAWS = 1000
 
 @implements(probabilities, object, inlined=False)
 def estimate_probabilities(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Write the frequencies of 1000 draws, for learners that do not state their probabilities.
+    """Write the frequencies of arms in 1000 draws, for learners that do not implement `probabilities`.
 
     Each arm starts with half a draw. An arm that can be drawn then never has probability 0, by which callers divide.
     """

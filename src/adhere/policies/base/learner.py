@@ -1,4 +1,4 @@
-"""The two kinds of learners: one sees the arm that its protocol credits, the other sees both arms."""
+"""The two kinds of learners: those that see the arm credited by their protocol, and those that see both arms."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class Learner(AnyLearner):
         return dataclasses.replace(self, protocol=protocol)
 
     def is_certified(self, n_arms: int) -> bool:
-        """Return whether the learner is under Chosen, whether its protocol is given by name or by table."""
+        """Return whether the learner's protocol is Chosen, given by name or by table."""
         return credits_chosen(self.protocol, n_arms)
 
     def _tables(self, shape: TrialShape) -> tuple[Any, ...]:
@@ -84,7 +84,7 @@ class Learner(AnyLearner):
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
-        """Return no names, since the arguments are those of the generic functions, and a hint for `learn`."""
+        """Return None, since arguments are named as in the generic function; for `learn`, also return a hint."""
         return None, "; to be told both arms, derive it from ComplianceAwareLearner" if generic is learn else ""
 
 
@@ -118,7 +118,7 @@ class ComplianceAwareLearner(AnyLearner):
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
-        """Return the argument names of `learn`, which include both arms, and a hint."""
+        """Return the argument names of `learn`, which include both arms, and a hint (None for other functions)."""
         if generic is not learn:
             return None, ""
         return BOTH_ARMS, "; to be told the one arm that a protocol credits, derive it from Learner"

@@ -23,7 +23,7 @@ def parameter(
     whole: bool = False,
     infinite: bool = False,
 ) -> Any:
-    """Declare a number of a policy and its allowed range. None means that the policy sets the number itself.
+    """Declare a numeric parameter and its allowed range. If its default is None, the policy sets the number.
 
     With `from_horizon`, the policy sets it before a trial, from the number of arms and the horizon. An error that
     asks for the horizon calls the number by its `symbol`. A `whole` number is an int. An `infinite` one may also be
@@ -54,7 +54,7 @@ def parameter(
 
 
 def horizon_parameter(policy: str, at_most: int, afterwards: str) -> Any:
-    """Declare the number of patients that a policy with precomputed tables plans for; by default the trial's.
+    """Declare the number of patients that a policy with tables plans for; by default the number in the trial.
 
     The tables cover at most `at_most` patients. The policy may continue after them without its tables.
     """
@@ -84,7 +84,7 @@ def flag(*, default: bool) -> Any:
 
 
 def choice(*, default: str, options: tuple[str, ...]) -> Any:
-    """Declare an option of a policy that is one of a few words."""
+    """Declare an option of a policy whose value is one of a few words."""
 
     def check(name: str, value: object) -> str:
         if value not in options:

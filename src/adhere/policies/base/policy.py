@@ -66,7 +66,7 @@ class TrialShape:
 
 
 def _folded(name: str) -> str:
-    """Return a name in one case, with single spaces between words."""
+    """Return a name in lower case, with single spaces between words."""
     return " ".join(name.split()).casefold()
 
 
@@ -141,7 +141,7 @@ class Policy:
                 object.__setattr__(self, item.name, value)
 
     def __str__(self) -> str:
-        """Return the canonical text form: the values that differ from their defaults, in the order of the fields."""
+        """Return the canonical text form: the name, then the values that differ from their defaults."""
         changed = [item for item in self._changed() if item.name != "protocol"]
         keys = ("" if item.metadata.get("bare") else f"{item.name}=" for item in changed)
         parts = [key + text_of(getattr(self, item.name)) for key, item in zip(keys, changed, strict=True)]
@@ -155,7 +155,7 @@ class Policy:
         return [item for item in dataclasses.fields(self) if getattr(self, item.name) != item.default]
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """Return the same policy, with every open number set for a trial of this size."""
+        """Return the same policy, in which each number that was left open has its value for a trial of this size."""
         settled: dict[str, Any] = {}
         for item in dataclasses.fields(self):
             value, from_horizon = getattr(self, item.name), item.metadata.get("from_horizon")
@@ -190,14 +190,12 @@ class Policy:
 
     @classmethod
     def arguments_of(cls, generic: Any) -> tuple[Sequence[str] | None, str]:
-        """Return the argument names of a function, or None if they are those of the generic function, and a hint."""
+        """Return the arguments' names (None: those of the generic function), and a hint for error messages."""
         return None, ""
 
     @classmethod
     def declared(cls) -> None:
-        """Finish the declaration of a class that has its rule; a kind of policy may register shared implementations
-        here.
-        """
+        """Finish the declaration of a class that has a rule. Kinds of policies may register shared functions here."""
 
     @property
     def depth(self) -> int:
@@ -244,11 +242,11 @@ class AnyLearner(Policy):
         return (self,)
 
     def is_certified(self, n_arms: int) -> bool:
-        """Return whether, as an expert, it learns only from rounds that it was drawn for."""
+        """Return whether this learner, if it is an expert, learns only from rounds that it was drawn for."""
         return False
 
     def assemble(self, shape: TrialShape, certified: bool = True) -> CompiledPolicy:
-        """Return the compiled form: a rule of the declared numbers, `n_arms` and the learner's tables."""
+        """Return the compiled form: a rule with the declared numbers, `n_arms` and the learner's tables."""
         for function in (generic.choose, generic.learn):
             if implementation(function, self.rule_class) is None:
                 expected = f"a function decorated with @implements({function.__name__}, {type(self).__name__})"

@@ -34,7 +34,7 @@ POLICY, WORD, ARM, OTHER = "policy", "word", "arm", "other"
 
 
 def make(name: str, arguments: list[object], options: Mapping[str, object]) -> Policy:
-    """Make a policy from its name and the values of its fields; an error names the value that does not fit."""
+    """Make a policy from its name and the values of its fields. If a value does not fit, an error names it."""
     cls: type[Policy] = lookup(name)
     fields = parameters_of(cls)
     if len(arguments) > len(fields):
@@ -56,7 +56,7 @@ def make(name: str, arguments: list[object], options: Mapping[str, object]) -> P
 
 
 def kind_of(name: str, option: str | int) -> str:
-    """Return the kind of value that an option takes, by its name or index, or OTHER if there is no such option.
+    """Return the kind of value that an option takes, given its name or index, or OTHER if the option does not exist.
 
     >>> kind_of("floor", 0) == POLICY, kind_of("floor", "share") == OTHER, kind_of("floor", "rule") == WORD
     (True, True, True)

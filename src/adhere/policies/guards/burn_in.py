@@ -110,7 +110,7 @@ class BurnIn(Guard):
     algorithm_version: ClassVar[int] = 2
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """Check that the block fits the number of arms, then settle the policy inside."""
+        """Check that the block fits the number of arms, then resolve the policy inside."""
         if self.block is not None and self.block % n_arms:
             raise InputError("burn-in block", self.block, f"a multiple of the number of arms, {n_arms}")
         return super().resolved(n_arms, horizon)
@@ -145,7 +145,7 @@ def note_allocation_in_burn_in(rule: Rule, state: State, arm: Any, rng: Stream) 
 
 @implements(prepare_shares, BurnInRule)
 def prepare_shares_of_burn_in(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
-    """Ignore the probabilities of the policy inside, which do not matter here."""
+    """Write the shares without computing the probabilities of the policy inside, on which they do not depend."""
     return prepare_shares_from(rule, state, memo, memo.shares, rng)
 
 

@@ -16,7 +16,7 @@ _FAR: Final = 2.0**40  # a power of two, so that the scaling can be undone exact
 
 @inline
 def shares_left(shares: Any, dropped: Any, n_arms: int) -> None:
-    """Set the shares of dropped arms to 0 and rescale the others, or make them equal if their sum is 0."""
+    """Set the shares of dropped arms to 0 and rescale the others to sum to 1; if all are 0, make them equal."""
     total, n_left = 0.0, 0
     for arm in range(n_arms):
         if not dropped[arm]:
@@ -58,7 +58,7 @@ def probabilities_left_of_thompson(
 def probabilities_left_above_floor(
     rule: Rule, state: State, memo: Memo, dropped: Any, out: Floats, rng: Stream
 ) -> None:
-    """Write probabilities in which every remaining arm keeps its minimum."""
+    """Write probabilities in which every remaining arm has at least its minimum."""
     remember(rule.inner, state.inner, memo.inner)
     probabilities_left(rule.inner, state.inner, memo.inner, dropped, out, rng)
     for arm in range(rule.n_arms):
@@ -80,7 +80,7 @@ def kept_of_left(raising: Mix | Clip, rule: Rule, memo: Memo, of_inner: Any) -> 
 
 @implements(kept_of_left, Clip)
 def kept_by_clipping(raising: Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
-    """Clip as if no arm had been dropped."""
+    """Return the factor of a floor that clips, computed as if no arm had been dropped."""
     return clip(raising, rule, memo, of_inner)
 
 

@@ -147,7 +147,7 @@ class Floor(Guard):
     rule: str = choice(default="mix", options=("mix", "clip"))
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """Check that the shares fit the number of arms, then settle the policy inside."""
+        """Check that the shares fit the number of arms, then resolve the policy inside."""
         self._kept(n_arms)
         return super().resolved(n_arms, horizon)
 
@@ -196,7 +196,7 @@ def prepare_shares_of_floor(rule: Rule, state: State, memo: Memo, rng: Stream) -
 
 @implements(prepare_shares_from, FloorRule)
 def prepare_shares_of_floor_from(rule: Rule, state: State, memo: Memo, of_inner: Any, rng: Stream) -> float:
-    """Write the minima, or the probability that each arm lacks to reach its minimum."""
+    """Write the minima or, for a floor that clips, the probability that each arm lacks to reach its minimum."""
     for arm in range(rule.n_arms):
         memo.shares[arm] = rule.control if arm == 0 else rule.share
     return clip(rule.raising, rule, memo, of_inner)
@@ -204,7 +204,7 @@ def prepare_shares_of_floor_from(rule: Rule, state: State, memo: Memo, of_inner:
 
 @generic_with_default
 def clip(raising: Mix | Clip, rule: Rule, memo: Memo, of_inner: Any) -> float:
-    """Turn the declared minima into the s_j and return c. A floor that mixes leaves them unchanged."""
+    """Turn the declared minima into the s_j and return c. A floor that mixes leaves the minima unchanged."""
     return rule.kept  # type: ignore[no-any-return]
 
 
@@ -236,7 +236,7 @@ def rescaling(rule: Rule, shares: Any, of_inner: Any) -> float:
 
 
 def rescaling_of_two(rule: Rule, shares: Any, of_inner: Any) -> float:
-    """Return the same for two arms, where the probability that one arm lacks comes from the other."""
+    """Return the c of `rescaling` for two arms, where the probability that one arm lacks comes from the other."""
     if of_inner[0] < shares[0]:
         return (1.0 - shares[0]) / of_inner[1]  # type: ignore[no-any-return]
     if of_inner[1] < shares[1]:
@@ -254,7 +254,7 @@ def state_inside(raising: Mix | Clip, rule: Rule, state: State, memo: Memo, rng:
 
 @implements(state_inside, Clip)
 def state_inside_for_clipping(raising: Clip, rule: Rule, state: State, memo: Memo, rng: Stream) -> None:
-    """Write them with draws from the guard's own stream, then remember again, as the choice needs."""
+    """Write the probabilities with draws from the guard's own stream, then remember again for the choice."""
     position = enter_public_draws(rng, GUARD, first_draw(rule.nth) + 1)  # only to state probabilities
     probabilities(rule.inner, state.inner, memo.inner, 1.0, memo.of_inner, rng)
     leave_substream(rng, position)

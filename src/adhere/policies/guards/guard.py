@@ -53,7 +53,7 @@ _DRAWS = 2**17  # draws of each guard; at most eight are nested
 
 
 class GuardState(State):
-    """State of a guard: that of the policy inside, since a guard learns nothing."""
+    """State of a guard: the state of the policy inside, since a guard learns nothing."""
 
     inner = Part()
 
@@ -68,7 +68,7 @@ class GuardMemo(Memo):
 
 @generic
 def prepare_shares(rule: Rule, state: State, memo: Memo, rng: Stream) -> float:
-    """Write the s_j into `memo.shares`, before the policy inside chooses, and return c."""
+    """Write the share s_j of each arm into `memo.shares` before the policy inside chooses, and return c."""
     raise NotImplementedError
 
 
@@ -85,7 +85,7 @@ def note_own_allocation(rule: Rule, state: State, arm: Any, rng: Stream) -> None
 
 @inline
 def first_draw(nth: int) -> int:
-    """Return the index at which the draws of the guard with n guards inside it begin."""
+    """Return the index of the first random draw of a guard with n guards inside it."""
     return nth * _DRAWS
 
 
@@ -142,7 +142,7 @@ def remember_in_guard(rule: Rule, state: State, memo: Memo) -> None:
 
 
 def remember_guarded_in_guard(rule: Rule, state: State, memo: Memo, shares: Any, kept: float, rng: Stream) -> None:
-    """Pass on the shares of an outer guard, after this guard's own if nobody has decided yet."""
+    """Pass on the shares of an outer guard. If this guard has not decided yet, pass on its own shares first."""
     if memo.decided == NOBODY:
         memo.decided = OTHER
         remember_own_guard(rule, state, memo, rng)
@@ -164,7 +164,7 @@ def _pick_by_learners(rule: Any, *_: Any) -> Any:
 
 
 def _keeps_shares(kind: Any) -> bool:
-    """Return whether a rule type or one inside it stores its probabilities in the memo. Guards do not."""
+    """Return whether a rule type, or a rule type inside it, stores its probabilities in the memo. Guards do not."""
     rule_class = getattr(kind, "instance_class", None)
     if rule_class is not None and not issubclass(getattr(rule_class, "Memo", Memo), GuardMemo):
         own = implementation(remember_guarded, rule_class)
@@ -191,12 +191,12 @@ def note_allocation_guarded(rule: Rule, state: State, arm: Any, rng: Stream) -> 
 def update_guarded(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Update the policy inside; if the guard decided, that policy's memo shows that none of its components did."""
+    """Update the policy inside. If the guard decided, the memo inside shows that no component did."""
     update(rule.inner, state.inner, memo.inner, chosen, feedback, reward, weight, rng)
 
 
 def probabilities_guarded(rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream) -> None:
-    """Write p'_j = s_j + c · p_j."""
+    """Write the probability of each arm under the guard, p'_j = s_j + c · p_j."""
     # By now the memo contains what importance weights need, so remember what the policy draws from.
     remember(rule.inner, state.inner, memo.inner)
     probabilities(rule.inner, state.inner, memo.inner, 1.0, out, rng)

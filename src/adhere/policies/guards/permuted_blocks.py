@@ -27,7 +27,7 @@ VARYING = (2, 3, 4)  # lengths by default, as multiples of the number of arms
 
 
 class Blocks(State):
-    """Weights of hypotheses about the current block, and the arms allocated since each possible start."""
+    """Weights of hypotheses about the current block, and arms allocated since each possible start of the block."""
 
     weights = Matrix(rows=lambda rule: rule.n_starts, columns=lambda rule: rule.n_lengths)  # newest start first
     counts = Matrix(rows=lambda rule: rule.n_starts, columns=lambda rule: rule.n_arms)

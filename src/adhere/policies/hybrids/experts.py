@@ -39,7 +39,7 @@ MAX_EXPERTS = 62  # a set of experts is the bits of an integer
 
 
 def set_of(members: Sequence[bool]) -> int:
-    """Return a set of experts as an integer, which compiled code can look up."""
+    """Return a set of experts as the bits of an integer, for use in compiled code."""
     return sum(1 << i for i, is_member in enumerate(members) if is_member)
 
 
@@ -99,7 +99,7 @@ class ByProbability(NamedTuple):
 
 
 class ByEstimate(NamedTuple):
-    """The same as `ByProbability`, for a top whose probabilities must be estimated by choosing again."""
+    """Weighting like `ByProbability`, for a top whose probabilities must be estimated by choosing again."""
 
     by_probability: bool = True
     memo_size: int = 0  # as large as the top's own memo
@@ -132,7 +132,7 @@ def weight_from_top(weighting: ByProbability, rule: Rule, state: State, memo: Me
 def weight_from_estimate(
     weighting: ByEstimate, rule: Rule, state: State, memo: Memo, drawn: int, rng: Stream
 ) -> float:
-    """Return the same from estimated probabilities. They are drawn with a second memo, to keep the top's own."""
+    """Return one over the top's estimated probability of drawing the expert, using a second memo for the draws."""
     beside = memo_of(rule.top, memo.estimating)
     remember(rule.top, state.top, beside)
     own = use_public_keys(rng)
@@ -152,7 +152,9 @@ def recycle_nth(
 def recycle_outcome(
     cache: CacheRule, rule: Rule, nth: int, state: State, memo: Memo, chosen: int, reward: float, rng: Stream
 ) -> None:
-    """If every arm has a stored outcome, let the expert pick an arm and learn from one; then store this outcome."""
+    """If every arm has a stored outcome, let the expert choose an arm and learn from a stored outcome of that arm.
+    Then store the new outcome.
+    """
     kept = state_of(cache, strip(state.caches, nth, len(rule.experts)))
     if holds_every_arm(cache, kept):
         # The choice is made now rather than at the time of the round, so it needs a memo of its own.

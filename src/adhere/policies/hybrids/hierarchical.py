@@ -100,7 +100,7 @@ def _top(name: str, value: object) -> Learner:
 
 
 def _told_one_arm(name: str, value: object, of_aware: str, why: str) -> Learner:
-    """Check that a value is a learner without a protocol; `of_aware` is the message for one that sees both arms."""
+    """Check that a value is a learner without a protocol; if a learner sees both arms, the message is `of_aware`."""
     if not isinstance(value, Learner) or value.protocol != CHOSEN:
         is_aware = isinstance(value, ComplianceAwareLearner)
         shown = str(value) if isinstance(value, Policy) else value
@@ -190,7 +190,7 @@ class HierarchicalBandit(Policy):
         return self.experts or ()
 
     def resolved(self, n_arms: int, horizon: int | None) -> Self:
-        """Settle every learner for its own number of arms; the top's arms are the experts."""
+        """Resolve every learner for its own number of arms; the top's arms are the experts."""
         top = self.top.resolved(len(self.all_experts()), horizon)
         return Policy.resolved(dataclasses.replace(self, top=top), n_arms, horizon)
 

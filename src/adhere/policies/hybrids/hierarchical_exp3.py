@@ -125,7 +125,7 @@ class HierarchicalExp3(Policy):
 
 @implements(remember, HierarchicalExp3)
 def remember_hierarchical_exp3(rule: Rule, state: State, memo: Memo) -> None:
-    """Store x and every y_i."""
+    """Store the probabilities x of the experts, and y_i of the arms under each expert i."""
     memo.drawn = -1
     normalise(state.log_v, memo.x)
     for i in range(N_EXPERTS):
@@ -173,7 +173,7 @@ def update_hierarchical_exp3(
 def probabilities_hierarchical_exp3(
     rule: Rule, state: State, memo: Memo, weight: float, out: Floats, rng: Stream
 ) -> None:
-    """Write Σ_i x_i y_i."""
+    """Write the probability Σ_i x_i y_i of each arm."""
     for arm in range(rule.n_arms):
         out[arm] = 0.0
     for i in range(N_EXPERTS):

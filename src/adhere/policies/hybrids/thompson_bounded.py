@@ -177,7 +177,7 @@ def note_allocation_thompson_bounded(rule: Rule, state: State, arm: Any, rng: St
 def update_thompson_bounded(
     rule: Rule, state: State, memo: Memo, chosen: int, feedback: int, reward: float, weight: float, rng: Stream
 ) -> None:
-    """Update the sampler with its own pulls, and the inner policy with every round (only its own, if literal).
+    """Update the sampler with its own rounds, and the inner policy with all rounds (only its own if `literal`).
 
     If a guard around both decided, both learn.
     """

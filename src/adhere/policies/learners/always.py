@@ -1,4 +1,4 @@
-"""One arm for everybody: the baseline that a single arm gives."""
+"""The same arm for every patient, as a baseline."""
 
 from typing import Any
 

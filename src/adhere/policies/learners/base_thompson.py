@@ -13,7 +13,7 @@ from adhere.randomness import Stream
 
 
 class BaseThompsonState(State):
-    """Weighted counts, without those of the prior."""
+    """Weighted counts of successes and failures, without the prior counts."""
 
     successes = PerArm()
     failures = PerArm()

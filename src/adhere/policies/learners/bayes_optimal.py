@@ -16,7 +16,7 @@ from adhere.randomness import Stream
 
 
 class SuccessCounts(State):
-    """Counts of each arm, without those of the prior."""
+    """Numbers of successes and failures of each arm, without the prior counts."""
 
     successes = PerArm()
     failures = PerArm()

@@ -81,7 +81,7 @@ def choose_epsilon_greedy(rule: Rule, state: State, memo: Memo, weight: float, r
 
 @inline
 def anneal(rule: Rule, state: State) -> None:
-    """Set ε to min(1, 1 / log(t + 10⁻⁷)), unless it is given; t is one more than the number of rewards."""
+    """Set ε to min(1, 1 / log(t + 10⁻⁷)), where t is one more than the number of rewards. Keep a fixed ε."""
     if not unlikely(not math.isnan(rule.epsilon)):
         t = 1.0
         for arm in range(rule.n_arms):

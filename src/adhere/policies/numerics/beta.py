@@ -1,4 +1,4 @@
-"""The largest of several Beta variates: drawing its index, and its probabilities. All parameters are ≥ 1."""
+"""Draw the index of the largest of several Beta variates, and compute its probabilities. All parameters are ≥ 1."""
 
 import math
 from typing import Any
@@ -51,7 +51,7 @@ def work_size(n_arms: int) -> int:
 
 @no_inline
 def next_panel_end(a: Any, b: Any, prior: float, start: float) -> float:
-    """Return the nearest panel end of any arm beyond `start`."""
+    """Return the nearest end of a quadrature panel, of any arm, beyond `start`."""
     nearest = math.inf
     for arm in range(a.size):
         alpha, beta = a[arm] + prior, b[arm] + prior

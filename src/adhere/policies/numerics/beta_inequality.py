@@ -16,7 +16,7 @@ _STEP: Final = 2.0**512
 
 
 def first_h(prior: float) -> float:
-    """Return h before the first update, for two Beta variates whose parameters are all the same.
+    """Return the h of `follow` before the first update, for two Beta variates with the same parameters.
 
     >>> first_h(1.0)
     0.16666666666666666
@@ -26,14 +26,14 @@ def first_h(prior: float) -> float:
 
 @inline
 def clipped(p: float) -> float:
-    """Return p clipped to [MIN_P, MAX_P], for drawing and for stating it."""
+    """Return p clipped to [MIN_P, MAX_P]: the probability that is both stated and used for drawing."""
     p = p if p > MIN_P else MIN_P
     return p if p < MAX_P else MAX_P
 
 
 @inline
 def draw_second(u: float, is_below_p: bool) -> int:
-    """Return arm 1 if u is below the clipped p, otherwise arm 0. Only one of the comparisons has to wait for p."""
+    """Return arm 1 if u is below the clipped p, otherwise arm 0. Only one of the comparisons depends on p."""
     return guessed(1 if (is_below_p & (u < MAX_P)) | (u < MIN_P) else 0)  # type: ignore[no-any-return]
 
 

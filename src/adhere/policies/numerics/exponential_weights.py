@@ -1,4 +1,4 @@
-"""Exponential weights, stored with their logarithms so that they stay finite, and probabilities to divide by."""
+"""Exponential weights, stored with their logarithms so that they stay finite."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ _FEW_TERMS_DO = 0.125
 
 
 class ExponentialWeights(State):
-    """A weight for each arm."""
+    """A weight for each arm, and the logarithm of the weight."""
 
     log_weights = PerArm()
     weights = PerArm(1.0)  # the same weights, scaled by `_rescale`
@@ -74,9 +74,7 @@ def normalise(log_weights: Any, out: Any) -> None:
 
 @inline
 def lower_weight(log_weights: Any, index: Any, by: float) -> None:
-    """Divide one weight by exp(by), then rescale so that the largest logarithm is 0 and none is below the lowest
-    allowed.
-    """
+    """Divide a weight by exp(by), then rescale: the largest logarithm is 0, and none is below the lowest allowed."""
     log_weights[index] -= min(by, -2.0 * _LOWEST_LOG_WEIGHT)
     largest = largest_of(log_weights)
     for i in range(log_weights.size):

@@ -40,14 +40,14 @@ _LEAST_LOG_ODDS: Final = -690.0  # below this bound, 1/odds would be too large f
 
 
 def first_odds(rule: Any) -> float:
-    """Return the odds of confounded to mediated before the first patient, or 0 if confounded is impossible."""
+    """Return the prior odds of the confounded to the mediated hypothesis, or 0 if confounding is excluded."""
     log_odds = math.log(rule.fading_odds if fades(rule) else rule.odds)
     return math.exp(-max(log_odds, _LEAST_LOG_ODDS))
 
 
 @inline
 def fades(rule: Any) -> bool:
-    """Return whether the prior odds fade: `fading_odds` is NaN unless it was given."""
+    """Return whether the prior odds fade, i.e. whether `fading_odds` was given (otherwise it is NaN)."""
     return rule.fading_odds == rule.fading_odds  # type: ignore[no-any-return]
 
 
@@ -80,7 +80,7 @@ class MediatedMemo(Memo):
 
 
 def seen(rule: Any, state: State, chosen: int, actual: int, success: bool) -> tuple[float, float, float, float]:
-    """Return the counts of an arm taken, with this outcome and in total: for the arm chosen, then for all arms."""
+    """Return how many patients took an arm, with this outcome and in total: for the arm chosen, then for all arms."""
     alike, different = (state.successes, state.failures) if success else (state.failures, state.successes)
     own, pooled, pooled_all = alike[chosen, actual], 0.0, 0.0
     for arm in range(rule.n_arms):
@@ -92,7 +92,7 @@ def seen(rule: Any, state: State, chosen: int, actual: int, success: bool) -> tu
 def seen_of_two(
     rule: Any, state: State, chosen: int, actual: int, success: bool
 ) -> tuple[float, float, float, float]:
-    """Return the same counts on a GPU, with constant indices, so that all of them stay in registers."""
+    """Return the counts of `seen` on a GPU, with constant indices, so that all of them stay in registers."""
     first_success = state.successes[0, 1] if actual == 1 else state.successes[0, 0]
     second_success = state.successes[1, 1] if actual == 1 else state.successes[1, 0]
     first_failure = state.failures[0, 1] if actual == 1 else state.failures[0, 0]
@@ -119,7 +119,7 @@ def add_patient(rule: Any, state: State, chosen: int, actual: int, success: bool
 
 
 def add_patient_of_two(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Count one more patient on a GPU who took one of two arms, without branches: adding -0.0 changes nothing."""
+    """Count a patient who took one of two arms, on a GPU without branches: adding -0.0 leaves a count unchanged."""
     of_00, of_01 = (chosen == 0) & (actual == 0), (chosen == 0) & (actual == 1)
     of_10, of_11 = (chosen == 1) & (actual == 0), (chosen == 1) & (actual == 1)
     state.successes[0, 0] += 1.0 if of_00 & success else -0.0
@@ -162,7 +162,8 @@ def weigh_hypotheses(rule: Any, state: State, chosen: int, actual: int, success:
 
 @inline
 def odds_of_confounded(rule: Any, state: State) -> float:
-    """Return the odds of confounded to mediated. Odds outside the range of floats become 0 or a large number.
+    """Return the odds of the confounded to the mediated hypothesis. Odds beyond the range of floats become 0 or
+    large.
 
     If the prior odds fade, they are divided by one plus the number of patients of the least chosen arm.
     """
@@ -178,7 +179,7 @@ def odds_of_confounded(rule: Any, state: State) -> float:
 
 @inline
 def follow_two_arms(rule: Any, state: State, chosen: int, actual: int, success: bool) -> None:
-    """Update all three probabilities, or only that of the chosen arm if the patient took none of the arms."""
+    """Update `taking_p`, `reward_p` and `chosen_p`, or only `chosen_p` if the patient took neither arm."""
     chosen_successes = state.chosen_successes[0] + state.chosen_successes[1]
     chosen_failures = state.chosen_failures[0] + state.chosen_failures[1]
     own_successes, own_failures = state.chosen_successes[chosen], state.chosen_failures[chosen]
@@ -220,7 +221,7 @@ def follow_two_arms(rule: Any, state: State, chosen: int, actual: int, success: 
 
 @inline
 def probability_if_mediated(state: State) -> float:
-    """Return the probability that choosing arm 1 is better: it is taken more and better, or less and worse."""
+    """Return the probability that arm 1 is better and taken more often if chosen, or worse and taken less often."""
     more, better = state.taking_p, state.reward_p
     return more * better + (1.0 - more) * (1.0 - better)  # type: ignore[no-any-return]
 
@@ -249,7 +250,7 @@ def floor_of_all_arms(rule: Any, state: State) -> float:
 
 @no_inline
 def draw_by_list(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
-    """Draw an arm: by the floor, from the list if mediated, or with the largest drawn mean if confounded."""
+    """Draw an arm uniformly (floor), from `N_DRAWS` draws (mediated) or by the largest drawn mean (confounded)."""
     any_arm = floor_of_all_arms(rule, state)
     mediated = (1.0 - any_arm) / (1.0 + odds_of_confounded(rule, state))
     u = uniform(rng)
@@ -263,7 +264,7 @@ def draw_by_list(rule: Any, state: State, memo: Memo, rng: Stream) -> int:
 
 @no_inline
 def probabilities_of_drawing(rule: Any, state: State, memo: Memo, out: Floats, rng: Stream) -> None:
-    """Write into `out` the probability that `draw_by_list` draws each arm, given the list."""
+    """Write into `out` the probability that `draw_by_list` draws each arm, given its draws of the best arm."""
     any_arm, odds = floor_of_all_arms(rule, state), odds_of_confounded(rule, state)
     mediated = (1.0 - any_arm) / (1.0 + odds)
     if odds > 0.0:
@@ -276,7 +277,7 @@ def probabilities_of_drawing(rule: Any, state: State, memo: Memo, out: Floats, r
 
 @inline
 def draw_at(rule: Any, state: State, memo: Memo, place: int, rng: Stream) -> int:
-    """Draw the arm at one index of the list."""
+    """Return the draw of the best arm at one index of `N_DRAWS`; repeated calls return the same draw."""
     position = enter_substream(rng, STATED, place)
     arm = draw_if_mediated(rule, state, memo, rng)
     leave_substream(rng, position)
@@ -321,12 +322,12 @@ def count(rule: Any, state: State, chosen: int, actual: int, success: bool) -> N
 
 
 def is_drawn(rule: Any, state: State) -> bool:
-    """Return whether choices need the list: there are more than two arms, or some patients took none of the arms."""
+    """Return whether to use `draw_by_list`: there are more than two arms, or some patients took none of the arms."""
     return bool((rule.n_arms > 2) | (state.others > 0.0))
 
 
 def never(rule: Any, state: State) -> bool:
-    """Return False, since in simulations everybody takes one of the arms."""
+    """Return False instead of `is_drawn`, since in simulations everybody takes one of the arms."""
     return False
 
 

@@ -23,7 +23,7 @@ def draw_from(probabilities: Any, rng: Stream) -> Any:
 
 
 def draw_without_branches(probabilities: Any, rng: Stream) -> Any:
-    """Draw the same index without branches, at which a GPU's threads would wait for each other."""
+    """Draw the same index as `draw_from`, without branches at which a GPU's threads would wait for each other."""
     u, total, index = uniform(rng), 0.0, 0
     for other in range(probabilities.size - 1):
         total += probabilities[other]
@@ -100,7 +100,7 @@ def share_among_largest(values: Any, n: int) -> None:
 
 @generic
 def index_of(rule: Any, state: State, arm: Any) -> float:
-    """Return the index of an arm in an index policy, which recommends the arm with the largest index."""
+    """Return the index of an arm: the number by which an index policy ranks arms, choosing the largest."""
     raise NotImplementedError
 
 

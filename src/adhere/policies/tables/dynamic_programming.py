@@ -32,7 +32,7 @@ class Layer(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The values of a layer's states and of the next layer's, and the index at which each of their blocks begins."""
+    """Values of the states of a layer and of the next layer, and the index at which each block of states begins."""
 
     own: Any
     codes: Any  # the decisions: FIRST, SECOND or TIE
@@ -45,20 +45,19 @@ BlockStarts = Callable[[int], Integers]  # for the layer after n patients; the l
 
 
 def table_size(horizon: int, starts_of: BlockStarts) -> int:
-    """Return the bytes that the decisions before the last patient and the first state's value take."""
+    """Return the bytes of a table: all decisions before the last patient, and the value of the first state."""
     n_states = sum(int(starts_of(n)[-1]) for n in range(horizon))
     return -(-n_states // _PER_BYTE) + _VALUE_BYTES
 
 
 def working_bytes(horizon: int, starts_of: BlockStarts) -> int:
-    """Return the bytes that `solve` takes: decisions, two layers of values, and one of unpacked decisions."""
+    """Return the bytes that `solve` uses: decisions, two layers of values, and one layer of unpacked decisions."""
     largest = int(starts_of(horizon)[-1])
     return table_size(horizon, starts_of) + largest * (2 * 8 + 1)
 
 
 def solve(horizon: int, starts_of: BlockStarts, decide: Kernel) -> Bytes:
-    """Return the best decision in every state, packed in the order of layers, blocks and states, with the value at
-    the end.
+    """Return the best decision in every state, packed by layer, block and state, followed by the total value.
 
     `decide(layer, values, first, end)` fills in the values and decisions of blocks `first` to `end`.
     """
@@ -85,7 +84,7 @@ def solve(horizon: int, starts_of: BlockStarts, decide: Kernel) -> Bytes:
 
 
 def value_in(table: Bytes) -> float:
-    """Return the expected total reward of all patients, before the first patient."""
+    """Return the expected total reward of all patients, stored at the end of the table."""
     return float(table[-_VALUE_BYTES:].copy().view(np.float64)[0])
 
 
@@ -96,7 +95,7 @@ def _shares(starts: Integers, n_parts: int) -> Iterator[tuple[int, int]]:
 
 
 def _stretches(offset: int, size: int, n_parts: int) -> Sequence[tuple[int, int]]:
-    """Return ranges of a layer's states that share no byte of the table."""
+    """Return ranges of a layer's states, no two of which share a byte of the table."""
     step = -(-size // (n_parts * _PER_BYTE)) * _PER_BYTE
     inner = [end - offset % _PER_BYTE for end in range(step, size, step)]
     bounds = [0, *inner, size]

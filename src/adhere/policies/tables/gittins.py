@@ -34,7 +34,7 @@ _DEVIATIONS = 7.0
 
 
 class Span(NamedTuple):
-    """Total of rewards seen and patients to come, and the horizon that the table is for."""
+    """Number of rewards seen plus patients to come, and the horizon that the table is for."""
 
     length: int
     horizon: int
@@ -116,9 +116,7 @@ def fill_span(span: Any, rates: Any, values: Any, times: Any, table: Any) -> Non
 def fill_lanes(
     values: Any, times: Any, start: int, end: int, n_left: float, scale: float, weight: float, rates: Any
 ) -> None:
-    """Fill in the values of states where nobody stops, n · (p - λ), or with a weight of 0, of states where everybody
-    does.
-    """
+    """Fill in the values n · (p - λ) of states where nobody stops, or, with weight 0, zeros where everybody stops."""
     for successes in range(start, end):
         for lane in range(_LANES):
             values[successes, lane] = weight * n_left * ((successes + 1.0) * scale - rates[lane])
@@ -129,7 +127,7 @@ def fill_lanes(
 def step_back(
     span: Any, n_rewards: int, start: int, end: int, rates: Any, values: Any, times: Any, table: Any
 ) -> int:
-    """Compute one row from the row with one more reward, and its indices in the block. Return the row's `start`."""
+    """Compute a row from the row with one more reward, and write its indices into the table. Return its `start`."""
     scale, last, n_left = 1.0 / (n_rewards + 2.0), _LANES - 1, span.length - n_rewards
     successes, is_below = start, True
     while successes < end and is_below:

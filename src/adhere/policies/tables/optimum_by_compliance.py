@@ -42,7 +42,7 @@ def starts_of(n: int) -> Integers:
 
 
 def all_starts(horizon: int) -> Integers:
-    """Return the same for every n below the horizon, counted from the first state of the first layer."""
+    """Return `starts_of` for every n below the horizon, counted from the first state of the first layer."""
     starts, before = np.zeros((horizon, horizon // 2 + 1), np.int64), 0
     for n in range(horizon):
         *own, size = starts_of(n).tolist()

@@ -36,7 +36,7 @@ _postponed: ContextVar[list[str] | None] = ContextVar("postponed", default=None)
 
 @dataclass(frozen=True)
 class KeptTable:
-    """A table, and how to compute it.
+    """A lookup table, and the function that computes it.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _is_whole(file: Path) -> bool:
 
 
 def _checksum(content: BinaryIO, n_bytes: int) -> int:
-    """Return the CRC-32 of the next bytes, read in pieces: mapping a table would take its size in memory again."""
+    """Return the CRC-32 of a file's next bytes, read in pieces, since mapping a table would double its memory."""
     checksum = 0
     for start in range(0, n_bytes, _PIECE_BYTES):
         checksum = zlib.crc32(content.read(min(_PIECE_BYTES, n_bytes - start)), checksum)
@@ -193,7 +193,7 @@ def postponing() -> Iterator[list[str]]:
 
 @contextmanager
 def announcing(announce: Callable[[str], None]) -> Iterator[None]:
-    """Report inside this context what is computed by calling `announce`, instead of writing to the log."""
+    """Call `announce` for each table that is computed inside this context, instead of writing to the log."""
     token = _announce.set(announce)
     try:
         yield

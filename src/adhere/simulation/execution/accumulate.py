@@ -47,8 +47,7 @@ def add_result(totals: dict[Key, Measured], result: TaskResult, plan: Plan) -> N
 
 
 def add_blocks(kept: list[Moments], later: Iterable[Moments], max_blocks: int) -> None:
-    """Append the next blocks. When there are too many, merge neighbours into larger blocks, and later blocks
-    likewise.
+    """Append the next blocks. If there are too many, merge neighbours, and later blocks in the same way.
 
     `max_blocks` is 1 or an even number.
     """

@@ -54,7 +54,7 @@ class Backend(Protocol):
 def run_plan(
     runner: TaskRunner[Any], backend: Backend, wanted: Progress | bool | None, note: str = ""
 ) -> dict[Key, Measured]:
-    """Run all tasks, a few at a time, and return their accumulated results. Announce a note first."""
+    """Run all tasks, a few at a time, and return their accumulated results. Announce `note` first, if given."""
     finished, plan = 0, runner.plan
     totals, tasks = dict[Key, Measured](), plan.tasks(backend.blocks_per_task)
     pending: deque[PendingTask] = deque()
@@ -99,7 +99,7 @@ def wait_for(future: Future[Any], on_wait: Callable[[], None]) -> Any:
 
 
 class ThreadBackend:
-    """Backend of threads, which share our memory: they count patients as they go and can be stopped quickly."""
+    """Backend of threads of this process. They share its memory, count patients as they go and can be stopped."""
 
     def __init__(self, runner: TaskRunner[Any], pool: Executor | None, n_threads: int) -> None:
         self._runner, self._is_ours = runner, pool is None

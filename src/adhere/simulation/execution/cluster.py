@@ -51,7 +51,7 @@ def connected(address: str) -> Iterator[Executor]:
 
 
 def _within(seconds: float, function: Callable[[], T]) -> T:
-    """Return the result of a function, or raise TimeoutError if it takes too long, as it may at a wrong address."""
+    """Return the result of a function, or raise TimeoutError if it takes too long, e.g. at a wrong address."""
     answer: Future[T] = Future()
 
     def ask() -> None:
@@ -75,7 +75,7 @@ def _check_address(address: str) -> None:
 
 
 def _check_workers(client: Any, address: str) -> None:
-    """Refuse a cluster that could not run the simulation, or that would give different numbers."""
+    """Refuse a cluster that could not run the simulation, or that would give other numbers than this process."""
     if not client.nthreads():
         raise InputError("cluster", address, "a scheduler with at least one worker (dask worker ADDRESS)")
     try:
@@ -124,7 +124,7 @@ class WorkersLostError(ConnectionError):
 
 @contextmanager
 def explain_lost_workers() -> Iterator[None]:
-    """Explain errors about lost workers in a sentence."""
+    """Replace errors about lost workers by errors that explain the cause."""
     try:
         yield
     except BrokenExecutor as error:

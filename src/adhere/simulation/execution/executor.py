@@ -1,4 +1,4 @@
-"""Backend for executors whose workers do not share our memory: processes, or machines of a cluster.
+"""Backend for executors whose workers do not share this process's memory: processes, or machines of a cluster.
 
 The first part runs here; `run_task` and the code after it run in the workers.
 """
@@ -41,7 +41,7 @@ _lock = threading.Lock()
 
 
 class ExecutorBackend:
-    """Backend of workers elsewhere. They compile for themselves, and report their patients when a task is finished.
+    """Backend of workers outside this process, which compile for themselves and report patients at the end of a task.
 
     The plan is pickled once. A small plan is sent with every task. A large plan is sent only to workers that report
     that they do not have it yet, and they store it.
@@ -87,7 +87,7 @@ class ExecutorBackend:
         return result
 
     def _look_after(self, one: PendingTask) -> None:
-        """Mark a task that is finished as done, or send it again with the plan if its worker lacked it."""
+        """Mark a finished task as done. If its worker lacked the plan, send the task again together with the plan."""
         future = one.future
         if one.done[0] or not future.done() or future.cancelled() or future.exception() is not None:
             return
@@ -105,14 +105,14 @@ class ExecutorBackend:
 
 
 def pack(runner: TaskRunner[Any]) -> bytes:
-    """Pickle what a worker needs: our identity, files that declare policies, the runner's type and the plan."""
+    """Pickle what a worker needs: the versions here, files that declare policies, the runner's type and the plan."""
     named = [one.given for one in runner.runners[0] if isinstance(one.given, Policy)]
     # Pickled separately, so that a worker with another version of adhere can say so before it fails to load the rest.
     return pickle.dumps((_IDENTITY, *_homes(named), pickle.dumps((type(runner), runner.plan))))
 
 
 def _homes(policies: Iterable[Policy]) -> tuple[list[tuple[str, str, bytes]], list[tuple[str, str | None]]]:
-    """Return where a user's policies are declared: files to send along, and modules that workers must have."""
+    """Return where a user's policies are declared: the files to send, and the modules that workers must have."""
     files, modules = [], []
     for name in dict.fromkeys(type(part).__module__ for policy in policies for part in policy.parts()):
         file = getattr(sys.modules[name], "__file__", None)
@@ -181,7 +181,7 @@ def unpack(packed: bytes) -> TaskRunner[Any]:
 
 
 def _declare(files: Iterable[tuple[str, str, bytes]], modules: Iterable[tuple[str, str | None]]) -> None:
-    """Register a user's own policies by name, like in the calling process."""
+    """Register a user's own policies by name, as in the calling process."""
     homes = []
     for name, digest in modules:
         homes.append(importlib.import_module(name))

@@ -61,7 +61,7 @@ class Plan(ABC):
     @property
     @abstractmethod
     def blocks_per_task(self) -> int:
-        """Number of blocks that are worth sending together to a worker elsewhere."""
+        """Number of blocks that are sent together to a worker outside this process."""
 
     @property
     def total_patients(self) -> int:

@@ -1,4 +1,4 @@
-"""Choice of workers for a plan: threads of this process, which may also drive a GPU, or those of an executor."""
+"""Choice of workers for a plan: threads of this process, which may also drive a GPU, or workers of an executor."""
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
@@ -39,7 +39,7 @@ def check_device(device: object, executor: object) -> None:
 
 
 def backend_of(runner: TaskRunner[Any], executor: Executor | None, n_threads: int) -> Backend:
-    """Return the backend for an executor, or one with our own threads if there is no executor."""
+    """Return the backend for an executor, or a backend with threads of this process if there is no executor."""
     # A subclass of ThreadPoolExecutor may run its threads in separate interpreters, which share nothing.
     if executor is None or type(executor) is ThreadPoolExecutor:
         return ThreadBackend(runner, executor, n_threads)

@@ -70,7 +70,7 @@ class Batch(NamedTuple):
 
 
 class BatchOfManyArms(NamedTuple):
-    """The same for many arms. Only cells are stored, since few of a patient's rewards are ever used."""
+    """Batch for many arms. Only cells are stored, since few of a patient's rewards are ever used."""
 
     words: Any
     steps: Any
@@ -98,7 +98,7 @@ class OneByOne(NamedTuple):
 
 
 class CellsInMemory(NamedTuple):
-    """No batch either: the cells of a draw, a power of two, are found by searching the tables in memory."""
+    """No batch: a draw's cell is found by searching the tables in memory. The number of cells is a power of two."""
 
     size: int = 0
 
@@ -222,7 +222,7 @@ def begin(batch: Any, first: int, n: int, rng: Any) -> None:
 
 @inline
 def draw_steps(rng: Any, first: int, n: int, draw: int, steps: Any) -> None:
-    """Draw one of the random numbers of each patient, as steps."""
+    """Draw one of the random numbers of each patient, as integers (see `randomness.step`)."""
     outer, middle = rng[0], rng[1]
     for i in range(n):
         steps[i] = step(word_at(outer, middle, first + i, PATIENT, draw))
@@ -269,7 +269,7 @@ def cell_in_memory(search: CellsInMemory, bounds: Any, draw: int, drawn: Any) ->
 
 @implements(n_draws, OneByOne)
 def n_draws_one_by_one(search: OneByOne, bounds: Any) -> Any:
-    """Return the number of draws that is compiled in."""
+    """Return the number of draws per patient, a constant of the compiled code."""
     return search.draws
 
 

@@ -48,7 +48,7 @@ def n_last(n_patients: int) -> int:
 
 @dataclass(frozen=True)
 class Columns:
-    """Positions of the quantities of one policy on one population, in a row of numbers for each run.
+    """Indices of the columns for one policy on one population, in a matrix with a row for each run.
 
     A row contains, in this order:
 
@@ -88,7 +88,7 @@ class Columns:
         return [column for arm in range(self.n_arms) for column in range(*self.allocation(arm).indices(2**62))]
 
     def share(self, name: str) -> int:
-        """Return the column that says whether a run counts towards a share of runs, counted from the end."""
+        """Return the index, counted from the end, of the column that says whether a run counts towards a share."""
         return SHARES.index(name) - len(SHARES)
 
 
@@ -102,9 +102,7 @@ def measures(tallies: Tallies, means: Floats) -> list[Floats]:
 
 
 def _sum_over_arms(pulls: NDArray[np.int64], each: Floats) -> Floats:
-    """Return Σ_j pulls_j · each_j. NumPy's sum is slow over so short an axis, and uses another order from eight arms
-    on.
-    """
+    """Return Σ_j pulls_j · each_j. NumPy's sum is slow on so short an axis, and adds many arms in another order."""
     if pulls.shape[2] >= _ORDER_MATTERS:
         summed: Floats = (pulls * each[:, None, :]).sum(axis=2)
         return summed

@@ -69,7 +69,7 @@ class SimulationResult(ResultList[Outcome]):
         return self.kept_runs
 
     def __getitem__(self, key: object) -> Outcome:
-        """Return the outcome at an index, or for `result[population, policy]`, each given by value, text or index."""
+        """Return the outcome for `result[i]` or `result[population, policy]`, each given by value, text or index."""
         if is_integer(key):
             return self.outcomes[index_of("outcome", key, (), [()] * len(self))]
         if not isinstance(key, tuple) or len(key) != 2:
