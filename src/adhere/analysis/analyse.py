@@ -50,7 +50,8 @@ def analyse_records(
     `level` is the level of all confidence sets. `margin` is the equivalence margin of mediation: up to this
     difference, outcomes given the arm taken count as not depending on the arm chosen. `randomisation` runs the
     randomisation test by replay, which needs a trial's log. With `lower_is_better`, an outcome y is read as 1 − y;
-    the default is the direction of the records. The digest is of the data as read. `fixed_allocation` declares that
+    the default is the direction of the records. The digest depends on this
+    direction. `fixed_allocation` declares that
     the probabilities of arms were fixed in advance and that this is the only look.
     """
     check_options(level, margin)

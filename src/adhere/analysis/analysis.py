@@ -114,9 +114,9 @@ class Analysis(Findings):
         return replace(one, difference=difference, p_value=sequence.p_value, adjusted={})
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each estimate: treatment, control, view, method, estimate, low, high, and what it promises.
+        """Return a row for each estimate: treatment, control, view, method, estimate, low, high and guarantee.
 
-        Ends of an unbounded set are infinite; what is not known is null.
+        Ends of an unbounded confidence set are infinite; unknown values are null.
         """
         from adhere.analysis.output.effect_rows import effects_frame
 
@@ -127,19 +127,19 @@ class Analysis(Findings):
         return as_pandas(self.to_polars())
 
     def summary(self, width: int = 100) -> str:
-        """Everything in plain text, in lines of a width."""
+        """Return all results as plain text, in lines of at most `width` characters."""
         from adhere.analysis.output.summary import summary
 
         return summary(self, width)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything in plain values."""
+        """Return all results as JSON values."""
         from adhere.analysis.output.to_json import to_json
 
         return to_json(self)
 
     def to_html(self) -> str:
-        """One HTML file with figures and tables; needs the extra `report`."""
+        """Return one HTML file with figures and tables; needs the extra `report`."""
         from adhere.analysis.output.page import analysis_page
 
         return analysis_page(self)

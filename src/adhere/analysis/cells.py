@@ -55,7 +55,7 @@ class Cells:
         return [[sums(*cell) for cell in zip(*rows, strict=True)] for rows in zip(n, total, squares, strict=True)]
 
     def cell(self, chosen: int, actual: int) -> RewardSums:
-        """Return outcomes of patients assigned one arm who took another, or nothing (a negative code)."""
+        """Return outcomes of patients assigned `chosen` who took `actual` (an arm or a negative code)."""
         return self._flat[chosen][actual]
 
     def others(self, chosen: int, actual: int) -> RewardSums:

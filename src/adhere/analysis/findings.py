@@ -58,7 +58,7 @@ class Findings:
       is the number of patients who lack it.
     - `adaptive`: the probabilities changed from one patient to the next.
     - `order`: the source of the order of decisions.
-    - `arm_order`: what decided the order of the arms and the control, for a table.
+    - `arm_order`: for records read from a table, what decided the order of the arms and the control.
     - `digest`: the digest of the data, which shows whether two analyses used the same data.
     - `lower_is_better`: outcomes were read as 1 − the value given.
     - `fixed_allocation`: the analyst declared that the probabilities of arms were fixed in advance, and that this is

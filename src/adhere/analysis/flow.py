@@ -23,8 +23,8 @@ class ArmFlow:
     - By outcome, `assigned` is the sum of `outcome_known`, `outcome_imputed` and `outcome_missing`. `outcome_lost` of
       the missing ones were lost to follow-up; the others may still be reported.
     - `taken_imputed` is the number of patients for whom a rule of the trial filled in the treatment taken.
-    - `compliance` is the share of patients with a report who took the arm. `matrix` has this share for every arm
-      (it is empty for all arms together), `nothing` and `something_else` for the rest.
+    - `compliance` is the share of patients with a report who took the arm. `matrix` has the share who took each
+      arm (it is empty for all arms together); `nothing` and `something_else` have the other shares.
     """
 
     arm: str

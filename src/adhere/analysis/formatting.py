@@ -94,7 +94,7 @@ def _needed_set(found: ConfidenceSet) -> str:
 
 
 def _way(low: float, high: float) -> str:
-    """Format benefit or harm, from the smaller number of patients to the larger."""
+    """Format the numbers of patients for benefit or harm, from the smaller to the larger."""
     word = "benefit" if low + high > 0 or (low >= 0 and high > 0) else "harm"
     ends = sorted((abs(low), abs(high)))
     few, many = map(_patients, ends)
@@ -183,7 +183,7 @@ def sentence(text: str) -> str:
 
 
 def apart_from(names: Collection[str], heading: str) -> str:
-    """Return a heading, in brackets if one of the names is the same.
+    """Return a heading, in brackets if one of the names equals it.
 
     >>> apart_from(["tea", "nothing"], "nothing"), apart_from(["tea"], "nothing")
     ('(nothing)', 'nothing')

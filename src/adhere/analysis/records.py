@@ -56,8 +56,7 @@ class Records:
       entries with probabilities estimated by drawing.
     - `seen` is the log position up to which the policy had learned when an entry was decided. `actual_at` and
       `reward_at` are the positions from which the two parts of its report count (NEVER if missing). Without them,
-      every
-      outcome counts as known before the next decision.
+      every outcome counts as known before the next decision.
     - `batch` does not decrease. Entries with the same number were decided in an unknown order.
     - `order` describes the source of the order of entries.
     - `left_out` counts rows that no analysis can use, by reason.
@@ -246,8 +245,8 @@ def digest_of(records: Records) -> str:
     """Compute the SHA-256 of the arms, the strata, the counts of rows left out, and every array, in order.
 
     Each array is preceded by its name and shape. Whole numbers and flags are written as little-endian int64, other
-    numbers as little-endian float64. If lower outcomes are better, the heading says so too. Names of files, columns
-    and trials, and the control, do not change the digest.
+    numbers as little-endian float64. If lower outcomes are better, the hashed heading states this. Names of files,
+    columns and trials, and the control, do not change the digest.
     """
     heading = {
         "arms": records.arms,

@@ -32,7 +32,10 @@ def judge_by_belief(rules: Any, look: int, evidence: Any, status: Any, values: A
 
 @no_inline
 def share_beliefs(evidence: Any, status: Any) -> int:
-    """Write the rescaled beliefs in the remaining arms as results; equal ones if their sum is 0."""
+    """Rescale the beliefs in the remaining arms to a sum of 1, and write them into row RESULT of `work`.
+
+    If their sum is 0, all remaining arms get equal beliefs. Return the number of remaining arms.
+    """
     total, n_left, place = 0.0, 0, 0
     for arm in range(status.size):
         if status[arm] == ACTIVE:
@@ -47,7 +50,7 @@ def share_beliefs(evidence: Any, status: Any) -> int:
 
 @implements(status_against_control, BeliefRules)
 def belief_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """Judge by the probability that the arm is the better one of two."""
+    """Judge an arm of a trial with two arms by the policy's probability that it is better than the control."""
     better, first = evidence.work[2 * RESULT + arm], arm * N_VALUES
     return status_of(
         write(values, first + BY_SUPERIORITY, better, rules.superiority[look]) >= rules.superiority[look],

@@ -2,9 +2,9 @@
 
 All integrals are over z = logit θ. On this scale a Beta density is smooth and bell-shaped with exponential tails for
 all parameters of at least 1. Therefore sums over equal steps converge faster than any power of the step. The
-distribution functions are the same sums up to a node, with the first terms of the Euler–Maclaurin formula. For the
-distribution functions at θ + margin the steps in z are unequal; they use a two-point rule that is exact for
-polynomials of degree five.
+distribution function at a node is the sum up to this node, corrected by the first terms of the Euler–Maclaurin
+formula. For the distribution functions at θ + margin the steps in z are unequal, so they are computed by a two-point
+rule that is exact for polynomials of degree five.
 
 No memory is allocated: `work` has N_ROWS rows with one number per arm. Densities are normalised only at the end.
 """
@@ -27,7 +27,10 @@ _SQRT_2_PI: Final = math.sqrt(2.0 * math.pi)
 
 @no_inline
 def set_posterior(n_arms: int, place: int, n: float, total: float, is_reflected: bool, work: Any) -> None:
-    """Set the posterior of one of the `n_arms` compared: θ ~ Beta(1 + Σy, 1 + n - Σy), or of 1 - θ if reflected."""
+    """Write the parameters of one arm's posterior into `work`: θ ~ Beta(1 + Σy, 1 + n - Σy).
+
+    If `is_reflected`, write those of the posterior of 1 - θ. `place` is the arm's index among the `n_arms` compared.
+    """
     alpha, beta = 1.0 + max(0.0, total), 1.0 + max(0.0, n - total)
     if is_reflected:
         alpha, beta = beta, alpha
@@ -40,9 +43,10 @@ def set_posterior(n_arms: int, place: int, n: float, total: float, is_reflected:
 
 @inline
 def tail_end(alpha: float, beta: float, deviation: float, side: float) -> float:
-    """Return where the log density has fallen by _DEPTH, or a little further out.
+    """Return the point z in a tail where the log density is _DEPTH below its maximum, or slightly further out.
 
-    Newton's method on a concave function is outside after one step from any start, and stays there.
+    The log density is concave. Therefore Newton's method is beyond this point after one step, wherever it starts,
+    and stays beyond it.
     """
     mode = math.log(alpha / beta)
     top = alpha * mode - (alpha + beta) * math.log1p(alpha / beta)
@@ -56,18 +60,18 @@ def tail_end(alpha: float, beta: float, deviation: float, side: float) -> float:
 
 @inline
 def density_at(alpha: float, beta: float, top: float, z: float, log_odds_1: float) -> float:
-    """Return the density at z relative to its maximum, given log(1 + odds) at z; 0 far out."""
+    """Return the density at z relative to its maximum, given log(1 + odds) at z; 0 far out in a tail."""
     height = alpha * z - (alpha + beta) * log_odds_1 - top
     return math.exp(height) if height > -_CUT else 0.0
 
 
 @no_inline
 def compare_posteriors(n_arms: int, margin: float, work: Any) -> float:
-    """Write the probability that each θ_j is the largest into the results.
+    """Compute the probability that each θ_j is the largest, and write these probabilities into row RESULT of `work`.
 
-    With a margin, the results are P(θ_i < θ_j + margin for all others i), and P(largest - smallest θ < margin) is
-    returned. If θ_j may be above 1 - margin and an arm has hardly any failures, the distribution function at θ +
-    margin has a kink. Therefore reflect posteriors with means above 1/2.
+    If the margin is positive, write P(θ_i < θ_j + margin for all others i) for each arm j instead, and return
+    P(largest - smallest θ < margin). If θ_j may be above 1 - margin and an arm has hardly any failures, the
+    distribution function at θ + margin has a kink. Therefore callers reflect posteriors with means above 1/2.
     """
     start, end, step = math.inf, -math.inf, math.inf
     for arm in range(n_arms):
@@ -119,7 +123,7 @@ def compare_posteriors(n_arms: int, margin: float, work: Any) -> float:
 
 @inline
 def go_ahead(n_arms: int, z: float, width: float, work: Any) -> None:
-    """Add the integral from the last point to z, of the given width, to the distribution functions at θ + margin."""
+    """Add the integral over a step of this width that ends at z to the distribution functions at θ + margin."""
     odds = math.exp(z)
     log_odds_1, x = math.log1p(odds), odds / (1.0 + odds)
     for arm in range(n_arms):

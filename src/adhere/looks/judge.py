@@ -1,7 +1,7 @@
 """Decisions at a look of a trial: comparison of evidence with rules.
 
 `design.look_rules` makes the rules of a design; `posterior`, `belief`, `z_test` and `wealth` implement `judge` for
-each kind of rules. It is compiled into simulated trials on processors and GPUs, and run as Python by a live trial.
+each kind of rules. Simulated trials compile `judge` for processors and GPUs; a live trial runs it as Python.
 
 A kernel gathers the evidence that its rules need. It has generic functions that do nothing by default, with
 implementations for `BeliefRules` or `WealthRules` (`compilation.generic_with_default`, `compilation.implements`), so
@@ -57,16 +57,16 @@ def work_size(n_arms: int) -> int:
 
 
 class NoRules(NamedTuple):
-    """Rules of a look without decisions."""
+    """Rules for looks at which nothing is decided."""
 
     n_arms: int
     control: int
 
 
 class PosteriorRules(NamedTuple):
-    """Rules for finding the best arm by the posterior of each arm's mean outcome, by arm recommended.
+    """Rules for finding the best arm by the posteriors of the mean outcomes of patients recommended each arm.
 
-    Thresholds are arrays by look, NaN if there is none. `control` is -1.
+    Each kind of threshold is an array by look, with NaN at looks without this threshold. `control` is -1 (none).
     """
 
     n_arms: int
@@ -79,7 +79,7 @@ class PosteriorRules(NamedTuple):
 
 
 class ControlledPosteriorRules(NamedTuple):
-    """Rules for comparing each arm with the control by the same posteriors."""
+    """Rules for comparing each arm with the control by the posteriors that `PosteriorRules` uses."""
 
     n_arms: int
     control: int
@@ -91,7 +91,7 @@ class ControlledPosteriorRules(NamedTuple):
 
 
 class BeliefRules(NamedTuple):
-    """Rules by the policy's own probability that each arm is best."""
+    """Rules for judging arms by the policy's own probability that each is best."""
 
     n_arms: int
     control: int
@@ -100,7 +100,7 @@ class BeliefRules(NamedTuple):
 
 
 class ZRules(NamedTuple):
-    """Rules by the z-statistic of each arm against the control; thresholds are critical values."""
+    """Rules for judging each arm by its z-statistic against the control; thresholds are critical values."""
 
     n_arms: int
     control: int
@@ -112,7 +112,7 @@ class ZRules(NamedTuple):
 
 
 class WealthRules(NamedTuple):
-    """Rules by the wealth of bets against "no effect" of each arm, by intention-to-treat."""
+    """Rules for judging each arm by the wealth of bets against "no intention-to-treat effect"."""
 
     n_arms: int
     control: int
@@ -123,12 +123,12 @@ Rules = NoRules | PosteriorRules | ControlledPosteriorRules | BeliefRules | ZRul
 
 
 def needs_beliefs(rules: Rules) -> bool:
-    """Return whether evidence must have beliefs."""
+    """Return whether these rules need the policy's beliefs as evidence."""
     return isinstance(rules, BeliefRules)
 
 
 def needs_wealth(rules: Rules) -> bool:
-    """Return whether evidence must have the wealth of bets."""
+    """Return whether these rules need the wealth of bets as evidence."""
     return isinstance(rules, WealthRules)
 
 
@@ -173,8 +173,8 @@ def judge_against_control(rules: Any, look: int, evidence: Any, status: Any, val
 def compare_with_control(rules: Any, look: int, evidence: Any, status: Any, values: Any) -> int:
     """Find the status of every remaining arm except the control, and decide on the trial.
 
-    The trial stops if an arm is superior or if none is left. In the second case, the reason is the status of the
-    first arm dropped at this look.
+    The trial stops if an arm is superior or if only the control is left. In the second case, the reason is the status
+    of the first arm dropped at this look.
     """
     n_superior, n_left, dropped_for = 0, 0, GO_ON
     for arm in range(status.size):
@@ -200,7 +200,7 @@ def status_against_control(rules: Any, look: int, arm: int, evidence: Any, value
 
 @no_inline
 def status_of(is_superior: bool, is_inferior: bool, is_equivalent: bool, is_futile: bool) -> int:
-    """Return the status of the first condition that is true."""
+    """Return the status for the first condition that is true, or ACTIVE if none is true."""
     if is_superior:
         return SUPERIOR
     if is_inferior:
@@ -214,7 +214,7 @@ def status_of(is_superior: bool, is_inferior: bool, is_equivalent: bool, is_futi
 def pick_best(n_left: int, superiority: float, inferiority: float, work: Any, status: Any, values: Any) -> int:
     """Find the superior arm, or drop inferior arms.
 
-    The results in `work` are the probabilities that each remaining arm is best, in order.
+    Row RESULT of `work` has the probability that each remaining arm is best, in the order of the arms.
     """
     best, best_place, place = -1, 0, 0
     for arm in range(status.size):
@@ -245,7 +245,7 @@ def pick_best(n_left: int, superiority: float, inferiority: float, work: Any, st
 
 @no_inline
 def write(values: Any, place: int, value: float, threshold: float) -> float:
-    """Store a number that is compared with a threshold, unless the threshold is NaN."""
+    """Store a value that is compared with a threshold, unless the threshold is NaN; return the value."""
     if threshold == threshold:
         values[place] = value
     return value

@@ -40,7 +40,7 @@ def judge_posteriors(rules: Any, look: int, evidence: Any, status: Any, values: 
     # A threshold that is NaN is not equal to itself.
     n_passes = 2 if equivalence == equivalence or futility == futility else 1
     decision, gain = GO_ON, math.nan
-    for one in range(n_passes):  # first without the margin, then with it among the remaining arms
+    for one in range(n_passes):  # the first pass has no margin; the second has it, for the arms that remain
         margin = rules.margin if one == 1 else 0.0
         is_reflected = one == 1 and has_high_means(evidence, status)
         n_left = set_posteriors(evidence, status, is_reflected)
@@ -64,7 +64,7 @@ def judge_posteriors(rules: Any, look: int, evidence: Any, status: Any, values: 
 
 @no_inline
 def set_posteriors(evidence: Any, status: Any, is_reflected: bool) -> int:
-    """Set the posteriors of the remaining arms, in order, and return their number."""
+    """Write the posteriors of the remaining arms into `work`, in order, and return the number of these arms."""
     n_left, place = 0, 0
     for arm in range(status.size):
         n_left += 1 if status[arm] == ACTIVE else 0
@@ -87,7 +87,10 @@ def has_high_means(evidence: Any, status: Any) -> bool:
 
 @no_inline
 def note_equivalence(alike: float, equivalence: float, status: Any, values: Any) -> int:
-    """Store the probability that the remaining arms are equivalent, and whether they are."""
+    """Store the probability that the remaining arms are equivalent, and update their status.
+
+    If it reaches the threshold, return EQUIVALENT; otherwise return GO_ON.
+    """
     for arm in range(status.size):
         if status[arm] == ACTIVE:
             write(values, arm * N_VALUES + BY_EQUIVALENCE, alike, equivalence)
@@ -97,7 +100,7 @@ def note_equivalence(alike: float, equivalence: float, status: Any, values: Any)
 
 @implements(status_against_control, ControlledPosteriorRules)
 def posterior_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """Judge by the probabilities that the arm is better, equivalent, and better by more than the margin."""
+    """Judge an arm by P(better than the control), P(equivalent to it) and P(better by more than the margin)."""
     equivalence, futility, first = rules.equivalence[look], rules.futility[look], arm * N_VALUES
     # A threshold that is NaN is not equal to itself.
     margin = rules.margin if equivalence == equivalence or futility == futility else 0.0

@@ -21,7 +21,10 @@ _NO_VARIANCE: Final = 1e-12  # a smaller variance is a rounding error
 
 @implements(status_against_control, ZRules)
 def z_against_control(rules: Any, look: int, arm: int, evidence: Any, values: Any) -> int:
-    """Judge by the z-statistic; equivalence by the difference plus a multiple of its standard error."""
+    """Judge an arm by its z-statistic against the control.
+
+    Equivalence is judged by the absolute difference plus a multiple of its standard error.
+    """
     z, difference, error = z_statistic(evidence, arm, rules.control)
     equivalence, first = rules.equivalence[look], arm * N_VALUES
     at_most = abs(difference) + equivalence * error
@@ -35,9 +38,9 @@ def z_against_control(rules: Any, look: int, arm: int, evidence: Any, values: An
 
 @no_inline
 def z_statistic(evidence: Any, arm: int, control: int) -> tuple[float, float, float]:
-    """Return the z-statistic by the pooled variance, the difference of means, and its unpooled standard error.
+    """Return the z-statistic (with pooled variance), the difference of means, and its unpooled standard error.
 
-    If one of the arms has no outcomes, z is 0 and the error infinite. If all outcomes are equal, z is 0.
+    If one of the arms has no outcomes, z is 0 and the standard error is infinite. If all outcomes are equal, z is 0.
     """
     n, n_control = evidence.n[arm], evidence.n[control]
     if n == 0.0 or n_control == 0.0:

@@ -82,7 +82,7 @@ def is_cut(one: Band) -> bool:
 
 
 def _limits(one: Band) -> tuple[float, float]:
-    """Return the limits of the panel's y axis: they include the last set, zero and the interval beside it."""
+    """Return the limits of the panel's y axis: they include zero, the last set and the interval for comparison."""
     ends = [0.0, *(end for end in one.beside or () if math.isfinite(end))]
     if len(one.low):
         low, high = one.low[-1], one.high[-1]

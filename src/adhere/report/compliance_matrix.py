@@ -19,7 +19,7 @@ _DARK_FROM = 0.6  # from this share on, text is white
 
 
 class MatrixRow(NamedTuple):
-    """Arm assigned, with the number of patients by treatment taken, and the share who took it in words."""
+    """Arm assigned, with the number of patients by treatment taken, and a text with the share who took the arm."""
 
     label: str
     taken: Mapping[str, int]
@@ -29,7 +29,7 @@ class MatrixRow(NamedTuple):
 def compliance_matrix(rows: Sequence[MatrixRow], *, interval: str) -> Figure:
     """Draw a cell for each arm assigned and treatment taken, with share and number; the diagonal is framed.
 
-    Every row has the same columns. `interval` is the heading of the texts beside them.
+    Every row has the same columns. `interval` is the heading of the texts beside the rows.
     """
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle

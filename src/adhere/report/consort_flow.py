@@ -53,7 +53,7 @@ _WIDEST = 3.0  # maximum width of a column
 
 
 class FlowBox(NamedTuple):
-    """Box with its text, whether its patients left the planned path, and whether it opens a part of the column."""
+    """Box with its text, whether its patients left the planned path, and whether extra space separates it."""
 
     text: str
     off_path: bool = False
@@ -68,7 +68,7 @@ class FlowColumn(NamedTuple):
 
 
 def consort_flow(top: str, left_out: Sequence[str], columns: Sequence[FlowColumn], note: str = "") -> Figure:
-    """Draw all patients, the rows left out and why, and a column for each arm; the figure is a page wide.
+    """Draw all patients, the rows left out with reasons, and a column for each arm; the figure is a page wide.
 
     More than five arms continue in a second band. Boxes of patients who left the planned path are dashed.
     """

@@ -1,4 +1,4 @@
-"""Figure of estimates: a dot and its interval for each, in rows under headings."""
+"""Figure of estimates: a dot and an interval for each estimate, in rows under headings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ROW, _SLOT, _BETWEEN, _ABOVE_HEADING, _INDENT = 0.17, 0.125, 0.07, 0.06, 0.08  
 
 
 class Reference(NamedTuple):
-    """Reference interval, such as the paper's: a band through a panel or through one group of its rows."""
+    """Reference interval, such as the paper's result: a band through a panel or through one group of its rows."""
 
     label: str
     panel: str
@@ -198,8 +198,8 @@ def dots(
 
     The panels in `same_axis` share an axis that just covers their intervals; the axes of other panels also include
     zero and references. `zero` is the legend label of the zero line; if empty, there is no zero line. `note` is
-    printed under the legend, with a paragraph for each line. If some intervals are too narrow to be seen, a sentence
-    about that is added.
+    printed under the legend, with a paragraph for each line. If some intervals are too narrow to be seen, the note
+    also states this.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

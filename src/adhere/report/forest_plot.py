@@ -31,10 +31,10 @@ _LEAST_SEEN = 0.03  # minimum share of the axis for the narrowest interval; far 
 
 
 class ForestRow(NamedTuple):
-    """Row of the plot: label, kind of interval (colour and mark), estimate, set, and both as text.
+    """Row of the plot: label, kind of interval (colour and mark), estimate, confidence set, and both as text.
 
-    The set is one interval, or two if it is the complement of an interval; ends may be infinite. A `bar` is drawn
-    instead of a mark, for bounds; the interval shows their uncertainty.
+    The set is one interval, or two if it is the complement of an interval; ends may be infinite. Bounds are
+    drawn as a `bar` instead of a mark; the interval then shows the uncertainty of the bounds.
     """
 
     group: str
@@ -55,7 +55,7 @@ def forest_plot(
     zero: str,
     hollow: Sequence[str] = (),
 ) -> Figure:
-    """Draw rows under the headings of their groups, with numbers at the right under a `heading`; a page wide.
+    """Draw rows under the headings of their groups, in a figure that is a page wide; texts are under `heading`.
 
     A set with an infinite end has an arrow there. A set that ends beyond the axis is cut by two slashes. The axis
     includes zero and every estimate from -1 to 1; an estimate beyond them is a hollow triangle at the end of the
@@ -90,7 +90,7 @@ def forest_plot(
 
 
 def axis_limits(rows: Sequence[ForestRow], furthest: float = 1.0) -> tuple[float, float]:
-    """Return the limits of the axis: they include every interval, unless the narrowest would become invisible.
+    """Return the limits of the axis: they include all intervals, unless the narrowest would become invisible.
 
     Estimates and ends beyond `furthest` are ignored; no difference of outcomes from 0 to 1 can be beyond 1.
 
@@ -116,7 +116,7 @@ def is_cut(end: float, limits: tuple[float, float]) -> bool:
 
 
 def marks_in_words(rows: Sequence[ForestRow]) -> str:
-    """Return sentences on arrows, slashes and triangles, as far as a plot of these rows has them."""
+    """Explain the arrows, slashes and triangles that a plot of these rows has."""
     limits, ends = axis_limits(rows), [end for row in rows for piece in row.pieces for end in piece]
     meanings = {
         " An arrow: the set has no end on that side.": any(map(math.isinf, ends)),

@@ -1,4 +1,4 @@
-"""Figure of points with two estimates each, with both intervals; points that no other dominates are marked."""
+"""Figure of points: an estimate with its interval on each axis; points that no other point dominates are marked."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _candidates(mark: tuple[float, float], size: tuple[float, float]) -> Iterato
 
 
 def _side(part: float) -> float:
-    """Return the side of the label: -1 or 1, or 0 if the direction is nearly perpendicular."""
+    """Return on which side of its mark a label is: -1 or 1, or 0 if the direction is nearly perpendicular."""
     return 0.0 if abs(part) < 0.2 else math.copysign(1.0, part)
 
 
@@ -136,9 +136,9 @@ def frontier(table: polars.DataFrame, *, x_label: str, y_label: str, note: str =
     """Draw a point for each row of a table; farther to the right and higher are better.
 
     The table has the columns `label`, `series`, and `x` and `y` with `x_low`, `x_high`, `y_low`, `y_high`. Points of
-    one series are joined in the order of the table, and the legend names the series; it may be null. Points that no
-    other dominates are marked. If distant points would crowd these points together, a second panel magnifies their
-    surroundings. Each label is in the panel with more room for it.
+    one series are joined in the order of the table, and the legend names the series; `series` may be null. Points
+    that no other point dominates are marked. If distant points would crowd these points together, a second panel
+    magnifies their surroundings. Each label is in the panel with more room for it.
     """
     from matplotlib.lines import Line2D
 

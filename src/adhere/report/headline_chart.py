@@ -29,7 +29,7 @@ class HeadlineRow(NamedTuple):
 
 
 def headline_dots(title: str, rows: Sequence[HeadlineRow], x_label: str, band_label: str = "") -> Figure:
-    """Draw a dot with its interval for each row, under its label; bands are grey, and zero is a line."""
+    """Draw a dot with its interval for each row, under its label; bands are grey, and a line marks zero."""
     figure, cell = _empty(title)
     values = [0.0]
     for y, row in enumerate(rows):

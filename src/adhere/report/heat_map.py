@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Shade = tuple[float, float, float]
 _CELL_WIDTH, _CELL_HEIGHT, _HEADING = 0.5, 0.2, 0.24  # inches
-_WIDEST_LABEL = 1.75  # inches, for labels of rows
+_WIDEST_LABEL = 1.75  # inches, for row labels
 _SLANT = 40  # degrees, for the labels above columns
 _EDGE = 0.08  # inches around everything
 _LEAST_WIDTH = 7.6  # inches; on a full-width page the text is as large as in other figures
@@ -76,7 +76,7 @@ def heat_map(table: polars.DataFrame, *, label: str, note: str = "", marks: bool
 
 
 def coverage_map(table: polars.DataFrame, bar: float) -> Figure:
-    """Draw a table of shares as coloured cells: orange below the bar, blue otherwise.
+    """Draw a table of shares as coloured cells: orange if the share is below `bar`, blue otherwise.
 
     The table has the columns `group`, `row`, `column` and `coverage` (null if there is none). Rows are under the
     headings of their groups; all keep the order of first appearance.
@@ -97,7 +97,7 @@ def coverage_map(table: polars.DataFrame, bar: float) -> Figure:
 
 
 class _Grid:
-    """Grid of empty cells, in inches downwards, with row labels under headings and slanted column labels."""
+    """Grid of empty cells, with row labels under headings and slanted column labels; y is in inches downwards."""
 
     def __init__(self, table: polars.DataFrame, notes: Sequence[str], foot: float) -> None:
         self._columns = in_order(table["column"])

@@ -91,10 +91,10 @@ def lines(
 ) -> Figure:
     """Draw a panel for each value of the column `panel`, with a line for each `series` through `mean` at `x`.
 
-    The table also has the ends of intervals, `low` and `high`; null draws none. Lines with few points have marks with
-    bars, lines with many points a band. Panels and series keep the order of first appearance; a series looks the same
-    in every panel. With `percent`, the y axis is in percent. It covers `limits` if given, and otherwise everything
-    drawn and zero.
+    The table also has the ends of intervals, `low` and `high`; if they are null, no interval is drawn. Lines with few
+    points have marks with bars, lines with many points a band. Panels and series keep the order of first appearance;
+    a series looks the same in every panel. With `percent`, the y axis is in percent. It covers `limits` if given, and
+    otherwise everything drawn and zero.
 
     Guides are grey, labelled at their ends. `ends` has, by panel and series, the quantiles `q05`, `q25`, `q50`, `q75`
     and `q95` of the final values of the series, drawn as bars to the right of the lines. `best` has, by panel and
@@ -193,7 +193,7 @@ def _draw_ends(
 
 
 def _limit_y(cell: Axes, rows: polars.DataFrame, others: Sequence[float], is_small: bool) -> None:
-    """Set the limits of the y axis to include everything drawn; a logarithmic axis cuts intervals down to zero."""
+    """Set the limits of the y axis to include everything drawn; a logarithmic axis cuts off intervals near zero."""
     from matplotlib.ticker import LogLocator
 
     mean = rows["mean"].cast(float).to_numpy()

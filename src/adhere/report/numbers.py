@@ -1,4 +1,4 @@
-"""Formatting of numbers for readers: estimates with the same decimals in a column, shares and differences."""
+"""Formatting of numbers for readers: columns of estimates with equally many decimals, shares and differences."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from adhere.intervals import Estimate, wilson
 def estimate_texts(
     estimates: Sequence[Estimate], sign: str = "", intervals: bool = True, digits: int | None = None
 ) -> list[str]:
-    """Format a column of means with their intervals, all with the same decimals; `sign` '+' always shows the sign.
+    """Format a column of means with their intervals, with equally many decimals; `sign` '+' always shows the sign.
 
     >>> estimate_texts([Estimate(1.234, 0.1, 1.038, 1.43), Estimate(-11.234, 0.2, -11.626, -10.842)])
     ['1.23 [1.04, 1.43]', '-11.23 [-11.63, -10.84]']
@@ -51,7 +51,7 @@ def estimate_in_row(row: Mapping[str, Any], name: str) -> Estimate:
 
 
 def digits_of(estimates: Sequence[Estimate]) -> int:
-    """Return the number of decimals: two digits of the widest half-interval, at most four digits in all."""
+    """Return the number of decimals: two digits of the widest half-interval, but at most four digits of a number."""
     before_point = max(1, 1 + _exponent(max(abs(one.mean) for one in estimates)))
     widest = max((one.high - one.mean for one in estimates if one.high is not None), default=0.0)
     return max(0, min(1 - _exponent(widest), 4 - before_point))

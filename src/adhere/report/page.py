@@ -34,7 +34,7 @@ def anchor(word: str) -> str:
 
 
 class Linker:
-    """Linker of words to the glossary; it links the first occurrence of each word.
+    """Function that links the first occurrence of each glossary word to its entry.
 
     >>> print(Linker()("Actual has more regret than Chosen"))
     <a class="word" href="#word-actual">Actual</a> has more <a class="word" href="#word-regret">regret</a> than <a \
@@ -103,11 +103,12 @@ def page(
     opening: Opening | None = None,
     claim_words: ClaimWords = ON_THE_PAPER,
 ) -> str:
-    """Return the report as one self-contained file; `figures` has each figure's SVG, a `warning` is on top.
+    """Return the report as one self-contained file.
 
-    With `figure_files`, the report links to the files figures/NAME.png and figures/NAME.svg beside it. A report that
-    is not about the paper has a `lead`; it then has neither the summary of claims nor the table of all results. A
-    report with an `opening` is about data rather than a run.
+    `figures` has the SVG of each figure; a `warning` is shown at the top. With `figure_files`, the report links to
+    the files figures/NAME.png and figures/NAME.svg beside it. A report that is not about the paper has a `lead`; it
+    then has neither the summary of claims nor the table of all results. A report with an `opening` is about data
+    rather than a run.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -139,7 +140,7 @@ def page(
 
 
 def _breakable(text: str) -> Markup:
-    """Escape a text, with true minus signs; lines break inside long words, but not inside intervals or after γ.
+    """Escape a text, with true minus signs; lines break inside long words, but not inside intervals or "γ = ".
 
     >>> print(_breakable("thompson-bounded(hierarchical) > 7.2"))
     thompson-bounded(<wbr>hierarchical) &gt; 7.2

@@ -153,7 +153,7 @@ def canvas(width: float, height: float, bottom: float, top: float) -> tuple[Figu
 
 
 class PanelFigure:
-    """Figure with panels above, and below them the legend (in as many columns as fit) and the note."""
+    """Figure with panels, and below the panels the legend (in as many columns as fit) and the note."""
 
     def __init__(
         self, height: float, labels: Sequence[str], note: str, layout: Any = "constrained", width: float = WIDTH
@@ -213,7 +213,7 @@ class PanelFigure:
 
 
 def _legend_shape(labels: Sequence[str], room: float) -> tuple[int, float]:
-    """Return the largest number of legend columns that fit side by side, and the height of the tallest."""
+    """Return the largest number of legend columns that fit side by side, and the height of the tallest column."""
     widths = [_HANDLE + _GAP + max(width_of(line, TEXT) for line in label.split("\n")) for label in labels]
     for n_columns in range(len(labels), 0, -1):
         # Matplotlib fills column by column; if they are uneven, the first columns have one more entry.

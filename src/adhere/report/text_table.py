@@ -144,7 +144,7 @@ _LONG = 20  # characters; longer words are broken after brackets, commas and sla
 
 
 def claims_table(sections: Sequence[Section], width: int = 80) -> str:
-    """Return a table of claims by study, with verdict, the paper's result and ours; then the number by verdict.
+    """Return a table of claims by study, with verdict, the paper's result and ours; then the counts of verdicts.
 
     The table has columns if the width allows; otherwise the texts of a claim are below each other.
     """
@@ -162,7 +162,7 @@ def claims_table(sections: Sequence[Section], width: int = 80) -> str:
 
 
 def study_lines(sections: Sequence[Section], width: int = 80) -> str:
-    """One line for each study: its title, and how many of its claims have which verdict; then the totals."""
+    """Return a line for each study, with its title and its number of claims by verdict; then the totals."""
     verdicts = ["  ".join(_verdicts(section)) for section in sections]
     n_title = min(max(len(section.title) for section in sections), max(_LONG, width - max(map(len, verdicts)) - 2))
     titles = [textwrap.shorten(section.title, n_title, placeholder="…").ljust(n_title) for section in sections]
@@ -180,7 +180,7 @@ def _cells(claim: Claim) -> tuple[str, str, str, str]:
 
 
 def _widths(claims: Sequence[Claim], width: int) -> list[int]:
-    """Return the column widths. The first column is never broken; the others are limited to shares of the rest."""
+    """Return the column widths. The first is never broken; the others get shares of the remaining width."""
     needed = [max(map(len, column)) for column in zip(_HEADER, *map(_cells, claims), strict=True)]
     verdict, statement, paper, ours = needed
     room = width - verdict - 3 * len(_BETWEEN)

@@ -62,14 +62,16 @@ def aipw(records: Records, level: float = 0.95, *, by_stratum: bool = False) -> 
 
     The effect is the mean of Γ_t(i) - Γ_t(j), weighted by h_t = √(π_t(i)·π_t(j)/(π_t(i) + π_t(j))). The standard
     deviation of a score is about 1/h_t, so these weights keep a few scores from dominating the variance. For
-    compliers the same estimate is also made with D in place of Y; the ratio of the two has a Fieller set.
+    compliers the same estimate is also made with D (whether arm i was taken) in place of Y. The ratio of the two
+    estimates has Fieller's confidence set.
 
     With `by_stratum`, the estimate is made within each stratum, and strata are weighted by their numbers of patients.
     Otherwise, if the probabilities depend on the stratum, h_t would give more weight to evenly split strata. Each
-    stratum needs two outcomes of each arm; if one has fewer, strata are pooled.
+    stratum needs two outcomes of each arm; if any stratum has fewer, all strata are pooled.
 
-    A set is marked approximate if the number of patients of the pair (or of one of its strata) times the smallest
-    probability of an arm is below 30. Then rare draws dominate the estimate, and its distribution is not normal.
+    A confidence set is marked approximate if the number of patients of the pair (or of one of its strata) times the
+    smallest probability of an arm is below 30. Then rare draws dominate the estimate, and its distribution is not
+    normal.
 
     References
     ----------
@@ -114,7 +116,7 @@ def _compared(records: Records, treatment: int, control: int, view: View) -> _Co
 
 
 def _with_strata(compared: _Compared, stratum: Ints) -> _Compared:
-    """Add strata if each has enough outcomes of both arms from patients who could have been assigned either."""
+    """Add strata if each has enough outcomes of both arms from patients who could have been assigned either arm."""
     strata, own = np.unique(stratum[compared.entry], return_inverse=True)
     by_chance = compared.probabilities.min(axis=1) > 0.0
     counts = [np.bincount(own[(compared.arm == arm) & by_chance], minlength=len(strata)) for arm in (0, 1)]
@@ -154,7 +156,7 @@ def _difference(compared: _Compared, view: View, level: float, names: tuple[str,
 
 
 def _is_rare(compared: _Compared) -> bool:
-    """Return whether any stratum has too few patients of the pair, times the smallest probability of an arm."""
+    """Return whether patients of the pair times the smallest probability of an arm are below 30 in any stratum."""
     smallest = compared.probabilities.min(axis=1)
     for one in np.unique(compared.stratum):
         own = (compared.stratum == one) & (compared.arm >= 0) & (smallest > 0.0)
@@ -164,7 +166,7 @@ def _is_rare(compared: _Compared) -> bool:
 
 
 class _Weighted(NamedTuple):
-    """Weighted mean of scores, with strata weighted by their shares of the patients, and its deviations."""
+    """Weighted mean of scores, and deviations from it; strata are weighted by their shares of the patients."""
 
     mean: float
     off: Floats  # weighted deviation of each decision's score from the mean of its stratum
@@ -190,9 +192,9 @@ class _Weighted(NamedTuple):
 def _scores(compared: _Compared, outcome: Floats, possible: Bools) -> Floats:
     """Compute Γ(i) - Γ(j) for every decision; it is 0 where one of the arms could not have been drawn.
 
-    Means are taken over all strata: the mean of one stratum has fewer patients, and adaptive draws bias it more. If
-    reports are missing, means are taken within the decision's stratum, because losses that differ between strata
-    would otherwise bias the means.
+    The means m_t are taken over all strata: the mean of one stratum has fewer patients, and adaptive draws bias it
+    more. If reports are missing, the means are taken within the decision's stratum, because losses that differ
+    between strata would otherwise bias them.
     """
     scores = np.zeros(len(outcome))
     seen = np.maximum.accumulate(compared.seen)

@@ -19,11 +19,12 @@ _MAX_LOG: Final = 700.0
 
 @dataclass(frozen=True)
 class AllocationCheck:
-    """Result of the allocation check: observed and expected counts by arm, and the e-value of bets against the log.
+    """Result of the allocation check: counts observed and expected by arm, and the e-value of bets.
 
-    The e-value is the average of the bets on each arm, at the decision where that average was largest; `log_e_by_arm`
-    has the logarithms of the arms' bets at that decision. If arms are drawn as logged, the e-value ever reaches 1/α
-    with a probability of at most α (Ville's inequality). The log is rejected if it does.
+    The bets are against the logged probabilities. The e-value is their average wealth over all arms, at the look
+    where this average was largest. `log_e_by_arm` has the logarithm of the wealth of the bets on each arm at this
+    look. If arms are drawn as logged, the e-value ever reaches 1/α with a probability of at most α (Ville's
+    inequality). The log is rejected if the e-value reaches 1/α.
     """
 
     arms: tuple[str, ...]
@@ -103,14 +104,10 @@ class _Drawn(NamedTuple):
         return int(self.patients[own == 0.0].sum())
 
     def looks(self) -> Ints:
-        """
-        Nor is a batch, so one looks between batches.
-        Return the start index of each interval between looks.
+        """Return the start index of each interval between looks.
 
         Rows of counts have no order, so there is one look, at the end. The order within a batch is unknown, so looks
         are between batches.
-
-        Nor is a batch, so one looks between batches.
         """
         n_looks = min(len(self.chosen), _N_LOOKS) if bool(np.all(self.patients == 1)) else 1
         looks = np.linspace(0, len(self.chosen), n_looks, endpoint=False).astype(np.int64)

@@ -24,11 +24,12 @@ class ConfidenceSequence(OfPair):
 
     After `t[m]` decisions the set is from `low[m]` to `high[m]`; `final` is the set at the end. If the records refute
     every constant effect, `final` is empty, `drift_at` is the number of decisions at which that happened, and `t`
-    ends before it.
+    ends before this number.
 
     `log_wealth_at_zero` is the logarithm of the largest wealth so far of the two bets against "no effect". `p_value`
     = min(1, 2 / wealth) is the corresponding p-value, valid whenever the trial stops. `n_used` counts the decisions
-    between the two arms with a known outcome, `n_pending` the decisions that enter at their worst case.
+    between the two arms with a known outcome, `n_pending` the decisions with an unknown outcome, which enters at its
+    worst case.
     """
 
     final: ConfidenceSet
@@ -47,8 +48,8 @@ class ConfidenceSequence(OfPair):
 class RunningSequence:
     """Confidence sequence that is updated as records arrive, bit for bit equal to one computed all at once.
 
-    Decisions with a known outcome are played once. From the first pending outcome on, decisions are played again at
-    each request, because the factor of a pending outcome is not settled yet.
+    Bets on the decisions before the first pending outcome are computed once. Bets on later decisions are computed
+    again at each request, because a pending outcome may still change the wealth.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class RunningSequence:
     view
         INTENTION_TO_TREAT or COMPLIERS.
     level
-        The probability that no set of the sequence ever misses.
+        Probability that every set of the sequence contains the effect.
     n_grid
         Number of effects from -1 to 1 that are tried. An even number is raised by one, so that 0 is among them.
 
@@ -116,8 +117,9 @@ class RunningSequence:
     def revise(self, records: Records, n_same: int = 0) -> None:
         """Replace all records, for example after a correction.
 
-        The first `n_same` decisions and their reports must be the same as the last time; most of them are not played
-        again. Do not use this for a sequence that was updated with `update`, or for records with batches.
+        The first `n_same` decisions and their reports must be the same as at the last call; bets on most of them are
+        not computed again. Do not use this for a sequence that was updated with `update`, or for records with
+        batches.
         """
         self._check(records)
         if records.batch is not None:
@@ -135,7 +137,7 @@ class RunningSequence:
         self._bets.report(entry, None if reward is None else check_reward("reward", reward), actual, at)
 
     def sequence(self, n_times: int = 200) -> ConfidenceSequence:
-        """Return the sets so far, at about `n_times` numbers of decisions."""
+        """Return the sequence so far, with sets at about `n_times` numbers of decisions."""
         bets = self._bets
         wealth = bets.wealth()
         refuted_at, largest = wealth.refuted_at(), float(wealth.log_largest[len(wealth.theta) // 2])
@@ -177,7 +179,7 @@ def confidence_sequences(
     """Compute a confidence sequence for each pair of arms: by intention-to-treat, then for compliers.
 
     Pairs with control come first. The result is empty if `why_not` returns a reason. A pair has no sequence for
-    compliers if no treatment taken is known, or if patients assigned one of the two arms took a third.
+    compliers if no treatment taken is known, or if patients assigned one of the two arms took a third arm.
     """
     if why_not(records):
         return ()
@@ -220,7 +222,7 @@ _TINY: Final = 0.01  # an allocation with a probability below this is reported a
 
 
 def note_on(view: View, bets: RunningBets, drift_at: int | None) -> str:
-    """Return the note of a sequence: its target, drift, exclusions, missing reports and information."""
+    """Return the note of a sequence, on its target, drift, exclusions, missing reports and information."""
     sentences = [say("constant_target") if drift_at is None else say("sequence_drifted", drift_at=drift_at)]
     if view is View.COMPLIERS:
         sentences.append(say("under_monotonicity"))

@@ -1,4 +1,4 @@
-"""Replay an allocation many times with the schedule of a trial: when arms were recommended and reports arrived."""
+"""Replay an allocation many times with the schedule of a trial: the times of recommendations and reports."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Allocations(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums by arm, for runs that are too many to be stored."""
+    """Sum and number of the known outcomes by run and arm, if there are too many runs to store every patient."""
 
     sums: Floats  # [run, arm] sum of the known outcomes of patients told the arm
     counts: Ints  # [run, arm] number of these outcomes
@@ -139,7 +139,7 @@ class Allocator:
     policy
         A policy or its text.
     n_arms
-        How many arms there are.
+        Number of arms.
     schedule
         The order of recommendations and reports.
     horizon
@@ -177,7 +177,7 @@ class Allocator:
     def play(
         self, actual: ArrayLike, reward: ArrayLike, keys: Words, on_progress: OnProgress = lambda n: None
     ) -> Allocations:
-        """Play a trial for each row of keys, and return every arm and probability.
+        """Play a trial for each row of keys, and return every arm recommended and its probabilities.
 
         Parameters
         ----------
@@ -208,9 +208,10 @@ class Allocator:
     ) -> Totals:
         """Play trials in which a patient's reward is the same under each arm, and sum the outcomes by arm.
 
-        The policy learns from `reward`, by row of the schedule. The sums are over `outcome`, by patient (NaN if
-        unknown). Only the sums of a run are stored, so that memory does not grow with runs times patients. The policy
-        is not told which treatment was taken: use this only for policies that do not learn from it.
+        The policy learns from `reward`, which has an element for each row of the schedule's table. The sums are over
+        `outcome`, which has an element for each patient (NaN if unknown). Only the sums of a run are stored, so that
+        memory does not grow with runs times patients. The policy is not told which treatment was taken: use this only
+        for policies that do not learn from it.
         """
         totals = Totals(np.zeros((len(keys), self._n_arms)), np.zeros((len(keys), self._n_arms), np.int64))
         no_probabilities = np.zeros((0, 0, 0))

@@ -63,7 +63,7 @@ def play_trials(
 ) -> int:  # fmt: skip
     """Play one trial for each row of keys.
 
-    Return `NO_FAULT`, or the invalid arm if the policy chooses one that does not exist.
+    Return `NO_FAULT`, or the index that the policy chose if there is no such arm.
 
     The first axis of `steps`, `actual` and `reward` has length 1 or one element per row of keys. `chosen` has a row
     per row of keys, or one row that is reused. Probabilities are written into `stated` unless it is empty. The sum

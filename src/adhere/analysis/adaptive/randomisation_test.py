@@ -30,7 +30,7 @@ class LoggedAllocation:
     policy: str
     horizon: int | None
     reward_values: tuple[float, ...]
-    keys: Words | None  # one row, with which the arms were drawn; None if a secret draws them
+    keys: Words | None  # one row: the key that drew the arms; None if a secret draws them
     schedule: Schedule
     chosen: Ints
     reward: Floats  # rewards that the policy learned from, by row of the schedule
@@ -41,7 +41,7 @@ class LoggedAllocation:
 
 @dataclass(frozen=True)
 class RandomisationTest:
-    """Test for a pair of arms of the sharp null: no outcome, nor its time of report, depends on the arm told.
+    """Test of the sharp null for a pair of arms: no outcome or time of its report depends on the arm told.
 
     `statistic` is the intention-to-treat difference. If the test was not run, `reason` says why.
     """
@@ -106,7 +106,7 @@ def _redraw(logged: LoggedAllocation, keys: Words, on_progress: Callable[[int], 
 
     Return None if the trial's own key does not reproduce the logged allocation.
 
-    If a secret drew the arms, there is no key to check with; then only the version of the policy shows that it is the
+    If a secret drew the arms, there is no key for this check. Only the version then shows that the policy is the
     same.
     """
     shape = (len(logged.reward), len(logged.arms))
@@ -133,7 +133,7 @@ def _observed(logged: LoggedAllocation) -> Totals:
 
 
 def _difference(totals: Totals, treatment: int, control: int) -> tuple[Floats, bool]:
-    """Return the difference of each run, 0 if either arm has no outcome, and whether the first run has both."""
+    """Return each run's difference (0 if an arm has no outcome), and whether both arms of the first run have one."""
     counts = totals.counts[:, [treatment, control]]
     means = totals.sums[:, [treatment, control]] / np.maximum(1, counts)
     both = counts.min(axis=1) > 0

@@ -1,6 +1,7 @@
 """Bets against every effect between two arms, updated as records arrive.
 
-Let Ȳ_s and D̄_s be the means of Y and D over the outcomes known at decision s (½ and 0 before the first). Then
+Let Ȳ_s and D̄_s be the means of Y and D over the outcomes known at decision s (½ and 0 before the first outcome).
+Then
 
     g_s(θ) = w_s·(a_s - θ·b_s),    a_s = Y_s - Ȳ_s,    b_s = D_s - D̄_s
 
@@ -60,9 +61,9 @@ _NONE: Final = Outcomes(
 class Past:
     """State that carries over from earlier decisions to later ones.
 
-    It has the number of decisions, the log position up to which reports had been seen, and the number of outcomes
-    known by then. It also has the sums of Y, D, (w·a)², w²·a·b and (w·b)² over these outcomes, and the outcomes not
-    yet seen.
+    It has the number of earlier decisions, the log position up to which reports had been seen, and the number of
+    outcomes known by then. It also has the sums of Y, D, (w·a)², w²·a·b and (w·b)² over these outcomes, and the
+    outcomes not yet seen.
     """
 
     n_steps: int = 0
@@ -90,7 +91,7 @@ def lay_steps(past: Past, scores: PairScores, level: float) -> tuple[Floats, Pas
     order = np.lexsort((entry, at, first_step))
     n_new = np.searchsorted(first_step[order], np.arange(n + 1), side="right")  # how many of these are known at each
     # step
-    n_new[n] = np.searchsorted(first_step[order], n)  # what the last decision had seen is the past of the next
+    n_new[n] = np.searchsorted(first_step[order], n)  # outcomes seen by the last decision: past of the next
     reward = np.concatenate([past.unseen.reward, scores.reward[known]])
     taken = np.concatenate([past.unseen.taken, scores.taken[known]])
     n_known = past.n_known + n_new
@@ -148,7 +149,7 @@ class _Checkpoint(NamedTuple):
 
 
 class RunningBets:
-    """Wealth up to the first pending outcome, and the decisions from there on.
+    """Wealth of the bets up to the first pending outcome, and the decisions from this outcome on.
 
     Either add records and reports piece by piece (`add`, `report`), or replace all records each time (`revise`). Do
     not mix the two ways.
@@ -170,7 +171,7 @@ class RunningBets:
         self.n_took_neither = 0
         self.n_imputed = 0
         self.information = 0.0  # Σ 4·π_i·π_j / (π_i + π_j)²: equivalent number of patients allocated half and half
-        self.smallest = 1.0  # smallest positive probability of the two arms, where both are positive
+        self.smallest = 1.0  # smallest probability of the two arms, over decisions with both positive
         self.n_certain = 0  # decisions at which one of the two arms had probability 0
         self._n_closed_known = 0
 
@@ -181,7 +182,7 @@ class RunningBets:
 
     @property
     def n_pending(self) -> int:
-        """Number of decisions between the two arms that enter at their worst case."""
+        """Number of decisions between the two arms with an unknown outcome, which enters at its worst case."""
         return self._past.n_steps + (0 if self._open is None else len(self._open)) - self.n_used
 
     @property
@@ -202,9 +203,9 @@ class RunningBets:
         self._settle()
 
     def revise(self, records: Records, n_same: int) -> None:
-        """Replace all records; the first `n_same` decisions and their reports are the same as the last time.
+        """Replace all records; the first `n_same` decisions and their reports are the same as at the last call.
 
-        Bets on these decisions are not played again, except those since the last checkpoint. Batches are not
+        Bets on these decisions are not computed again, except bets since the last checkpoint. Batches are not
         supported.
         """
         scores = pair_scores(records, self._treatment, self._control, self._view)
@@ -223,7 +224,7 @@ class RunningBets:
         self._n_closed_known, self._open = int(scores.is_known[:n_closed].sum()), scores[n_closed:]
 
     def _describe(self, records: Records, scores: PairScores) -> None:
-        """Count the decisions that the note mentions."""
+        """Count the decisions that the note of the sequence mentions."""
         assert records.probabilities is not None
         exact = records.is_exact
         of_pair = (records.chosen == self._treatment) | (records.chosen == self._control)
@@ -263,7 +264,7 @@ class RunningBets:
         self._settle()
 
     def _settle(self) -> None:
-        """Play, once and for all, the decisions before the first one with an outcome that may still come."""
+        """Settle the bets on all decisions before the first decision with an outcome that may still come."""
         assert self._open is not None
         may_come = ~(self._open.is_known | self._open.final)
         n = len(self._open)

@@ -1,7 +1,7 @@
 """Decisions between two arms, what was known at each decision, and batches with unknown order.
 
 Bets on a batch use only what was known before the batch, and wealth is looked at only after the batch. A product does
-not depend on the order of its factors, so these bets are valid whatever the true order was.
+not depend on the order of its factors, so these bets are valid for any true order.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def least_of_batch(batch: Ints, values: Ints) -> Ints:
 def known_places(records: Records, entries: Ints, view: View, n_before: int = 0) -> tuple[Ints, Ints]:
     """Return the log position that each entry had seen, and the position from which its own report is known.
 
-    `n_before` other decisions came before. For compliers, both parts of a report are needed. If the records have no
+    `n_before` decisions came before these. For compliers, both parts of a report are needed. If the records have no
     log positions, an outcome is known before the next decision. Decisions of a batch had seen no more than the first
-    of the batch.
+    decision of the batch.
     """
     number = entries + n_before + 1
     if records.seen is None or records.reward_at is None:

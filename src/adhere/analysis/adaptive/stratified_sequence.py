@@ -1,4 +1,4 @@
-"""Confidence sequences by stratum, then combined, for allocations that depend on the stratum."""
+"""Confidence sequences for allocations that depend on the stratum: a sequence for each stratum, then combined."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def stratified_sequences(records: Records, level: float = 0.95) -> tuple[Confide
 
     Bets on all patients together assume that the effect does not depend on the probabilities of the arms. If both
     depend on the stratum, their target is the effect among patients with the most random assignments. Under Thompson
-    sampling by stratum, these are the strata without an effect.
+    sampling by stratum, these patients are in the strata without an effect.
 
     Therefore each of S strata has a sequence of its own, with an error of α/S. At all times together, the effect over
     all strata lies between the weighted means of the lower and upper limits; weights are the shares of the patients.
@@ -87,7 +87,7 @@ def stratified_sequences(records: Records, level: float = 0.95) -> tuple[Confide
 
 
 def _path(parts: Sequence[Part], pair: tuple[int, int], times: Ints, level: float, n_paths: int) -> _Path:
-    """Return limits on the effect over all strata; each stratum has its share of the error."""
+    """Return limits on the effect over all strata; `n_paths` paths and all strata have equal shares of the error."""
     each = 1.0 - (1.0 - level) / (n_paths * len(parts))
     low, high, estimate, drifts = np.zeros(len(times)), np.zeros(len(times)), 0.0, []
     n_used = n_pending = 0

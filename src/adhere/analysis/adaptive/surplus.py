@@ -40,15 +40,15 @@ def surplus(records: Records, sequences: Sequence[ConfidenceSequence], level: fl
         S = Σ_a c_a·θ_a,    c_a = Σ_t (π_t(a) - 1/k).
 
     The c_a are known, so the sequences of the θ_a give limits on S. If each sequence has `surplus_level`, the limits
-    hold at all times with probability `level`. Decisions without exact probabilities count as if drawn with equal
-    ones.
+    hold at all times with probability `level`. Decisions without exact probabilities count as if arms were
+    drawn with equal probabilities.
 
     Parameters
     ----------
     records
         Records of the trial, with probabilities.
     sequences
-        Intention-to-treat sequences of each other arm against control, each at `surplus_level`.
+        Intention-to-treat sequences of every arm against control, each at `surplus_level`.
     level
         Confidence level of the result.
 

@@ -5,8 +5,8 @@ wealth by 1 + u and 1 - u. Effects are processed in blocks of LANES, side by sid
 block are one flat array of ROWS rows. Wealth is a product, kept within the range of a double by exact powers of two.
 
 When a bet has reached the threshold, the steps since the last look are played once more to find the decision at which
-it did; this happens at most once per bet. The order within a batch is unknown, so wealth inside a batch does not
-count.
+the bet reached it; this happens at most once per bet. The order within a batch is unknown, so wealth inside a batch
+does not count.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def play(block: Any, steps: Any, start: int, end: int) -> None:
 
 @inline
 def look(threshold: float, block: Any, lane: int, steps: Any, start: int, end: int) -> None:
-    """Record whether a bet against an effect reached the threshold in these steps, and the largest wealth."""
+    """Record whether a bet against an effect reached the threshold in these steps, and the largest wealth so far."""
     up_scale, down_scale = block[UP_SCALE * LANES + lane], block[DOWN_SCALE * LANES + lane]
     up_top, down_top = block[UP_TOP * LANES + lane], block[DOWN_TOP * LANES + lane]
     up_needed, down_needed = scaled(threshold, up_scale), scaled(threshold, down_scale)
@@ -189,12 +189,12 @@ class Wealth:
 
     @property
     def log_up(self) -> Floats:
-        """Return the logarithm of K⁺, the bet that the effect is above θ."""
+        """Return the logarithm of K⁺, the wealth of the bet that the effect is above θ."""
         return np.log(self._row(UP)) + LOG_STEP * self._row(UP_SCALE)
 
     @property
     def log_down(self) -> Floats:
-        """Return the logarithm of K⁻, the bet that the effect is below θ."""
+        """Return the logarithm of K⁻, the wealth of the bet that the effect is below θ."""
         return np.log(self._row(DOWN)) + LOG_STEP * self._row(DOWN_SCALE)
 
     @property
@@ -203,7 +203,7 @@ class Wealth:
         return self._row(LOG_TOP)
 
     def refuted_at(self) -> Floats:
-        """Return after how many decisions effects between grid neighbours were refuted; infinite if not yet.
+        """Return the number of decisions after which effects between grid neighbours were refuted; infinite if never.
 
         Both neighbours must be refuted by bets on the same side. An effect between a neighbour that is too small and
         one that is too large is not refuted. This rounds the set outwards.
@@ -215,7 +215,7 @@ class Wealth:
         """Return the effect at which both bets have equal wealth, or None.
 
         The search begins at the grid effect at which the larger wealth of the two is smallest. If the wealths do not
-        cross next to that effect, it is the result. The result is None if the wealths never cross and no effect is
+        cross next to this effect, return this effect. Return None if the wealths never cross and no effect is
         refuted: then there was too little randomisation.
         """
         ahead = self.log_up - self.log_down

@@ -1,4 +1,4 @@
-"""Bets of a confidence sequence against one effect, for many simulated trials, without arrays of their own.
+"""Bets of a confidence sequence against one effect at a time, for many simulated trials.
 
 These are the bets that `running_bets` and `wealth` make for a grid of effects, here for one θ at a time. They need no
 arrays of their own, so that simulated trials can run them on processors and GPUs.

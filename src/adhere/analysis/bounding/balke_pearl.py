@@ -1,8 +1,8 @@
 """Balke and Pearl's bounds by linear programs over response types.
 
 A person is described by what they would take when told each arm, and by their outcome with each thing that can be
-taken. People told different arms have only the outcomes in common. Therefore the program needs no column for each
-vector of responses, but only
+taken. Nobody's responses to two arms are observed together. Therefore the program does not need a column for each
+vector of responses, only these columns and equations:
 
     q(c, y)        share of people of class c with outcomes y
     x_z(c, y, d)   share of these people who take d when told z: Σ_d x_z(c, y, d) = q(c, y)
@@ -48,7 +48,7 @@ class Layout:
         return 2 * self.n_things + self.has_other
 
     def classes(self) -> Iterator[tuple[tuple[int, ...], list[list[int]]]]:
-        """Iterate over the things each class may take, overall and by arm told (`n_things`: something else)."""
+        """Iterate over classes: the things each may take, overall and by arm told (`n_things` is something else)."""
         for things, choices in self._wide_classes():
             if prod(len(taken) for taken in choices) > _MAX_RESPONSES:
                 yield things, choices
@@ -108,7 +108,7 @@ class Program:
         return found
 
     def distance(self, low: Floats, high: Floats, least: Floats, most: Floats) -> float:
-        """Return the smallest t so that a population fits low − t·(low − least) to high + t·(most − high)."""
+        """Return the smallest t so that cells in [low − t·(low − least), high + t·(most − high)] fit a population."""
         width = self.matrix.shape[1]
         n_cells = width - self.first_cell
         places = np.arange(n_cells), np.arange(self.first_cell, width)
@@ -131,8 +131,8 @@ class Program:
         """Return the program in which each cell is its `known` share plus its part of the unknown shares.
 
         Each element of `unknown` has the indices of cells and a share of people; each of these people belongs to one
-        of these cells. The new program has an additional column for each such index. Its cells have no limits other
-        than 0 and 1.
+        of these cells. The new program has an additional column for each of these indices. Its cells have no limits
+        other than 0 and 1.
         """
         width = self.matrix.shape[1]
         n_cells = width - self.first_cell
@@ -193,7 +193,7 @@ def _copies(program: Program, n: int) -> csc_array:
 
 
 _MAX_THINGS = 5  # things that can be taken, in one program over all of them; its size doubles with each
-_BEYOND = 1e-7  # how far beyond the nearest cells that fit to go, because of the solver's tolerance
+_BEYOND = 1e-7  # distance to go beyond the nearest cells that fit, because of the solver's tolerance
 
 Target = Mapping[int, int]  # the sign of each arm's mean: {1: 1, 0: -1} is the effect of arm 1 against arm 0
 

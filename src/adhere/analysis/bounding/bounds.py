@@ -13,7 +13,7 @@ _ASSUMPTIONS = ("none", "monotonicity")
 
 @dataclass(frozen=True)
 class InstrumentalInequality:
-    """Test of the assumption behind bounds and complier effects. A test that does not refute does not prove it.
+    """Test of the assumption behind bounds and complier effects; it can refute the assumption, but not prove it.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _bound(
 
 
 def _at_most(without: Bound, low: float, high: float) -> tuple[float, float]:
-    """Return bounds by the nearest shares, no wider than the bounds that assume less."""
+    """Return bounds by the nearest shares, cut to the bounds `without` the additional assumption."""
     if without.low is None or without.high is None:
         return low, high
     inside = max(low, without.low), min(high, without.high)

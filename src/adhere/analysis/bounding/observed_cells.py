@@ -76,7 +76,7 @@ def cell_limits(
 
 
 def _crossing(inside: Floats, outside: Floats, successes: Floats, failures: Floats, least: Floats) -> Floats:
-    """Return where between the two the log-likelihood falls below `least`, rounded outwards."""
+    """Return where the log-likelihood falls below `least`, between `inside` and `outside`, rounded outwards."""
     from scipy.special import xlog1py, xlogy
 
     for _ in range(_HALVINGS):
@@ -130,7 +130,7 @@ class ObservedCells:
     not_reported
         `not_reported[z, v]`: failures and successes of patients for whom the treatment taken is unknown.
     neither
-        Number of patients for whom neither is known, by arm told.
+        Number of patients with neither a known outcome nor a known treatment taken, by arm told.
     has_other
         Whether anybody may have taken something else: somebody did, or a treatment taken is unknown.
 
@@ -194,9 +194,7 @@ class ObservedCells:
         return CellBox(low, high)
 
     def telling_rows(self, things: Sequence[int]) -> list[int]:
-        """Return the rows of patients told to take these things, and the row with the largest share of each of their
-        cells.
-        """
+        """Return the rows told to take these things, and the row with the largest share of each of these cells."""
         own = [row for thing in things for row, told in enumerate(self.told) if told == thing]
         cells = [2 * thing + outcome for thing in things for outcome in (0, 1)]
         return list(dict.fromkeys([*own, *(int(row) for row in self.shares.low[:, cells].argmax(axis=0))]))

@@ -98,8 +98,8 @@ class Assigned:
     def covariance(self, first: Weights, second: Weights) -> float:
         """Return n times the covariance of the means of two weighted sums, as if all outcomes were known.
 
-        It is the covariance of the influences of a patient. These come from the kind of patient (took it, did not,
-        not known) and from the outcome around the mean of that kind.
+        It is the covariance of the influences of a patient. These come from the kind of patient (took the treatment,
+        did not, not known) and from the outcome around the mean of that kind.
         """
         reported = self.n_reported / self.n
         total = 0.0
@@ -114,7 +114,7 @@ class Assigned:
         return total if abs(total) > ROUNDING else 0.0
 
     def _influences(self, weights: Weights) -> tuple[float, float, float]:
-        """Return the influence on n times the mean of a taker, one of the others, and a patient without a report."""
+        """Return how much a taker, one of the others, and a patient without a report influence n times the mean."""
         (y, d, yd), share, mean = weights, self._share, _mean(self.everyone)
         taking = (d + yd * _mean(self.takers)) * (self.n / self.n_reported if self.n_reported else 0.0)
         return (
@@ -313,7 +313,7 @@ class StratifiedAssigned(Contrasts):
         return max(0.0, float(self.lost[0, 0, 0])), max(0.0, float(self.lost[1, 0, 0]))
 
     def means(self, weights: Weights) -> tuple[float, float]:
-        """Return the means of a weighted sum of Y, D and Y·D in each arm; strata have the same weights in both."""
+        """Return the means of a weighted sum of Y, D and Y·D in each arm; strata have equal weights in both arms."""
         treatment, control = (self.shares @ self._means @ np.array(weights)).tolist()
         return treatment, control
 
@@ -383,7 +383,7 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _unbiased(self) -> Floats:
-        """Covariances of the means by arm and stratum; a group of one patient uses the pooled ones of its arm."""
+        """Covariances of the means by arm and stratum; a group of one patient uses its arm's pooled covariances."""
         n = self._n[:, :, None, None]
         pooled = (n * self._within).sum(axis=1) / np.maximum(1.0, (n - 1).sum(axis=1))
         return np.where(n > 1, n * self._within / np.maximum(1.0, n - 1), pooled[:, None]) / n
@@ -417,7 +417,7 @@ class StratifiedAssigned(Contrasts):
 
     @cached_property
     def _smoothed(self) -> Floats:
-        """Covariances with four more patients in each arm: took it or not, with an outcome of 0 or 1."""
+        """Covariances with four more patients in each arm: takers or not, with an outcome of 0 or 1."""
         variables = OUTCOME, TAKEN, TREATED
         mean = np.array([MORE.mean(one) for one in variables])
         covariance = np.array([[MORE.covariance(one, two) for two in variables] for one in variables])

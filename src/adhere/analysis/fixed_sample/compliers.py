@@ -41,8 +41,8 @@ def complier_comparison(arms: PairOfArms) -> Comparison:
     """Compute Wald's estimate (Y₁ − Y₀)/(D₁ − D₀) for one pair of arms, with two confidence sets.
 
     D is 1 for patients who took the treatment. The sets are the robust Anderson–Rubin set and the interval of the
-    delta method. With more than two arms there is an estimate only if nobody assigned either arm took a third. For a
-    stratified pair, both differences are weighted means of the differences within strata. Mantel and Haenszel's
+    delta method. With more than two arms there is an estimate only if nobody assigned either arm took a third arm.
+    For a stratified pair, both differences are weighted means of the differences within strata. Mantel and Haenszel's
     weights give two-stage least squares with a constant for each stratum; with `by_patients`, strata are weighted by
     their patients.
 

@@ -170,9 +170,9 @@ AGAINST_CONTROL = "Holm, against control"
 
 
 def adjusted(comparisons: Sequence[Comparison], control: str) -> tuple[Comparison, ...]:
-    """Return the comparisons of one view with Holm's adjusted p-values (1979) for families of more than one.
+    """Return the comparisons of one view with Holm's adjusted p-values (1979), for families of several comparisons.
 
-    A comparison without a p-value counts for no family.
+    A comparison without a p-value belongs to no family.
     """
     families = {ALL_PAIRS: list(comparisons), AGAINST_CONTROL: [one for one in comparisons if one.control == control]}
     found: dict[tuple[str, str], dict[str, float]] = {}

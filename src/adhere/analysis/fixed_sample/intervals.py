@@ -1,10 +1,10 @@
 """Confidence intervals for two groups: Miettinen and Nurminen's for proportions, Fieller's for a ratio.
 
 A value is in the interval if the score test does not refute it. The variance of the test is N/(N − 1) times the
-variance at the most likely pair of proportions with that difference (or ratio). At no difference this is the pooled
-variance, also for the ratio. Therefore both intervals and the p-value always agree on whether the arms differ. Cells
-of 0 need no special treatment. statsmodels 0.15 has the same interval for the ratio, but a wrong coefficient in the
-cubic for the difference (its issue 10269).
+variance at the most likely pair of proportions with that difference (or ratio). If the difference is 0 (or the ratio
+is 1), this is the pooled variance. Therefore both intervals and the p-value always agree on whether the arms differ.
+Cells of 0 need no special treatment. statsmodels 0.15 has the same interval for the ratio, but a wrong coefficient in
+the cubic for the difference (its issue 10269).
 
 References
 ----------
@@ -45,7 +45,7 @@ class TwoProportions:
         return total / (total - 1)
 
     def variance_at(self, difference: float) -> float:
-        """Return the variance of the estimated difference, at the most likely pair with this difference (a cubic)."""
+        """Return the variance of the estimated difference, at the most likely pair with it (root of a cubic)."""
         p, q, t = self.treated / self.n_treated, self.controls / self.n_controls, self.n_controls / self.n_treated
         b = -(1.0 + t + p + t * q + difference * (t + 2.0)) / (3.0 * (1.0 + t))
         c = (difference * (difference + 2.0 * p + t + 1.0) + p + t * q) / (1.0 + t)

@@ -20,8 +20,8 @@ class Completed:
     """Cells in which a missing outcome counts as the mean of its cell (arm assigned, treatment taken, stratum).
 
     `cells` has an outcome for everybody, `known` only the reported outcomes. If no outcome of a cell is known, the
-    cell takes the mean over all strata of patients who were assigned and took the same. If none of their outcomes is
-    known either, it takes the mean of the arm assigned.
+    cell takes the mean over all strata of patients who were assigned the same arm and took the same treatment. If
+    none of their outcomes is known either, it takes the mean of the arm assigned.
 
     Some patients reported neither an outcome nor the treatment they took. They are left out unless somebody in their
     arm has an outcome without a report of the treatment taken. Patients left out are assumed to be like the others of
@@ -139,7 +139,7 @@ class Completed:
         return _filled(table.astype(np.float64), self.known.n, self._is_empty)
 
     def _lent(self, arm: int, weights: Floats) -> Floats:
-        """Return the weights with those of empty cells moved to the cells that lend their mean, by known outcomes."""
+        """Move the weight of each empty cell to cells that lend it their mean, in proportion to known outcomes."""
         n, empty = self.known.n[:, arm].astype(np.float64), self._is_empty[:, arm]
         if not empty.any():
             return weights

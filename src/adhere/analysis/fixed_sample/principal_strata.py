@@ -40,10 +40,10 @@ class PrincipalStrata:
 def principal_strata(records: Records, *, adaptive: bool = False, level: float = 0.95) -> PrincipalStrata:
     """Split the patients of two arms by what they would take under either assignment.
 
-    Patients assigned the control who take the treatment are always-takers. Patients assigned the treatment who do not
-    take it are never-takers. The others are a mixture with compliers, and the means of compliers follow by
-    subtraction. `adaptive` makes all limits any-time valid. This needs an allocation that depended on the past but
-    not on the patient: patients assigned one arm are then alike.
+    A patient assigned the control who takes the treatment is an always-taker. A patient assigned the treatment who
+    does not take it is a never-taker. Among the other patients, these types are mixed with compliers; the means of
+    compliers follow by subtraction. `adaptive` makes all limits any-time valid. This needs an allocation that
+    depended on the past but not on the patient: patients assigned one arm are then alike.
 
     References
     ----------
@@ -158,7 +158,7 @@ def complier_means(pair: TwoAssigned, level: float = 0.95) -> tuple[Quantity, Qu
 
 
 def _plain_mean(group: RewardSums, known: RewardSums, n_others: int, level: float) -> Quantity | None:
-    """Return the mean of a group of compliers only; None if the group has others, or strata move the mean."""
+    """Return the mean of a group; None if it has others besides compliers, or if strata change the mean."""
     if n_others or not known.n or not math.isclose(group.total * known.n, known.total * group.n, abs_tol=1e-9):
         return None
     return mean_of(known, level)
@@ -205,7 +205,8 @@ def any_time_complier_mean(found: Quantity, pair: TwoAssigned, *, treated: bool,
 def _with_one_and_zero(arm: Assigned, *, treated: bool, level: float) -> tuple[Ends, Ends]:
     """Return limits on the shares of an arm's patients who took the treatment (or not), by outcome: 1, then 0.
 
-    If outcomes are missing, each share is the share who took it, times the share of the outcome among known ones.
+    If outcomes are missing, each share is the share of that group, times the share of the outcome among its known
+    outcomes.
     """
     group, n_group = (arm.known_takers, arm.takers.n) if treated else (arm.known_others, arm.others.n)
     n = arm.n_reported

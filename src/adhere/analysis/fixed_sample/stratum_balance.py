@@ -139,8 +139,9 @@ class StratumBalance:
     """Difference of the share assigned `arm` between the two strata that deviate most in either direction.
 
     `p_value` is from Pearson's chi-square test of arm assigned by stratum. Shares `differ` if it is below 0.001 and
-    they are more than 5 percentage points apart. With `by_probabilities`, the logged probabilities depend on the
-    stratum, and `low` and `high` are their means. The allocation `depends` on the stratum if either is true. It is
+    they are more than 5 percentage points apart. `low` and `high` are the shares assigned `arm` in the two strata.
+    With `by_probabilities`, the logged probabilities depend on the stratum; `low` and `high` are then means of the
+    probabilities. The allocation `depends` on the stratum if shares differ or probabilities depend on it. It is
     `doubtful` if the p-value is only below 0.05 and not all probabilities are logged. `n_lacking` counts the patients
     in strata that lack an arm present in other strata.
     """
@@ -212,7 +213,7 @@ def _widest(records: Records, arms: Ints, apart: Floats, shares: Floats) -> tupl
 
 
 def _probabilities(records: Records) -> Floats:
-    """Return the mean logged probability of each arm by stratum; 0 in a stratum without any."""
+    """Return the mean logged probability of each arm by stratum; 0 in a stratum without probabilities."""
     assert records.stratum is not None
     assert records.probabilities is not None
     known = ~records.lacks_probabilities

@@ -106,7 +106,7 @@ def compare_groups(
 
 
 def _worth(group: RewardSums, information: float) -> tuple[float, float]:
-    """Return sum and number of outcomes, scaled to the number that the group is worth (at least one)."""
+    """Return sum and number of outcomes, scaled to the number of patients that they are worth (at least one)."""
     n = max(1.0, group.n * information)
     return min(group.total * (n / group.n), n), n
 
@@ -236,7 +236,7 @@ def compare_strata(
 ) -> Contrast:
     """Compare treatment and control within strata, each given as a pair (treated, controls).
 
-    If some outcomes are completed, `lost` is what that adds to the variances of the two weighted means.
+    If some outcomes are completed, `lost` has the variances that missing outcomes add to the two weighted means.
 
     The weight of a stratum is n₁n₀/(n₁ + n₀); strata with only one arm have no weight. For outcomes 0 or 1, the
     difference has Sato's variance, which is valid for few large and for many small strata. The ratio has Greenland
@@ -246,8 +246,8 @@ def compare_strata(
     ratio is that of the weighted means, with Fieller's set.
 
     If `patients` is given, the weights are these numbers of patients by stratum (of all arms). The result is the
-    average effect over patients, for trials that split arms differently in different strata. It is computed as for
-    other outcomes, plus the variance that random sizes of strata add.
+    average effect over patients, for trials that split arms differently in different strata. It is computed by the
+    method for other outcomes, plus the variance that random sizes of strata add.
 
     References
     ----------

@@ -112,7 +112,7 @@ def _ratio_variance(contrast: Floats, covariance: Floats, place: int) -> float:
 
 
 def _mean(contrast: Floats, covariance: Floats, place: int, level: float) -> tuple[float, float] | None:
-    """Return Fieller's limits of a complier mean, clipped to 0 and 1 if possible; None if not an interval."""
+    """Return Fieller's limits of a complier mean, clipped to [0, 1] if possible; None if they form no interval."""
     numerator, denominator = (float(one) for one in contrast[place : place + 2])
     variance, of_both, _, of_denominator = covariance[place : place + 2, place : place + 2].ravel().tolist()
     found = fieller(numerator, denominator, variance, of_denominator, of_both, level)

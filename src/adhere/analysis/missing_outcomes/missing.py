@@ -41,9 +41,9 @@ class Missing:
 def missing(records: Records, *, adaptive: bool, level: float = 0.95, by_patients: bool = False) -> Missing:
     """Count missing reports and compute how much they could change the effects.
 
-    Every pair of arms with a missing report has worst-case bounds by intention-to-treat. Compliers have them if there
-    are two arms and assignment certainly made more patients take the treatment. `adaptive` makes the limits of bounds
-    any-time valid. `by_patients` weights strata like `effects`.
+    Every pair of arms with a missing report has worst-case bounds by intention-to-treat. Effects on compliers have
+    these bounds if there are two arms and assignment certainly made more patients take the treatment. `adaptive`
+    makes the limits of bounds any-time valid. `by_patients` weights strata like `effects`.
     """
     counts, cells = flow(records, level).arms, cells_of(records)
     extremes, why_no_compliers = extreme_cases(cells, adaptive, level, by_patients)
@@ -145,7 +145,7 @@ class LossByTaken:
 def loss_by_taken(cells: Cells) -> LossByTaken | None:
     """Test whether missing outcomes depend on the treatment taken.
 
-    Return None if too few are missing, or if all patients of an arm took the same.
+    Return None if too few outcomes are missing, or if all patients of an arm took the same treatment.
     """
     from scipy.special import chdtrc  # scipy.stats takes a second to import
 

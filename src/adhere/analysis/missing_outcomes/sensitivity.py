@@ -18,10 +18,11 @@ from adhere.analysis.records import Floats, pairs_of
 
 @dataclass(frozen=True)
 class TippingPoint(OfPair):
-    """Mean of the missing outcomes of `arm` at which an effect's interval touches 0, with the other arm at random.
+    """Mean of the missing outcomes of `arm` at which an effect's confidence interval touches 0.
 
-    `mean_at_random` is the mean that the analysis assumes for them. `tipping_means` are between 0 and 1. If the
-    interval excludes 0, there is at most one. If it contains 0, there are up to two; beyond them it would exclude 0.
+    Outcomes of the other arm are assumed missing at random. `mean_at_random` is the mean of the missing outcomes of
+    `arm` under the same assumption. `tipping_means` has the tipping points between 0 and 1. If the interval excludes
+    0, there is at most one. If it contains 0, there are up to two; beyond them the interval would exclude 0.
     """
 
     arm: str
@@ -125,7 +126,7 @@ def _alternatives(cells: Cells, pair: PairOfArms) -> Iterator[Alternative]:
 
 
 def _approximate(given: Quantity) -> Quantity:
-    """Keep the first set only, marked approximate: it fails if outcomes are missing at random."""
+    """Keep the first set only, marked approximate: it may not cover if outcomes are missing at random."""
     return with_validity(replace(given, sets=given.sets[:1]), Validity.APPROXIMATE)
 
 

@@ -21,7 +21,7 @@ class ExtremeCase(OfPair):
     """Effect with every missing value at its worst (`low`) and at its best (`high`) for the treatment.
 
     `limits` is from the smallest lower end of the confidence interval to its largest upper end, over all possible
-    values of the missing ones. A `stratified` case has the weights of the stratified comparison.
+    values of the missing outcomes or reports. A `stratified` case has the weights of the stratified comparison.
     """
 
     low: float
@@ -32,7 +32,7 @@ class ExtremeCase(OfPair):
 
 @dataclass(frozen=True)
 class _Arm:
-    """Known values (from 0 to 1) of patients assigned an arm, and the number of patients without one."""
+    """Known values (from 0 to 1) of patients assigned an arm, and the number of patients without a known value."""
 
     known: RewardSums
     n_unknown: int
@@ -65,7 +65,7 @@ class _Range:
 def extreme_cases(
     cells: Cells, adaptive: bool, level: float, by_patients: bool = False
 ) -> tuple[tuple[ExtremeCase, ...], str]:
-    """Return cases for each pair of arms with missing values, and why compliers have none if they do not."""
+    """Return the cases for each pair of arms with missing values, and the reason if compliers have no case."""
     n_assigned = cells.patients.sum(axis=1).tolist()
     arms = [_Arm(known, n - known.n) for n, known in zip(n_assigned, cells.by_chosen(), strict=True)]
     cases, why = [], ""
@@ -169,7 +169,7 @@ def _completed(arm: _Arm, share: float) -> RewardSums:
 def _compliers(
     cells: Cells, assigned: tuple[_Arm, _Arm], pair: tuple[int, int], adaptive: bool, level: float
 ) -> _Range | str:
-    """Return the range of the difference by assignment divided by the difference in takers, or why there is none.
+    """Return the range of the difference by assignment divided by the difference in takers, or why it has none.
 
     Each difference has half of the error (Bonferroni). An effect on outcomes from 0 to 1 is between -1 and 1, however
     small the share of compliers. If everybody took what they were assigned, everybody is a complier.

@@ -130,7 +130,7 @@ def effect_rows(analysis: Findings, treatment: str, control: str) -> list[Effect
 
 
 def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[EffectRow]:
-    """Iterate over the same effect under other assumptions on missing values, next to the matching comparison."""
+    """Iterate over rows of the comparison's effect under other assumptions on missing values."""
     view, missing = analysis.view_name(one), analysis.missing
     for other in missing.sensitivity.alternatives:
         is_latent = other.assumption == LATENT
@@ -148,7 +148,7 @@ def _if_missing_otherwise(analysis: Findings, one: Comparison) -> Iterator[Effec
 
 
 def _of_first_set(view: str, method: str, promise: Validity, one: Quantity, assumes: str) -> EffectRow:
-    """Return a row of a quantity with its first set; without a set, its kind is the given validity."""
+    """Return the row of a quantity with its first set; if it has no set, the row's kind is the `promise`."""
     found = one.sets[0] if one.sets else None
     kind = (found.validity if found else promise).value
     return EffectRow(view, method, kind, one.value, found, reason=one.reason, assumes=assumes)

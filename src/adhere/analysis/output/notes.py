@@ -44,7 +44,7 @@ def notes_of(analysis: Findings) -> list[str]:
 
 
 def _folded(notes: Sequence[str], arms: Sequence[str]) -> Iterator[str]:
-    """Shorten groups of notes that differ only in names of arms and numbers: a few, then how many more there are."""
+    """Shorten each group of notes that differ only in arm names and numbers to a few and a count of the rest."""
     names = "|".join(sorted(map(re.escape, arms), key=len, reverse=True))
     varying = re.compile(rf"(?<!\w)(?:{names}|\d[\d,.%]*)(?!\w)")
     alike: dict[str, list[str]] = {}
@@ -116,7 +116,7 @@ def methods(analysis: Findings) -> list[str]:
 
 
 def _methods(value: Any) -> Iterator[str]:
-    """Iterate over the names of the methods of all sets in a plain value."""
+    """Iterate over the names of the methods of all confidence sets in a plain value."""
     if isinstance(value, dict):
         if "method" in value:
             yield value["method"]

@@ -41,7 +41,7 @@ def level_text(analysis: Findings) -> str:
 
 
 def promise(analysis: Findings, *, of_taken: bool = False) -> str:
-    """Return a qualification for the caption of fixed-sample sets if the allocation adapted or reports are missing.
+    """Return a caveat for captions of fixed-sample sets if the allocation adapted or reports are missing.
 
     With `of_taken`, the sets are about the treatment taken, not about outcomes.
     """
@@ -213,7 +213,7 @@ def allocation_table(analysis: Findings) -> Listing:
 
 
 def randomisation_table(analysis: Findings) -> Listing:
-    """Randomisation tests by replay that were run."""
+    """Results of the randomisation tests that were run."""
     rows = [
         [
             f"{one.treatment} against {one.control}",
@@ -275,7 +275,7 @@ def ratios_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listin
 
 
 def pairs_table(analysis: Findings, shown: Sequence[tuple[str, str]]) -> Listing:
-    """Row for each of these pairs: intention-to-treat, and its confidence sequence if there is one."""
+    """Intention-to-treat effect of each of these pairs, with its confidence sequence if it has one."""
     sequences = {one.pair: one for one in analysis.sequences if one.view is View.INTENTION_TO_TREAT}
     compared: dict[tuple[str, str], Comparison] = {}
     for one in analysis.effects.comparisons:

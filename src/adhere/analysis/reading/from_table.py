@@ -212,7 +212,7 @@ def _strata(cells: dict[str, Cells], order: Ints) -> tuple[tuple[str, ...], Ints
 
 
 def _with_places(records: Records, cells: dict[str, Cells], order: Ints) -> Records:
-    """Add the log positions of an export: what the policy had seen, and from where each part of a report counts."""
+    """Add log positions from an export: up to where the policy had learned, and where reports begin to count."""
     if not set(_PLACES) <= set(cells):
         return records
 

@@ -121,7 +121,7 @@ def table_probabilities(
     kept: Bools,
     warnings: list[str],
 ) -> Floats | None:
-    """Return the probability of every arm in every row, NaN if unknown; None if no row has one.
+    """Return the probability of every arm in every row, NaN if unknown; None if no row has a probability.
 
     `found` maps contents to titles of columns: "propensity", or "probability of …" for each arm.
     """

@@ -24,7 +24,7 @@ def missing_places(lacking: Sequence[str]) -> str:
 
 
 def unused_probabilities(titles: Sequence[str], arms: Sequence[str]) -> str:
-    """Return the warning for columns named like probabilities, but not of any arm."""
+    """Return the warning for columns that are named like probabilities but belong to no arm."""
     some = f"columns {listed(titles)} end" if len(titles) > 1 else f"column {titles[0]} ends"
     return f"{some} with the name of no arm ({listed(arms)}): not read as probabilities"
 
@@ -35,7 +35,7 @@ _A_TIME: Final = "a number or a time, e.g. 2026-03-01T09:30:00Z: rows are put in
 
 
 class DecisionOrder(NamedTuple):
-    """Used rows in order, the column that decides the order, and a description of it.
+    """Rows that are used, in order, with the column that decides the order and a description of the order.
 
     `batch` numbers the times if some rows have the same time.
     """

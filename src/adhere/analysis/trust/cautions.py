@@ -69,7 +69,7 @@ def _missing(analysis: Findings) -> Iterator[str]:
     if share > _SOME_MISSING:
         much = "so much that results may mislead whatever the method" if share > _MANY_MISSING else "enough to matter"
         views = _that_assume(analysis, "take", "takes")
-        if analysis.sequences and (analysis.adaptive or not views):  # then these are the sets to read
+        if analysis.sequences and (analysis.adaptive or not views):  # then the sets of sequences are the valid ones
             how = ["any-time valid sets take them at their worst case"]
         else:
             how = [say("loss_at_random", views=views)] * bool(views)
@@ -86,7 +86,7 @@ def _missing(analysis: Findings) -> Iterator[str]:
 
 
 def _that_assume(analysis: Findings, plural: str, singular: str) -> str:
-    """Return the views that assume outcomes missing at random, with a verb; empty if there are none."""
+    """Name the views that assume outcomes missing at random, followed by the verb; empty if there are none."""
     found = [one.view for one in analysis.effects.comparisons if one.at_random and one.difference.value is not None]
     if View.INTENTION_TO_TREAT not in found:
         return ""

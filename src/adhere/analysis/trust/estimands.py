@@ -31,7 +31,7 @@ def effects_in_words(analysis: Findings, view: View) -> dict[str, str]:
 
 
 def estimands(analysis: Findings) -> tuple[Estimand, ...]:
-    """Describe the views in words; if the allocation adapted, results have the sets that are valid for it."""
+    """Describe the views in words; if the allocation adapted, results have the confidence sets valid for it."""
     said = {view.value: effects_in_words(analysis, view) for view in View} | {_EVERYBODY: {}}
     for bound in analysis.bounds.bounds:
         if bound.quantity == "effect" and bound.control == analysis.control and bound.assumption == "none":

@@ -29,7 +29,7 @@ class ArmMediation:
     - `p_value` is for a fixed sample: Pearson's χ², or the F test if outcomes are not 0 or 1. It is None if the
       allocation was adaptive. The outcome `differs` if it is at most 1 - level; this is valid for one look.
     - `largest_difference` is the largest absolute difference between the means of two arms assigned. It is
-      `within_margin` if its whole confidence set is.
+      `within_margin` if its whole confidence set is within the margin.
 
     All results are None unless the arm was taken by patients of at least two arms assigned.
     """
@@ -148,15 +148,15 @@ class Evidence:
     binary: bool  # whether all outcomes are 0 or 1; the Bayes factor is exact only then
 
     def refutes(self, level: float) -> bool:
-        """Return whether the e-value refutes it, for any number of looks."""
+        """Return whether the e-value refutes "mediated", for any number of looks."""
         return self.log_e >= -math.log1p(-level)
 
     def differs(self, level: float) -> bool | None:
-        """Return whether the p-value refutes it, for one look at a fixed sample."""
+        """Return whether the p-value refutes "mediated", for one look at a fixed sample; None without a p-value."""
         return None if self.p_value is None else self.p_value <= 1.0 - level
 
     def numbers(self, level: float) -> tuple[float, float, bool, float | None, bool | None]:
-        """Return log Bayes factor, log e-value and whether it refutes, p-value and whether it refutes."""
+        """Return log Bayes factor, log e-value and p-value; after the latter two, whether each refutes "mediated"."""
         return self.log_bayes_factor, self.log_e, self.refutes(level), self.p_value, self.differs(level)
 
     @property
@@ -200,7 +200,7 @@ def log_e_value(cells: Sequence[RewardSums]) -> float:
 
 
 def chi_square(cells: Sequence[RewardSums]) -> float:
-    """Return Pearson's statistic against one mean for all cells, or an F test's as χ² if not all are 0 or 1.
+    """Return Pearson's statistic for "all cells have one mean", or an F test's if outcomes are not all 0 or 1.
 
     For the F test, the result is the value of χ² with the same p-value, so that values of several arms can be added.
 
@@ -235,8 +235,8 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
 
     The set covers if the intervals of all pairs cover at once. These are Newcombe's intervals with an equal share of
     the error for each pair (Bonferroni), or differences of any-time limits with an equal share for each mean. If
-    outcomes are not 0 or 1, Newcombe's method combines Student's intervals. With few patients it combines Wilson's,
-    which are too wide then; Student's could be too narrow for skewed outcomes.
+    outcomes are not 0 or 1, Newcombe's method combines Student's intervals. With few patients it combines Wilson's
+    intervals: these are then too wide, but Student's could be too narrow for skewed outcomes.
     """
     if any_time:
         low, high = any_time_limits(cells, level, len(cells))
@@ -256,7 +256,7 @@ def largest_difference(cells: Sequence[RewardSums], level: float, any_time: bool
 
 
 def _cautious(cell: RewardSums) -> RewardSums:
-    """Give the outcomes of few patients the variance of zeros and ones with the same mean."""
+    """Return the cell; if it has few patients, its variance is that of zeros and ones with the same mean."""
     return cell if cell.n >= _FEW else RewardSums(cell.n, cell.total, cell.total, binary=True)
 
 

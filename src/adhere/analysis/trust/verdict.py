@@ -23,7 +23,7 @@ _SAME = 1e-9  # effects closer than this are equal up to rounding
 
 
 def verdict(analysis: Findings) -> tuple[str, ...]:
-    """Return sentences on each view: what it answers, whether to read it here, and what could mislead."""
+    """Return sentences on each view: what it answers, whether to trust it here, and what could mislead."""
     return tuple(unique(list(_verdict(analysis))))
 
 
@@ -126,7 +126,7 @@ def _compliers(analysis: Findings) -> Iterator[str]:
     if readable:
         said = _effects(analysis, View.COMPLIERS, [one.treatment for one in readable])
         is_missing = any((*analysis.missing.outcomes.values(), *analysis.missing.taken.values()))
-        is_worst = analysis.adaptive and bool(analysis.sequences)  # which use the worst case of missing reports
+        is_worst = analysis.adaptive and bool(analysis.sequences)  # sequences use the worst case of missing reports
         like = ", and reports are missing at random" if is_missing and not is_worst else ""
         yield say("compliers_can_be_read", who=who, like=like, said=said)
         n_neither = analysis.flow.total.took_nothing + analysis.flow.total.took_other
@@ -135,7 +135,7 @@ def _compliers(analysis: Findings) -> Iterator[str]:
 
 
 def _has_useless_sequence(analysis: Findings, one: Comparison) -> bool:
-    """Return whether the effect is withheld while its confidence sequence contains every effect."""
+    """Return whether the effect is withheld while its confidence sequence contains every possible effect."""
     sequence = _sequence(analysis, one)
     return one.difference.reason in WITHHELD and sequence is not None and sequence.final.says_nothing
 
@@ -152,7 +152,7 @@ def _why_useless(analysis: Findings, one: Comparison) -> str:
 
 
 def _reasons(found: list[Comparison]) -> str:
-    """Return why there is no effect, for up to three treatments; common parts are said once."""
+    """Return why effects of up to three treatments have no estimate; common parts of reasons are stated once."""
     why: dict[str, list[str]] = {}
     for one in found:
         first, _, common = one.difference.reason.partition(": ")
@@ -168,7 +168,7 @@ def _value(analysis: Findings, one: Comparison) -> float | None:
 
 
 def _set(analysis: Findings, one: Comparison) -> ConfidenceSet | None:
-    """Return the set that is valid for the allocation: that of the confidence sequence if it was adaptive."""
+    """Return the set that is valid for the allocation: the last of the sequence if the allocation was adaptive."""
     sequence = _sequence(analysis, one)
     if sequence is not None:
         return sequence.final
@@ -197,7 +197,7 @@ def _everybody(analysis: Findings) -> Iterator[str]:
 
 
 def _effects(analysis: Findings, view: View, treatments: list[str] | None = None) -> str:
-    """Return the effects against control by one view, stratified if there are strata, with the valid set."""
+    """Return the effects against control by one view, stratified if there are strata, with valid sets."""
     said = any_time_in_words(analysis, view)
     for name, one in _to_read(analysis, view).items():
         if one.difference.value is not None:

@@ -33,7 +33,7 @@ def if_fixed(compared: Mapping[str, Comparison], *, declared: bool) -> str:
 def on_missing_outcomes(
     analysis: Findings, compared: Mapping[str, Comparison], compliers: Mapping[str, Comparison]
 ) -> Iterator[str]:
-    """Explain how the views treat missing outcomes, and which rows show how much depends on it."""
+    """Explain how the views treat missing outcomes, and which rows show the influence of this choice."""
     if not any(analysis.missing.outcomes.values()):
         return
     if analysis.adaptive and analysis.sequences:
@@ -68,7 +68,8 @@ class _Effect(NamedTuple):
 def heterogeneity_sentences(analysis: Findings) -> Iterator[str]:
     """Name each treatment with effects that differ by stratum, by Cochran's Q or by opposite signs.
 
-    There are no sentences if the allocation adapted without confidence sequences: no stratum has a valid set then.
+    Return no sentences if the allocation adapted and there are no confidence sequences: no stratum then has a valid
+    set.
     """
     if analysis.adaptive and not analysis.sequences:
         return
@@ -118,7 +119,7 @@ _WEAK = 0.1  # a smaller difference between arms assigned in the share taking an
 
 
 def on_what_was_taken(analysis: Findings) -> Iterator[str]:
-    """Return sentences on whether views that compare patients by treatment taken can be read."""
+    """Return sentences on whether views that compare patients by treatment taken can be trusted."""
     mediation = analysis.mediation
     views = "as-treated and per-protocol"
     depends = [arm for arm in mediation.arms if arm.refuted or arm.differs]

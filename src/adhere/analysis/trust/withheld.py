@@ -144,7 +144,7 @@ EXCLUSION, MONOTONICITY = "exclusion", "monotonicity"
 
 
 def refuted_assumptions(analysis: Findings) -> dict[str, str]:
-    """Return the assumptions that the data refute, each with a sentence that says so.
+    """Return the assumptions that the data refute, each with a sentence about the refutation.
 
     Monotonicity is refuted if assignment to a treatment lowers the share who take it by more than chance. It is also
     refuted if no population without defiers fits the cells, even allowing for chance.
@@ -202,7 +202,7 @@ def _effects(given: Effects, why: str) -> Effects:
 
 
 def _strata(given: PrincipalStrata, found: dict[str, str]) -> PrincipalStrata:
-    """Remove the principal strata if there are defiers, because shares are wrong then; otherwise mark them."""
+    """Remove the principal strata if there are defiers, which make the shares wrong; otherwise mark the strata."""
     if MONOTONICITY in found or given.reason:
         return PrincipalStrata(reason=given.reason or found[MONOTONICITY], refuted=given.refuted)
     nothing = Quantity(None, reason=found[EXCLUSION])
